@@ -127,7 +127,9 @@ var faults = []fault{
 		{"journal/lease.go", "	if l.left() > 0 {\n		return true\n	}\n	if l.end", "	if !l.sent.IsZero() {\n		return true\n	}\n	if l.end"},
 	}},
 	{"not-renewed-while-reporting", "the lease is not renewed while the merchant's function runs", []edit{
-		{"journal/run.go", "	failed := r.report(ctx, *e)\n", "	if r.lease != nil {\n		r.lease.mu.Lock()\n	}\n	failed := r.report(ctx, *e)\n	if r.lease != nil {\n		r.lease.mu.Unlock()\n	}\n"},
+		{"journal/run.go", "	failed := r.report(ctx, *e)\n", "	if r.lease != nil {\n		r.lease.busy.Store(true)\n		defer r.lease.busy.Store(false)\n	}\n	failed := r.report(ctx, *e)\n"},
+		{"journal/lease.go", "	hasNews atomic.Bool ", "	busy, hasNews atomic.Bool "},
+		{"journal/lease.go", "if now := time.Now(); failing || !now.Before(next) {", "if now := time.Now(); !l.busy.Load() && (failing || !now.Before(next)) {"},
 	}},
 	{"news-not-told", "a process that stands by keeps to itself what it confirms", []edit{
 		{"journal/lease.go", "return struct{}{}, l.store.AddNews(ctx, shop) })", "return struct{}{}, nil })"},
