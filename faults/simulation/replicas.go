@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -164,13 +165,23 @@ func (x *replicas) told(ctx context.Context, p *process, s *Step, e *journal.Ent
 		case <-timer.C:
 			p.program.contact(true, func() string { return "the database of the merchant" })
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
 		if ctx.Err() != nil {
+			x.checkLost(ctx, p)
 			return context.Cause(ctx)
 		}
 	}
 	return (&merchant{x.w}).toldByRun(ctx, p, &Step{Books: s.Books}, e)
+}
+
+// checkLost checks that a process has a reason if it loses the lease while it reports.
+func (x *replicas) checkLost(ctx context.Context, p *process) {
+	x.w.mu.Lock()
+	wasTrouble := time.Since(p.replica.troubleUntil) < longestTakeover
+	x.w.mu.Unlock()
+	if errors.Is(context.Cause(ctx), journal.ErrLeaseLost) && !wasTrouble && !p.isDead() {
+		x.w.violate("a lease is kept", "%s has lost the lease while it reported, and its store was in no trouble", p.name())
+	}
 }
 
 // paying returns what the merchant's database says is being paid.
