@@ -139,6 +139,7 @@ func ExampleJournal_Run() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	store := journal.NewMemoryStore() // of both; in production a database
 	var running sync.WaitGroup
 	payments := make([]*journal.Journal, 2)

@@ -302,7 +302,7 @@ func (w *world) checkShopReplicas(s *shop) {
 func (x *replicas) plan(d *draw, h *History) {
 	for i := range h.World.Shops {
 		s := &h.World.Shops[i]
-		if !d.chance(3) {
+		if !d.chance(2) {
 			continue
 		}
 		s.Replicas, s.Processes = true, 2+d.IntN(2)
