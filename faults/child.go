@@ -32,9 +32,14 @@ type task struct {
 	Payments int
 	Next     int       // index of the first payment that has not been made
 	At       time.Time // start time
+
+	// Of a replica.
+	Number   int // from zero
+	Replicas int
+	Pause    time.Duration // after a payment of each of its callers
 }
 
-var roles = map[string]func(*task) error{"shop": runShop, "last": runLast, "race": runRace, "instant": runInstant}
+var roles = map[string]func(*task) error{"shop": runShop, "last": runLast, "race": runRace, "instant": runInstant, "replica": runReplica}
 
 // Child runs the task of a process that was started as a child, and then does not return. Call it first.
 func Child() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -122,4 +124,45 @@ func ExampleJournal_CreateRefund() {
 	// unknown: true
 	// refunded: order-1
 	// money was given back 1 time
+}
+
+// Two processes of a shop call Run. The payment's outcome becomes known half a second after its call, in whichever of them works,
+// and is reported once.
+func ExampleJournal_Run() {
+	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
+	defer gateway.Close()
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	store := journal.NewMemoryStore() // of both; in production a database
+	var running sync.WaitGroup
+	payments := make([]*journal.Journal, 2)
+	for i := range payments {
+		payments[i] = journal.New(client, store, journal.Options{})
+		running.Go(func() {
+			_ = payments[i].Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error { // until ctx ends
+				return e.Outcome(func(t *cardgateway.Transaction, err error) error {
+					if errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+						return nil // it is reported again when more is known
+					}
+					fmt.Println(e.ID().Text, "is paid:", err == nil && t.Paid())
+					cancel() // the program ends
+					return nil
+				}, nil)
+			})
+		})
+	}
+	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset}) // charged, response lost
+	_, err = payments[1].CreateSubscription(ctx, order("order-1", "123"))
+	fmt.Println("unknown:", errors.Is(err, cardgateway.ErrOutcomeUnknown))
+	running.Wait()
+	// Output:
+	// unknown: true
+	// order-1 is paid: true
 }

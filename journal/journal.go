@@ -45,8 +45,9 @@ type Options struct {
 	// that works. A process that ended after it had stored such an id, and before the journal recorded the call, leaves no
 	// entry behind. Once Run has had an id without an entry in this list for five minutes, it records an entry in state NotSent, and
 	// reports it like any other outcome. Five minutes is longer than any call takes to begin; and a call that begins later
-	// nevertheless finds this entry, is made as after any NotSent, and its outcome is reported too. Of a list, the first
-	// 10,000 ids are looked at. An error is logged, and the list is requested again at the next interval.
+	// nevertheless finds this entry, is made as after any NotSent, and its outcome is reported too. Before, Run queries
+	// the gateway once: an id that it has shown in the last month belongs to a journal that has lost entries; this is logged as an
+	// error, and nothing is recorded. Of a list, the first 10,000 ids are looked at. An error is logged, and the list is requested again at the next interval.
 	Paying func(context.Context) ([]ID, error)
 }
 

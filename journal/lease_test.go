@@ -225,6 +225,43 @@ func TestNewsAreCoalesced(t *testing.T) {
 	})
 }
 
+// TestFailedReportWaits: what could not be stored is not reported again with every confirmation of something else.
+func TestFailedReportWaits(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		rs.report = func(_ context.Context, _ *replica, e *journal.Entry) error {
+			if e.ID().Text == "bad" {
+				return errDisk
+			}
+			return nil
+		}
+		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
+		silence(s)
+		rs.unknown(a.Journal, "bad")
+		time.Sleep(time.Minute)
+		confirm(t, b.Journal, "bad")
+		for i := range 10 {
+			id := fmt.Sprint(i)
+			rs.unknown(a.Journal, id)
+			time.Sleep(time.Second)
+			confirm(t, b.Journal, id)
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		count := func() int {
+			return len(slices.DeleteFunc(slices.Clone(rs.told), func(s string) bool { return s != "a bad succeeded" }))
+		}
+		n := count()
+		if n > 1 {
+			t.Errorf("reported %d times within 20 seconds", n)
+		}
+		time.Sleep(2 * time.Hour)
+		if m := count() - n; m != 2 {
+			t.Errorf("reported %d times more within two intervals", m)
+		}
+	})
+}
+
 // TestTakeover: if the process that works ends, or loses the store while it reports, another one takes over, and never before
 // the context of report has ended.
 func TestTakeover(t *testing.T) {

@@ -11,28 +11,31 @@ type news struct {
 	wake chan struct{} // can be received from when there is something new
 
 	mu        sync.Mutex
-	confirmed map[ID]struct{} // something was recorded that should be reported
-	opened    map[ID]struct{} // a call has ended with an unknown outcome
-	missed    bool            // something that was confirmed did not fit
+	confirmed idSet // something was recorded that should be reported
+	opened    idSet // a call has ended with an unknown outcome
+	missed    bool  // something that was confirmed did not fit
 }
 
-// mostNews limits the ids of each kind. What does not fit is found in the list of what is not acknowledged.
+// idSet is a set of at most mostNews ids.
+type idSet map[ID]struct{}
+
+// mostNews limits the ids of each set. What does not fit is found in the list of what is not acknowledged.
 const mostNews = 1000
 
 func newNews() news {
-	return news{wake: make(chan struct{}, 1), confirmed: make(map[ID]struct{}), opened: make(map[ID]struct{})}
+	return news{wake: make(chan struct{}, 1), confirmed: make(idSet), opened: make(idSet)}
 }
 
 func (n *news) confirm(id ID) {
 	n.mu.Lock()
-	n.missed = !addBounded(n.confirmed, id) || n.missed
+	n.missed = !n.confirmed.add(id) || n.missed
 	n.mu.Unlock()
 	n.signal()
 }
 
 func (n *news) open(id ID) {
 	n.mu.Lock()
-	addBounded(n.opened, id)
+	n.opened.add(id)
 	n.mu.Unlock()
 	n.signal()
 }
@@ -56,24 +59,26 @@ func (n *news) signal() {
 func (n *news) take() (confirmed, opened []ID, missed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	confirmed, opened, missed = takeAll(n.confirmed), takeAll(n.opened), n.missed
+	confirmed, opened, missed = n.confirmed.take(), n.opened.take(), n.missed
 	n.missed = false
 	return confirmed, opened, missed
 }
 
-func addBounded(set map[ID]struct{}, id ID) bool {
-	if _, known := set[id]; !known && len(set) >= mostNews {
+// add adds an id, and reports false if the set is full.
+func (s idSet) add(id ID) bool {
+	if _, known := s[id]; !known && len(s) >= mostNews {
 		return false
 	}
-	set[id] = struct{}{}
+	s[id] = struct{}{}
 	return true
 }
 
-func takeAll(set map[ID]struct{}) (ids []ID) {
-	for id := range set {
+// take returns the ids, and removes them.
+func (s idSet) take() (ids []ID) {
+	for id := range s {
 		ids = append(ids, id)
 	}
-	clear(set)
+	clear(s)
 	sortIDs(ids)
 	return ids
 }

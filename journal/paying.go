@@ -2,9 +2,13 @@ package journal
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
@@ -49,6 +53,14 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
 	if !id.recordable() {
 		return true, nil // no call with it sends anything
 	}
+	if _, err := j.get(ctx, j.key(id)); !errors.Is(err, ErrNoEntry) {
+		return err == nil, err
+	}
+	if shown, err := j.isShown(ctx, id); err != nil {
+		return false, err
+	} else if shown {
+		return true, fmt.Errorf("the gateway has %s, and the journal does not: it has lost entries", id.describe())
+	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
 	in := Intent{Shop: j.shop, ID: id, Operation: opPaying, At: time.Now().Round(0), Sender: random.Text()}
@@ -58,4 +70,22 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
 	}
 	_, err = j.recordUnsent(ctx, e, e.project()) // if it fails, a query does it; see isKnownUnsent
 	return true, err
+}
+
+// isShown reports whether the gateway has shown a payment or a refund with this id in the last month: then the journal was restored from
+// a backup, or the entry was forgotten, and it must not be said that nothing was sent.
+func (j *Journal) isShown(ctx context.Context, id ID) (bool, error) {
+	from, to := time.Now().AddDate(0, 0, -27), time.Now().AddDate(0, 0, 1) // at most a month, and clocks can differ
+	if id.Refund {
+		page, err := j.client.SearchRefunds(ctx, cardgateway.RefundQuery{RefundTransactionID: id.Text, Start: from, End: to}, cardgateway.PageRequest{})
+		if err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(page.Data, func(r cardgateway.Refund) bool { return r.MerchantRefundID == id.Text }), nil
+	}
+	page, err := j.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: id.Text, Start: from, End: to}, cardgateway.PageRequest{})
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(page.Data, func(t cardgateway.Transaction) bool { return t.TransactionID == id.Text }), nil
 }

@@ -1,9 +1,13 @@
 package journal_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,7 +41,11 @@ func (o *orders) stored(_ context.Context, e *journal.Entry) error {
 func TestNeverBegun(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		o := &orders{paying: []journal.ID{journal.PaymentID("a"), journal.RefundID("r")}}
-		s.network = refusing{t, s.network} // until the payment
+		queries := 0
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			queries++
+			return s.gateway.RoundTripper().RoundTrip(r)
+		})
 		s.Journal = s.restarted(journal.Options{Paying: o.list})
 		told := running(t, s.Journal, time.Minute, o.stored)
 		time.Sleep(4*time.Minute + 59*time.Second)
@@ -49,7 +57,9 @@ func TestNeverBegun(t *testing.T) {
 		if want := []string{"a not sent", "r not sent"}; !slices.Equal(told.all, want) || told.at[0] > 6*time.Minute {
 			t.Errorf("reported %q at %v, want %q within 6 minutes", told.all, told.at, want)
 		}
-		s.network = s.gateway.RoundTripper()
+		if queries != 2 {
+			t.Errorf("%d queries, want one for each", queries)
+		}
 		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
 			t.Errorf("paying it: %v, %v", got, err)
 		}
@@ -108,7 +118,13 @@ func TestPayingBegins(t *testing.T) {
 type slowBegin struct {
 	journal.Store
 	begins map[string]int
+	gets   int
 	fail   bool // the first Record fails
+}
+
+func (s *slowBegin) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
+	s.gets++
+	return s.Store.Get(ctx, key)
 }
 
 func (s *slowBegin) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
@@ -149,8 +165,8 @@ func TestPayingInFlight(t *testing.T) {
 		if want := []string{"pending pending", "slow succeeded"}; !slices.Equal(told.all, want) {
 			t.Errorf("reported %q, want %q", told.all, want)
 		}
-		if fmt.Sprint(store.begins) != "map[pending:1 slow:2]" {
-			t.Errorf("looked up %v", store.begins)
+		if want := "map[slow:2]"; fmt.Sprint(store.begins) != want || store.gets != 2 { // by the call, and by Run
+			t.Errorf("begun %v, want %s; looked up %d times", store.begins, want, store.gets)
 		}
 	})
 }
@@ -160,7 +176,6 @@ func TestPayingInFlight(t *testing.T) {
 func TestNeverBegunInterrupted(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		o := &orders{paying: []journal.ID{journal.PaymentID("a")}}
-		s.network = refusing{t, s.network}
 		store := &slowBegin{Store: s.store, begins: make(map[string]int), fail: true}
 		told := running(t, journal.New(s.client, store, journal.Options{Paying: o.list}), time.Minute, o.stored)
 		time.Sleep(time.Hour)
@@ -183,6 +198,35 @@ func TestPayingCalledMeanwhile(t *testing.T) {
 		}
 		wantExecuted(t, s, "a", 1)
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+	})
+}
+
+// TestPayingOfLostEntries: what the gateway shows is not reported as not sent, although the journal has no entry.
+func TestPayingOfLostEntries(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		paid, err := s.pay("a", approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.CreateRefund(t.Context(), refund("r", paid.UniqueID)); err != nil {
+			t.Fatal(err)
+		}
+		s.store = journal.NewMemoryStore() // restored from an empty backup
+		o := &orders{paying: []journal.ID{journal.PaymentID("a"), journal.RefundID("r"), journal.PaymentID("b")}}
+		var log bytes.Buffer
+		told := running(t, s.restarted(journal.Options{Paying: o.list, Logger: slog.New(slog.NewTextHandler(&log, nil))}), time.Minute, o.stored)
+		time.Sleep(5*time.Minute + time.Second)
+		silence(s) // b cannot be looked up for a while
+		time.Sleep(10 * time.Minute)
+		s.gateway.ClearFaults()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if want := []string{"b not sent"}; !slices.Equal(told.all, want) {
+			t.Errorf("reported %q, want %q", told.all, want)
+		}
+		if n := strings.Count(log.String(), "it has lost entries"); n != 2 {
+			t.Errorf("logged %d times, want once each: %s", n, &log)
+		}
 	})
 }
 

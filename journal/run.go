@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"maps"
 	"time"
 )
 
@@ -41,7 +42,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 	if every <= 0 {
 		every = time.Minute
 	}
-	r := &runner{j: j, every: every, report: report, soon: make(map[ID]soonQuery)}
+	r := &runner{j: j, every: every, report: report, soon: make(map[ID]soonQuery), failed: make(idSet)}
 	if store, ok := j.store.(LeaseStore); ok {
 		r.runLeased(ctx, newLease(j, store))
 	} else {
@@ -50,7 +51,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 	return ctx.Err()
 }
 
-// runner is one Run. Except for its lease, one goroutine uses it.
+// runner is one Run. One goroutine uses it, except for its lease, and for paying.
 type runner struct {
 	j      *Journal
 	every  time.Duration
@@ -58,9 +59,10 @@ type runner struct {
 	lease  *lease // nil if the store has none: then this process works
 
 	soon   map[ID]soonQuery
-	list   bool      // something has changed: list what is not acknowledged
-	listAt time.Time // not before this time
-	paying map[ID]payingID
+	list   bool            // something has changed: list what is not acknowledged
+	listAt time.Time       // not before this time
+	failed idSet           // report has returned an error for these: they wait for the next Recover, or for more news of them
+	paying map[ID]payingID // of recordNeverBegun
 }
 
 // soonQuery is a query that is due before the next Recover.
@@ -84,13 +86,26 @@ const (
 func (r *runner) work(ctx context.Context) {
 	for next := time.Now(); ctx.Err() == nil; r.wait(ctx, next) {
 		if !time.Now().Before(next) {
-			r.recordNeverBegun(ctx)
-			r.list = false
+			r.meanwhile(ctx, func() { r.recordNeverBegun(ctx) })
+			r.list, r.failed = false, make(idSet)
 			r.pass(ctx, recovering{list: r.j.store.Unacked, queries: true, observed: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}, nil)
 			next = time.Now().Add(r.every)
 		}
 		r.reportNews(ctx)
 		r.querySoon(ctx)
+	}
+}
+
+// meanwhile does something that can be slow, and reports news until it is done.
+func (r *runner) meanwhile(ctx context.Context, slow func()) {
+	for done := async(slow); ; {
+		select {
+		case end := <-done:
+			end.rethrow()
+			return
+		case <-r.j.news.wake:
+			r.reportNews(ctx)
+		}
 	}
 }
 
@@ -121,7 +136,7 @@ func (r *runner) reportNews(ctx context.Context) {
 	switch begun := time.Now(); {
 	case r.list && !begun.Before(r.listAt):
 		r.list = false
-		r.pass(ctx, recovering{list: r.j.store.Unacked}, func(e *Entry) {
+		r.pass(ctx, recovering{list: r.j.unackedExcept(maps.Clone(r.failed))}, func(e *Entry) {
 			if known := e.project(); known.state == Unknown && known.answered && r.j.memory.get(e.ID()).asked == 0 {
 				r.querySoonAfter(e.ID(), firstQuery) // a call in another process has ended so
 			}
@@ -174,6 +189,19 @@ func (j *Journal) entries(ids []ID) func(context.Context, Shop) iter.Seq2[Entry,
 	}
 }
 
+// unackedExcept returns a list of the entries that are not acknowledged, without some.
+func (j *Journal) unackedExcept(some idSet) func(context.Context, Shop) iter.Seq2[Entry, error] {
+	return func(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
+		return func(yield func(Entry, error) bool) {
+			for e, err := range j.store.Unacked(ctx, shop) {
+				if _, left := some[e.ID()]; (err != nil || !left) && !yield(e, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // pass reports the entries of one recovery, as long as this process has the lease. After, if not nil, is called with each.
 func (r *runner) pass(ctx context.Context, what recovering, after func(*Entry)) {
 	what.holder = r.lease.nameOf()
@@ -199,6 +227,9 @@ func (r *runner) reportOne(ctx context.Context, e *Entry) {
 		return
 	}
 	failed := r.report(ctx, *e)
+	if failed != nil {
+		r.failed.add(e.ID())
+	}
 	switch {
 	case failed == nil && final: // exactly this version, whatever was recorded or returned to other callers meanwhile
 		failed = j.ack(context.WithoutCancel(ctx), e) // it is stored, even if ctx has ended meanwhile

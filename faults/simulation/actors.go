@@ -19,5 +19,6 @@ func newActors(w *world) []actor {
 		newWalks(w),
 		&lookups{w},
 		newReconciles(w),
+		&replicas{w},
 	}
 }

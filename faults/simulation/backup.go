@@ -44,6 +44,7 @@ func (w *world) restore() {
 	if err := w.medium.replace(); err != nil {
 		panic(err)
 	}
+	w.leases = journal.NewMemoryStore()
 	for _, t := range w.things {
 		now, err := w.backup.entries[t], error(nil)
 		if _, ok := w.backup.entries[t]; ok {

@@ -106,6 +106,7 @@ type books struct {
 	ackedAs        verdict       // what the last acknowledgement was of
 	ackedSuccesses int           // at that time
 	runs           int           // times that Run has told it
+	paying         bool          // stored as being paid, without an outcome
 }
 
 // store stores what was told.
@@ -120,6 +121,7 @@ func (b *books) store(v verdict, p *process) {
 func (b *books) heard(v verdict, state journal.State, p *process, stored bool) {
 	if stored {
 		b.last = state
+		b.paying = b.paying && (state == journal.Unknown || state == journal.Pending)
 		b.store(v, p)
 	}
 }

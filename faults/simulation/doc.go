@@ -14,6 +14,7 @@
 //     and its RoundTripper. Both are places where it can be delayed, disturbed or killed.
 //   - gateway.go: the sandbox, and answers that are changed as the interface allows. archive.go: what it has of earlier years.
 //   - merchant.go, books.go: what the merchant calls, what was told and stored.
+//   - replicas.go: processes that all call Run, and who of them works.
 //   - reconcile.go, listed.go: the copies of orders and refunds, the merchant's lists, and comparisons; copied.go, differences.go: what
 //     they must have and find.
 //   - oracle.go, rest.go: the promises, after each step and when the world has come to rest.

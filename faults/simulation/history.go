@@ -33,6 +33,8 @@ type Shop struct {
 	Reconcile     Reconcile
 	// SharesCredentials means that searches also return the rows of the other shops, with their appId; the client checks it.
 	SharesCredentials bool
+	// Replicas means that the store has leases, so that each process may call Run, and that Run is told what is being paid.
+	Replicas bool
 }
 
 // Settings is how a process is configured. A restart can change it.

@@ -30,7 +30,7 @@ func (m *merchant) do(s *Step) (do func(), ok bool) {
 		if p := w.processOf(s); !p.isDead() {
 			w.tell("%s starts Run", p.name())
 			p.startRun(s.Delay, func(ctx context.Context, e journal.Entry) error {
-				return m.toldByRun(p, s, &e)
+				return m.toldByRun(ctx, p, s, &e)
 			})
 		}
 		return nil, true
@@ -72,6 +72,9 @@ func (m *merchant) pay(s *Step) func() {
 		if t.frozen { // meanwhile
 			return
 		}
+		w.mu.Lock()
+		t.paying = t.paying || len(t.stored) == 0 // in the merchant's own database
+		w.mu.Unlock()
 		w.tell("%s: %s %s of %s", p.name(), s.Do, t.name(), t.Op)
 		var by payer = p.journal
 		switch how {
@@ -267,7 +270,7 @@ func (m *merchant) recoverAll(c *call) {
 }
 
 // toldByRun is the function that Run calls.
-func (m *merchant) toldByRun(p *process, s *Step, e *journal.Entry) error {
+func (m *merchant) toldByRun(ctx context.Context, p *process, s *Step, e *journal.Entry) error {
 	w := m.w
 	if p.isDead() {
 		return errStore
@@ -276,6 +279,7 @@ func (m *merchant) toldByRun(p *process, s *Step, e *journal.Entry) error {
 	if t == nil {
 		return nil
 	}
+	defer w.beginsTelling(ctx, p, t)()
 	v, err := verdictOfEntry(e)
 	w.hear(p.program, t, v, err, e)
 	w.mu.Lock()
@@ -284,6 +288,9 @@ func (m *merchant) toldByRun(p *process, s *Step, e *journal.Entry) error {
 	w.mu.Unlock()
 	slow := s.N > 0 && t == w.thing(s.Thing) // the merchant's database, with this one
 	if slow {
+		w.mu.Lock()
+		p.replica.slowUntil = time.Now().Add(time.Duration(s.N)*time.Minute + soonReported)
+		w.mu.Unlock()
 		time.Sleep(time.Duration(s.N) * time.Minute)
 		p.program.contact(true, func() string { return "the database of the merchant" })
 	}

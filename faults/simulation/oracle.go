@@ -248,6 +248,7 @@ func (w *world) entryOf(t *thing) (journal.Entry, error) {
 
 // check is called after each step: it looks at the entries that may have changed.
 func (w *world) check() {
+	w.checkReplicas()
 	w.mu.Lock()
 	var all []*thing
 	for t := range w.touched {
@@ -482,6 +483,7 @@ func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID str
 	if err != nil || t.frozen || c.troubled {
 		return
 	}
+	w.awaitReport(c, t)
 	e, err := w.entryOf(t)
 	if err != nil {
 		return

@@ -33,6 +33,7 @@ type process struct {
 
 	stopRun context.CancelFunc // of Run; nil if it does not run
 	ran     chan struct{}
+	replica processReplica
 }
 
 func (p *process) name() string { return fmt.Sprintf("%s process %d", p.shop.name, p.number) }
@@ -65,10 +66,16 @@ func (w *world) start(s *shop, number int, settings Settings) *process {
 	if got, want := p.client.HostedPageLifetime(), settings.hostedPageLifetime(); got != want {
 		w.violate("a client has its settings", "the hosted page of %s lives %v, want %v", p.name(), got, want)
 	}
-	p.journal = journal.New(p.client, p.handle, journal.Options{
+	opts := journal.Options{
 		AbsentAfter: settings.AbsentAfter, Wait: settings.Settle,
 		Parallel: max(settings.Parallel, 1), WaitElsewhere: settings.WaitElsewhere, Gateway: settings.Gateway, Logger: w.logger,
-	})
+	}
+	var store journal.Store = p.handle
+	if s.config.Replicas {
+		store = leasedStore{p.handle, p}
+		opts.Paying = func(context.Context) ([]journal.ID, error) { return s.paying(w), nil }
+	}
+	p.journal = journal.New(p.client, store, opts)
 	s.processes[number] = p
 	return p
 }
@@ -81,6 +88,7 @@ func (p *process) kill() {
 	p.mu.Unlock()
 	if !already {
 		p.w.tell("%s is killed", p.name())
+		p.runEnded()
 		p.cancel()
 		p.handle.kill()
 	}
@@ -194,6 +202,12 @@ func (p *process) startRun(every time.Duration, tell func(context.Context, journ
 	}
 	c := &call{process: p, step: &Step{}}
 	ctx, cancel := context.WithCancel(context.WithValue(p.ctx, callKey{}, c))
+	if p.shop.config.Replicas {
+		ctx, cancel = context.WithTimeout(ctx, longestLeasedRun) // it ends with p.ctx, too
+	}
+	p.w.mu.Lock()
+	p.replica.runs, p.replica.runSince = true, time.Now()
+	p.w.mu.Unlock()
 	p.stopRun, p.ran = cancel, make(chan struct{})
 	p.program = c
 	s := &p.w.scheduler
@@ -213,7 +227,17 @@ func (p *process) startRun(every time.Duration, tell func(context.Context, journ
 		}()
 		s.park(func() string { return p.name() + " Run" })
 		_ = p.journal.Run(ctx, every, tell)
+		p.runEnded()
 	}()
+}
+
+// runEnded remembers when Run has ended.
+func (p *process) runEnded() {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	if p.replica.runs {
+		p.replica.runs, p.replica.ended = false, time.Now()
+	}
 }
 
 // stopRunning ends Run and waits for it.
@@ -223,6 +247,7 @@ func (p *process) stopRunning() {
 	}
 	p.stopRun()
 	p.stopRun = nil
+	p.runEnded()
 	p.w.scheduler.until(func() bool {
 		select {
 		case <-p.ran:

@@ -22,6 +22,7 @@ type world struct {
 	begun       time.Time
 	scheduler   scheduler
 	medium      medium
+	leases      *journal.MemoryStore // of the shops with Replicas
 	shops       []*shop
 	things      []*thing
 	actors      []actor
@@ -69,6 +70,7 @@ type shop struct {
 	post      string               // fate of every request that has none of its own
 	query     string
 	settings  []Settings // every one that a process has had
+	replicas  shopReplicas
 }
 
 func (s *shop) appID() string { return orElse(s.config.AppID, "7") }
@@ -150,7 +152,7 @@ func (w *world) build() {
 	w.scheduler.wake = make(chan struct{}, 1)
 	w.logger = w.newLogger()
 	w.secrets = append(w.secrets, []byte(cardNumber), []byte(secretKey), []byte(basicSecret), []byte(escaped(basicSecret)))
-	w.medium = newMedium(h.World.Store, h.Seed)
+	w.medium, w.leases = newMedium(h.World.Store, h.Seed), journal.NewMemoryStore()
 	for i := range max(len(h.World.Shops), 1) {
 		s := &shop{name: fmt.Sprintf("shop %d", i)}
 		if len(h.World.Shops) > 0 {

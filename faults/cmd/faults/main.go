@@ -1,10 +1,10 @@
 // Command faults prints the figures of RESULTS.md: payments and refunds over broken connections, with every behavior of
 // the gateway, with this client and with commonly used alternatives; a program that is killed; two programs that make the
-// same payment; the duration of a payment without faults, and the number of payments per second; and the cost of very many
+// same payment; replicas of a program that are killed and stopped; the duration of a payment without faults, and the number of payments per second; and the cost of very many
 // open payments.
 //
 //	go run ./cmd/faults [-payments 10000] [-refunds 5000] [-seed 11] [-entries 100000]
-//		[-part mix|refunds|kill|race|cost|speed|many|stores]
+//		[-part mix|refunds|kill|race|replicas|cost|speed|many|stores]
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	refunds := flag.Int("refunds", 5000, "refunds of each row of the second table")
 	seed := flag.Uint64("seed", 11, "what decides which payments meet which faults")
 	part := flag.String("part", "",
-		"print one part only: mix, refunds, kill, race, cost, speed, many or stores (the first table for the journal in each database)")
+		"print one part only: mix, refunds, kill, race, replicas, cost, speed, many or stores (the first table for the journal in each database)")
 	entries := flag.Int("entries", 100_000, "open payments of the last table")
 	flag.Parse()
 	if err := run(*part, *payments, *refunds, *entries, *seed); err != nil {
@@ -59,6 +59,9 @@ func run(part string, payments, refunds, entries int, seed uint64) error {
 	}
 	if wants("race") {
 		failed = errors.Join(failed, race(stores))
+	}
+	if wants("replicas") {
+		failed = errors.Join(failed, replicas(stores, payments, seed))
 	}
 	if wants("cost") {
 		failed = errors.Join(failed, cost(stores))

@@ -46,6 +46,38 @@ func race(stores map[string]string) (failed error) {
 	return failed
 }
 
+func replicas(stores map[string]string, payments int, seed uint64) (failed error) {
+	var rows []*faults.ReplicasResult
+	for _, kind := range kinds {
+		for _, n := range []int{2, 3} {
+			r, err := faults.ReplicasRun{
+				Name: kind, Store: named(stores[kind], fmt.Sprint("replicas", n)), Replicas: n, Payments: payments, Rate: 100, Seed: seed + uint64(n),
+			}.Run()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(os.Stderr, kind, n, "processes |", r.Took)
+			if rows = append(rows, r); r.Broken() > 0 || r.Overlaps > r.Stopped {
+				failed = errBroken
+			}
+		}
+	}
+	faults.PrintReplicas(os.Stdout, rows)
+	fmt.Println()
+	var latencies []*faults.LatencyRow
+	for _, n := range []int{1, 2} {
+		for _, open := range []int{0, 1000} {
+			row, err := faults.Latency("postgres", named(stores["postgres"], fmt.Sprint("latency", n, "_", open)), n, 300, open)
+			if err != nil {
+				return errors.Join(failed, err)
+			}
+			latencies = append(latencies, row)
+		}
+	}
+	faults.PrintLatency(os.Stdout, latencies)
+	return failed
+}
+
 func cost(stores map[string]string) error {
 	var rows []*faults.CostRow
 	for _, kind := range kinds {
