@@ -90,7 +90,10 @@ type CheckoutSubscriptionRequest struct {
 func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {
 	e := c.newEncoder('{')
 	req.encode(e, c.cfg.AppID)
-	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true}
+	p := sentPayment{
+		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
+		cycle: req.Extension.SubscriptionCycle,
+	}
 	return c.pay(ctx, opCreateCheckoutSubscription, p, e)
 }
 

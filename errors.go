@@ -179,6 +179,8 @@ type OutcomeUnknownError struct {
 	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
 	Raw           *RawResponse // nil unless Config.KeepResponses and a response came
+
+	SubscriptionCycle SubscriptionCycle // of a subscription; see Resolve
 }
 
 func (e *OutcomeUnknownError) Error() string {

@@ -66,7 +66,8 @@ type sentPayment struct {
 	orderID       string
 	amount        decimal.Decimal
 	currency      string
-	hostedPage    bool  // the cardholder pays on the hosted page
+	hostedPage    bool // the cardholder pays on the hosted page
+	cycle         SubscriptionCycle
 	appID         AppID // the only one that a response may state; empty if any may
 	at            time.Time
 }
@@ -94,7 +95,7 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 	case verdict.Unknown:
 		return nil, &OutcomeUnknownError{
 			Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
-			SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
+			SentAt: p.at, HostedPage: p.hostedPage, SubscriptionCycle: p.cycle, Transaction: t, Cause: cause,
 			Seen: says.Shows() && t.TransactionID == p.transactionID,
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/internal/recurring"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
@@ -27,13 +28,15 @@ type ResolveQuery struct {
 	Wait       time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
 	HostedPage bool          // the cardholder pays on the hosted page, where a decline is one attempt; see Resolve
 	Seen       bool          // the gateway has returned the transactionId before: see OutcomeUnknownError.Seen
+
+	SubscriptionCycle SubscriptionCycle // of a subscription, which has later charges; see Resolve
 }
 
 // Query returns the query with which Resolve finds this outcome.
 func (e *OutcomeUnknownError) Query() ResolveQuery {
 	return ResolveQuery{
 		TransactionID: e.TransactionID, OrderID: e.OrderID, Amount: e.Amount, Currency: e.Currency, SentAt: e.SentAt,
-		HostedPage: e.HostedPage, Seen: e.Seen,
+		HostedPage: e.HostedPage, Seen: e.Seen, SubscriptionCycle: e.SubscriptionCycle,
 	}
 }
 
@@ -52,6 +55,11 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // final only if the gateway returns code 103 (closed), or Config.HostedPageLifetime after SentAt; until then the outcome
 // is unknown.
 //
+// The interface does not say which transactionId the later charges of a subscription have. If they repeat that of the first one,
+// Resolve returns the first: with SubscriptionCycle, approved rows are no conflict if each is at least 20 hours later than the one
+// before for each day of the cycle, by transactionAt: 20 hours for DAY, and for a cycle without a constant in this package, 5 days
+// 20 hours for WEEK, and 23 days 8 hours for MONTH. A month has 28 days here, three have 89, six have 181, and a year has 365.
+//
 // ErrNotFound means that the gateway responded, does not know the payment, and has never returned it before in any form.
 // That is evidence, not proof: a request can arrive late, so query again hours later before you treat it as never sent.
 //
@@ -64,7 +72,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	ctx, ended := c.observeOperation(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
 	secrets := new(callSecrets) // of the last query
 	found := resolve.Run(within(ctx), &resolve.Config[Transaction]{
-		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen,
+		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, Gap: recurring.Gap(string(q.SubscriptionCycle)),
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Transaction], error) {
 			orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end}
 			p, s, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC, PageRequest{CurrPage: page}), transactionRow)
@@ -145,7 +153,7 @@ func (q *ResolveQuery) outcome(found *resolve.Result[Transaction]) (*Transaction
 	}
 	return nil, &OutcomeUnknownError{
 		Op: op, TransactionID: q.TransactionID, OrderID: q.OrderID, Amount: q.Amount, Currency: q.Currency, SentAt: q.SentAt,
-		HostedPage: q.HostedPage, Seen: found.Seen, Transaction: found.Row, Cause: found.Cause,
+		HostedPage: q.HostedPage, Seen: found.Seen, SubscriptionCycle: q.SubscriptionCycle, Transaction: found.Row, Cause: found.Cause,
 	}
 }
 

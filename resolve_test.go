@@ -450,9 +450,11 @@ func TestQueryOfUnknownOutcome(t *testing.T) {
 	at := time.Now()
 	unknown := cardgateway.OutcomeUnknownError{
 		TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at, HostedPage: true, Seen: true,
+		SubscriptionCycle: cardgateway.CycleWeek,
 	}
 	payment := cardgateway.ResolveQuery{
 		TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at, HostedPage: true, Seen: true,
+		SubscriptionCycle: cardgateway.CycleWeek,
 	}
 	if diff := cmp.Diff(payment, unknown.Query()); diff != "" {
 		t.Errorf("payment (-want +got):\n%s", diff)

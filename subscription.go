@@ -37,7 +37,10 @@ type SubscriptionRequest struct {
 func (c *Client) CreateSubscription(ctx context.Context, req SubscriptionRequest) (*Transaction, error) {
 	e := c.newEncoder('{')
 	req.encode(e, c.cfg.AppID)
-	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	p := sentPayment{
+		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency,
+		cycle: req.Extension.SubscriptionCycle,
+	}
 	return c.pay(ctx, opCreateSubscription, p, e)
 }
 

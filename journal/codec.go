@@ -28,6 +28,8 @@ type intentJSON struct {
 
 	RefundTransactionID string `json:"refundTransactionId,omitempty"`
 	UniqueID            string `json:"uniqueId,omitempty"`
+
+	SubscriptionCycle cardgateway.SubscriptionCycle `json:"subscriptionCycle,omitempty"`
 }
 
 // MarshalJSON writes the amount as text with the decimals that it has, whatever the decimal package's globals say.
@@ -47,6 +49,7 @@ func (in *Intent) json() intentJSON {
 	w := intentJSON{
 		Gateway: in.Shop.Gateway, AppID: string(in.Shop.AppID), OrderID: in.OrderID, Operation: in.Operation,
 		Amount: amountText(in.Amount), Currency: in.Currency, At: in.At.UTC(), Sender: in.Sender, UniqueID: in.UniqueID,
+		SubscriptionCycle: in.SubscriptionCycle,
 	}
 	if in.ID.Refund {
 		w.RefundTransactionID = in.ID.Text
@@ -61,6 +64,7 @@ func (w *intentJSON) intent() (Intent, error) {
 	in := Intent{
 		Shop: Shop{w.Gateway, cardgateway.AppID(w.AppID)}, ID: PaymentID(w.TransactionID), Operation: w.Operation, Amount: amount,
 		At: w.At, Sender: w.Sender, OrderID: w.OrderID, Currency: w.Currency, UniqueID: w.UniqueID,
+		SubscriptionCycle: w.SubscriptionCycle,
 	}
 	if w.RefundTransactionID != "" {
 		in.ID = RefundID(w.RefundTransactionID)

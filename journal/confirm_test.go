@@ -214,3 +214,83 @@ func TestConfirmOneOfSeveral(t *testing.T) {
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "declined"})
 	})
 }
+
+// TestConfirmLaterCharges: a later charge of a subscription is recorded, and is no news about the first one; two of them within
+// a day are a conflict.
+func TestConfirmLaterCharges(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		first, err := s.pay("a", approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		renew := func() {
+			t.Helper()
+			id, err := s.gateway.Renew("a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			charge, err := s.client.GetTransaction(t.Context(), id)
+			if err == nil {
+				err = s.Confirm(t.Context(), charge)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		resolve := func() (*cardgateway.Transaction, error) {
+			return s.client.Resolve(t.Context(), cardgateway.ResolveQuery{
+				TransactionID: "a", Amount: first.TransactionAmount, Currency: "USD", SentAt: first.Timestamp, Wait: 1,
+				SubscriptionCycle: cardgateway.CycleWeek,
+			})
+		}
+		time.Sleep(7 * 24 * time.Hour)
+		renew()
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"}) // not acknowledged yet
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(7 * 24 * time.Hour)
+		renew()
+		wantStates(t, s.Journal, nil)
+		e, err := s.Get(t.Context(), journal.PaymentID("a"))
+		if err != nil || len(e.Evidence) != 3 || e.Intent().SubscriptionCycle != cardgateway.CycleWeek {
+			t.Errorf("got %d pieces of evidence of cycle %q, %v; want 3 of WEEK", len(e.Evidence), e.Intent().SubscriptionCycle, err)
+		}
+		if got, err := s.pay("a", approved); err != nil || got.UniqueID != first.UniqueID {
+			t.Errorf("called again: %+v, %v; want %s", got, err, first.UniqueID)
+		}
+		if got, err := resolve(); err != nil || got.UniqueID != first.UniqueID {
+			t.Errorf("Resolve: %+v, %v; want %s", got, err, first.UniqueID)
+		}
+		time.Sleep(time.Hour)
+		renew()
+		wantStates(t, s.Journal, map[string]string{"a": "conflict"})
+		if _, err := resolve(); !errors.Is(err, cardgateway.ErrConflict) {
+			t.Errorf("Resolve: %v, want ErrConflict", err)
+		}
+	})
+}
+
+// TestLostSubscription: the response to a subscription is lost, and its outcome is known only after later charges.
+func TestLostSubscription(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, err := s.pay("a", approved)
+		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		if !ok || unknown.SubscriptionCycle != cardgateway.CycleWeek {
+			t.Fatalf("got %v, want an unknown outcome of a weekly subscription", err)
+		}
+		for range 2 {
+			time.Sleep(7 * 24 * time.Hour)
+			if _, err := s.gateway.Renew("a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, e := range recovered(t, s.Journal) {
+			if got, err := outcomeOf(e); err != nil || got.UniqueID != s.gateway.Rows("a")[0].UniqueID {
+				t.Errorf("got %+v, %v; want the first charge", got, err)
+			}
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}

@@ -58,6 +58,9 @@ type Intent struct {
 	OrderID  string // of a payment, except TokenPayment
 	Currency string // of a payment
 	UniqueID string // of a refund: the gateway's id of the payment that is refunded
+
+	// SubscriptionCycle is that of a subscription, which has later charges: see cardgateway.Client.Resolve.
+	SubscriptionCycle cardgateway.SubscriptionCycle
 }
 
 // Key returns the key of the intent's entry.
@@ -235,7 +238,7 @@ func byAge(a, b Entry) int {
 func (in *Intent) recordable() bool {
 	exp := in.Amount.Exponent()
 	return in.ID.recordable() && isStorable(in.OrderID) && isStorable(in.UniqueID) && isStorable(in.Currency) &&
-		exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
+		isStorable(string(in.SubscriptionCycle)) && exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
 }
 
 // recordable reports whether every store can store the id.

@@ -129,6 +129,10 @@ func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err err
 // The transaction must match the recorded payment; otherwise Confirm records nothing and returns an error that matches
 // ErrMismatch. For a payment that is not in this journal it returns ErrNoEntry, which is normal for payments that are made
 // without the journal. Confirm does not acknowledge. For a refund, use ConfirmRefund.
+//
+// If the later charges of a subscription repeat the transactionId of the first one, they are recorded too. They are no second
+// payment and change no outcome, unless two of them are closer together than cardgateway.Client.Resolve describes: then the entry
+// is a conflict. So pass them to Confirm, and store them by their UniqueID.
 func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
 	if err := needContext(ctx, "Confirm"); err != nil {
 		return err
@@ -171,12 +175,16 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 // only a query of all of them shows that a checkout is abandoned, or that a payment that was submitted again was declined.
 func (j *Journal) confirm(ctx context.Context, e Entry, s gatewayResult) (err error) {
 	defer j.memory.setChanged(e.ID())
-	for _, ev := range j.evidenceOfRow(s, e.project(), false) {
+	before, acked := e.project(), !e.Unacked()
+	for _, ev := range j.evidenceOfRow(s, before, false) {
 		if e, err = j.addIfNew(ctx, e, ev); err != nil {
 			return err
 		}
 	}
-	if e.Unacked() {
+	switch {
+	case !e.Unacked():
+	case acked && e.project().isNoNewsAfter(before) && j.ack(ctx, &e) == nil: // otherwise the same outcome would be reported again
+	default:
 		j.news.confirm(e.ID())
 	}
 	return nil
@@ -308,7 +316,7 @@ func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *request {
 	return &request{
 		intent: Intent{
 			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opSubscription,
-			Amount: req.Amount, Currency: req.Currency,
+			Amount: req.Amount, Currency: req.Currency, SubscriptionCycle: req.Extension.SubscriptionCycle,
 		},
 		secrets: secrets{number: req.Card.CardNumber, code: req.Card.CVV},
 		send: func(ctx context.Context) (gatewayResult, error) {
@@ -331,7 +339,7 @@ func (j *Journal) checkoutSubscription(req cardgateway.CheckoutSubscriptionReque
 	return &request{
 		intent: Intent{
 			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckoutSubscription,
-			Amount: req.Amount, Currency: req.Currency,
+			Amount: req.Amount, Currency: req.Currency, SubscriptionCycle: req.Extension.SubscriptionCycle,
 		},
 		send: func(ctx context.Context) (gatewayResult, error) {
 			return ofPayment(j.client.CreateCheckoutSubscription(ctx, req))

@@ -64,7 +64,7 @@ func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewa
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
 		// Once no further attempt is expected, several declines are final too. Before, evidenceOfRow says what a decline means.
-		HostedPage: in.onHostedPage() && j.isAbandoned(*in),
+		HostedPage: in.onHostedPage() && j.isAbandoned(*in), SubscriptionCycle: in.SubscriptionCycle,
 	})
 	return gatewayResult{transaction: t}, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/recurring"
 )
 
 // Intent returns the intent of the latest submission.
@@ -56,7 +57,8 @@ func (e *Entry) project() *projection {
 //	Pending           stays             stays            it       it         it        it
 //	Abandoned         stays             stays            stays    it         it        it
 //	Declined          stays             stays            stays    stays      it        conflict
-//	Succeeded         conflict          stays            stays    stays      conflict  stays, or conflict if it is another one
+//	Succeeded         conflict          stays            stays    stays      conflict  stays, or conflict if it is another one,
+//	                                                                                   unless that is a later charge: see isLater
 //
 // "Back" is the result before the latest submission, if that submission may have been sent. NotSent and Refused count only for
 // the latest submission. A success is a conflict also if a state that it contradicts came before, since that submission.
@@ -114,14 +116,31 @@ func (p *projection) addDenial(ev *Evidence) {
 }
 
 // addSuccess adds a success, which is final whatever was known. It is a conflict after a state that contradicts it, and if
-// there is another success.
+// there is another success. The first charge of a subscription decides, whichever became known first.
 func (p *projection) addSuccess(ev *Evidence) {
-	another := func(before *Evidence) bool { return before.State == Succeeded && !ev.canBeOne(before) }
+	another := func(before *Evidence) bool {
+		return before.State == Succeeded && !ev.canBeOne(before) && !p.intent.isLater(ev, before) && !p.intent.isLater(before, ev)
+	}
 	p.conflict = p.conflict || p.ruledOut || slices.ContainsFunc(p.outcomes, another)
 	p.outcomes = append(p.outcomes, ev)
-	if p.state != Succeeded || p.deciding.result().id() == "" && ev.result().id() != "" { // the id is needed for a refund
+	switch {
+	case p.state != Succeeded, p.intent.isLater(p.deciding, ev):
+		p.decide(ev)
+	case p.deciding.result().id() == "" && ev.result().id() != "" && !p.intent.isLater(ev, p.deciding): // the id is needed for a refund
 		p.decide(ev)
 	}
+}
+
+// isNoNewsAfter reports whether the outcome is the same success as before: what was added is a later charge of a subscription.
+func (p *projection) isNoNewsAfter(before *projection) bool {
+	return before.current() == Succeeded && p.current() == Succeeded && p.deciding.result().id() == before.deciding.result().id()
+}
+
+// isLater reports whether evidence is about a later charge of a subscription than other evidence, by the gateway's times: about
+// a cycle later, or more. It is not a second payment then. See package recurring.
+func (in *Intent) isLater(ev, than *Evidence) bool {
+	gap, at, before := recurring.Gap(string(in.SubscriptionCycle)), ev.result().at(), than.result().at()
+	return gap > 0 && !at.IsZero() && !before.IsZero() && at.In(time.UTC).Sub(before.In(time.UTC)) >= gap
 }
 
 func (p *projection) decide(ev *Evidence) {

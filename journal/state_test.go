@@ -88,6 +88,70 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestStateOfSubscriptions: what is about a cycle or more later than a success is a later charge, whichever became known first.
+// The first charge is the outcome. Every order of the same evidence has the same result.
+func TestStateOfSubscriptions(t *testing.T) {
+	const hour, day = 1, 24
+	charged := func(source Source, id string, hours int) Evidence {
+		ev := piece(source, Succeeded, "1", id)
+		at := time.Date(2026, 1, 1, hours, 0, 0, 0, time.UTC)
+		ev.Transaction.TransactionAt, _ = cardgateway.ParseWallTime(at.Format(time.DateTime))
+		return ev
+	}
+	answer := func(id string) Evidence { return charged(SourceAnswer, id, 0) }
+	row := func(id string, hours int) Evidence { return charged(SourceQuery, id, hours) }
+	timeless := piece(SourceQuery, Succeeded, "", "2")
+	for _, tt := range []struct {
+		name     string
+		cycle    cardgateway.SubscriptionCycle
+		evidence []Evidence
+		state    State
+		uniqueID string // of the outcome
+	}{
+		{"a later charge of no subscription", "", []Evidence{answer("1"), row("2", 7*day)}, Conflicting, ""},
+		{"a later charge", cardgateway.CycleWeek, []Evidence{answer("1"), row("2", 7*day)}, Succeeded, "1"},
+		{"many later charges", cardgateway.CycleWeek, []Evidence{answer("1"), row("2", 7*day), row("3", 14*day), row("4", 21*day)}, Succeeded, "1"},
+		{"a little early", cardgateway.CycleWeek, []Evidence{answer("1"), row("2", 7*20*hour)}, Succeeded, "1"},
+		{"too early", cardgateway.CycleWeek, []Evidence{answer("1"), row("2", 7*20*hour-1)}, Conflicting, ""},
+		{"charged twice at first", cardgateway.CycleWeek, []Evidence{answer("1"), row("2", hour), row("3", 7*day)}, Conflicting, ""},
+		{"a request that arrived a day late", cardgateway.CycleWeek, []Evidence{row("1", 0), row("2", 30*hour)}, Conflicting, ""},
+		{"a later charge twice", cardgateway.CycleWeek, []Evidence{answer("1"), row("2", 7*day), row("3", 7*day+1)}, Conflicting, ""},
+		{"a day later", cardgateway.CycleDay, []Evidence{answer("1"), row("2", day)}, Succeeded, "1"},
+		{"twice a day", cardgateway.CycleDay, []Evidence{answer("1"), row("2", day), row("3", 43*hour)}, Conflicting, ""},
+		{"an unknown cycle", "FORTNIGHT", []Evidence{answer("1"), row("2", 14*day)}, Succeeded, "1"},
+		{"an answer without an id", cardgateway.CycleWeek, []Evidence{answer(""), row("2", 7*day), row("1", 0)}, Succeeded, "1"},
+		{"an answer without an id, and a later charge", cardgateway.CycleWeek, []Evidence{answer(""), row("2", 7*day)}, Succeeded, ""},
+		{"a charge without a time", cardgateway.CycleWeek, []Evidence{answer("1"), timeless}, Conflicting, ""},
+		{"after a decline", cardgateway.CycleWeek, []Evidence{piece(SourceAnswer, Declined, "1", "1"), row("2", 7*day)}, Conflicting, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, order := range orders(len(tt.evidence)) {
+				e := Entry{Begun: Intent{Sender: "1", SubscriptionCycle: tt.cycle}, Acked: -1}
+				for _, i := range order {
+					e.Evidence = append(e.Evidence, tt.evidence[i])
+				}
+				got, _ := e.outcome()
+				if e.State() != tt.state || got.id() != tt.uniqueID {
+					t.Errorf("in the order %v: got %v of %q, want %v of %q", order, e.State(), got.id(), tt.state, tt.uniqueID)
+				}
+			}
+		})
+	}
+}
+
+// orders returns every order of n things.
+func orders(n int) (all [][]int) {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	for _, shorter := range orders(n - 1) {
+		for at := range n {
+			all = append(all, slices.Insert(slices.Clone(shorter), at, n-1))
+		}
+	}
+	return all
+}
+
 // TestSubmissions: there is a query from the time of each submission that may have been sent; submissions that are close
 // together share the query from the first of them.
 func TestSubmissions(t *testing.T) {

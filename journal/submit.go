@@ -78,7 +78,7 @@ func (j *Journal) submitOnce(ctx context.Context, r *request) (gatewayResult, er
 	return j.recordOutcome(ctx, r, e, got, err)
 }
 
-// rejected returns the client's own error for a request whose id or amount cannot be recorded. The client receives a
+// rejected returns the client's own error for a request whose id, amount or subscription cycle cannot be recorded. The client receives a
 // context that has already ended, so that it sends nothing even if it does not reject the request.
 func (r *request) rejected(ctx context.Context) (gatewayResult, error) {
 	over, cancel := context.WithCancelCause(ctx)
@@ -86,7 +86,7 @@ func (r *request) rejected(ctx context.Context) (gatewayResult, error) {
 	return r.send(over)
 }
 
-var errUnfit = errors.New("journal: the request has an id or an amount that cannot be recorded")
+var errUnfit = errors.New("journal: the request has an id, an amount or a subscription cycle that cannot be recorded")
 
 // notClaimed returns the error of a call that could not claim the payment: this call sent nothing. But if an earlier call
 // of this Journal may have sent the payment, it returns an unknown outcome instead, because "not sent" would be taken for

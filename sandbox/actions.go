@@ -37,6 +37,14 @@ func (g *Gateway) Chargeback(id string) error {
 	return err
 }
 
+// Renew makes a later charge of a subscription whose first charge was approved, now, sends its notification, and returns its
+// uniqueId. The charge is approved. What the interface does not document is up to Options.RenewalsHaveNewID. Neither the time
+// since the last charge nor the number of charges is checked.
+func (g *Gateway) Renew(id string) (uniqueID string, err error) {
+	p, _, err := g.act(id, console.Action{Kind: console.Renew})
+	return p.UniqueID, err
+}
+
 // EnterCard acts as the cardholder on the card page, and returns where the browser would be sent: the callbackUrl, or the
 // path of the next page. The id can also be the redirectUrl or the path of the page.
 func (g *Gateway) EnterCard(id string, entry CardEntry) (next string, err error) {
@@ -53,7 +61,7 @@ func (g *Gateway) Authenticate(id string, approve bool) (next string, err error)
 
 // act carries out an action on a payment. It is the one implementation behind the methods above, the control API, the
 // dashboard and the hosted pages. It returns the payment afterwards, which is another one if the cardholder tries another
-// card, and where the cardholder is sent next.
+// card or a subscription is renewed, and where the cardholder is sent next.
 func (g *Gateway) act(id string, a console.Action) (_ console.Payment, next string, err error) {
 	g.lockSettled()
 	defer g.mu.Unlock()
@@ -96,6 +104,11 @@ func (l *ledger) act(o *order, a console.Action) (*order, error) {
 		}
 		o.record("charged back")
 		l.notices.chargeback(o)
+	case console.Renew:
+		if !o.isRenewable() {
+			return refuse("is not an approved charge of a subscription", "")
+		}
+		o = l.renew(o)
 	case console.EnterCard:
 		if !o.awaits(stageCard) {
 			return refuse("is not waiting for a card", "")

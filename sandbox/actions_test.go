@@ -31,6 +31,7 @@ func deeds() []deed {
 		{"decline", "payments/%s/decline", nil, plain(func(g *Gateway, id string) error { return g.Settle(id, false) }), nil, false},
 		{"close", "payments/%s/close", nil, plain((*Gateway).CloseOrder), nil, false},
 		{"notify", "payments/%s/notify", nil, plain((*Gateway).Notify), nil, false},
+		{"renew", "payments/%s/renew", nil, (*Gateway).Renew, nil, false},
 		{"chargeback", "payments/%s/chargeback", nil, plain((*Gateway).Chargeback), nil, false},
 		{"refund", "payments/%s/refund", map[string]any{"amount": "1.00", "refundTransactionId": "new"}, func(g *Gateway, id string) (string, error) {
 			return g.Refund(id, "1.00", "new")
@@ -72,6 +73,15 @@ func pays(o Outcome) func(*testing.T, *Gateway) string {
 		send(t, g, "POST", "/api/subscription", body("t", map[string]any{"card": cardBody(o)}))
 		return "t"
 	}
+}
+
+// renews is a preparation: a later charge of the subscription t.
+func renews(t *testing.T, g *Gateway) string {
+	id, err := g.Renew("t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // opens returns a preparation: a checkout, and the cards that are entered one after the other.
@@ -120,7 +130,11 @@ func scenes() []scene {
 	return []scene{
 		{"nobody", Options{}, func(*testing.T, *Gateway) string { return "nobody" }, nil, `no payment "nobody"`},
 		{"in processing", Options{}, pays(Pending), []string{"settle", "decline", "close"}, "code is 102"},
-		{"paid", Options{}, pays(Approved), []string{final, "chargeback", "refund"}, "code is 100"},
+		{"paid", Options{}, pays(Approved), []string{final, "chargeback", "refund", "renew"}, "code is 100"},
+		{"paid once", Options{}, opens("/checkout/payment", Approved), []string{final, "chargeback", "refund"}, "code is 100"},
+		{"subscribed on the page", Options{}, opens("/checkout/subscription", Approved), []string{final, "chargeback", "refund", "renew"}, "code is 100"},
+		{"renewed", Options{}, then(pays(Approved), renews), []string{final, "chargeback", "refund", "renew"}, "code is 100"},
+		{"renewed with another id", Options{RenewalsHaveNewID: true}, then(pays(Approved), renews), []string{final, "chargeback", "refund", "renew"}, "code is 100"},
 		{"declined", Options{}, pays(Declined), []string{final}, "code is 101"},
 		{"closed", Options{}, func(t *testing.T, g *Gateway) string {
 			if err := g.CloseOrder(pays(Pending)(t, g)); err != nil {
@@ -134,10 +148,10 @@ func scenes() []scene {
 		{"token made", Options{}, opens("/checkout/tokenization/create", Approved), []string{final}, "code is 100"},
 		{"by its uniqueId", Options{}, func(t *testing.T, g *Gateway) string {
 			return send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
-		}, []string{final, "chargeback", "refund"}, "code is 100"},
-		{"in processing, then paid", again, then(pays(Pending), pays(Approved)), []string{final, "chargeback", "refund"}, "code is 100"},
+		}, []string{final, "chargeback", "refund", "renew"}, "code is 100"},
+		{"in processing, then paid", again, then(pays(Pending), pays(Approved)), []string{final, "chargeback", "refund", "renew"}, "code is 100"},
 		{"paid, then in processing", again, then(pays(Approved), pays(Pending)), []string{"settle", "decline", "close"}, "code is 102"},
-		{"due", Options{SettlePendingAfter: time.Nanosecond}, pays(Pending), []string{final, "chargeback", "refund"}, "code is 100"},
+		{"due", Options{SettlePendingAfter: time.Nanosecond}, pays(Pending), []string{final, "chargeback", "refund", "renew"}, "code is 100"},
 		{"seeded, paid", Options{}, seeds("1600000000000000000"), nil, "a seeded payment cannot be changed"},
 		{"seeded, at 102", Options{}, seeds("1600000000000000026"), nil, "a seeded payment cannot be changed"},
 		{"seeded refund at 110", Options{}, seeds("1700000000000000004"), nil, "no payment"},
@@ -237,6 +251,8 @@ func resultOf(d deed, data map[string]any) string {
 	switch {
 	case d.name == "refund":
 		return data["refundUniqueId"].(string)
+	case d.name == "renew":
+		return data["uniqueId"].(string)
 	case d.name != "card" && d.name != "authenticate":
 		return ""
 	case open:

@@ -309,3 +309,44 @@ func TestSeedTwice(t *testing.T) {
 		t.Errorf("%d of %d are given back twice, want 7 of 30", twice, len(refunds))
 	}
 }
+
+// TestRenew: a later charge of a subscription is a row of its own, notified, with the id that the option says. It does not count
+// as executed, because no request makes it.
+func TestRenew(t *testing.T) {
+	for _, newID := range []bool{false, true} {
+		t.Run(map[bool]string{false: "the same id", true: "a new id"}[newID], func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &mailbox{statuses: []int{200}}
+				g := New(Options{RenewalsHaveNewID: newID, Notifications: Notifications{Transport: m}})
+				defer g.Close()
+				first := send(t, g, "POST", "/api/subscription", body("t", nil))
+				seen := map[string]bool{first.str("uniqueId"): true}
+				for range 2 {
+					time.Sleep(7 * 24 * time.Hour)
+					uniqueID, err := g.Renew(first.str("uniqueId"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					row := send(t, g, "GET", "/search/order/"+uniqueID, nil)
+					if seen[uniqueID] || (row.str("transactionId") != "t") != newID || row.str("transactionAmount") != first.str("transactionAmount") {
+						t.Errorf("got %v, want another charge of %v", row, first)
+					}
+					seen[uniqueID] = true
+				}
+				if err := g.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if n := len(m.bodies); n != 3 {
+					t.Errorf("got %d notifications, want 3", n)
+				}
+				rows := g.Rows("t")
+				if renewals := slices.IndexFunc(rows, func(r Row) bool { return r.Renewal }); newID != (len(rows) == 1) || newID != (renewals < 0) {
+					t.Errorf("got rows %+v", rows)
+				}
+				if n, moves := g.Executed("t"), len(g.Moves(0)); n != 1 || moves != 3 {
+					t.Errorf("got %d executions and %d movements of money, want 1 and 3", n, moves)
+				}
+			})
+		})
+	}
+}

@@ -188,7 +188,7 @@ func (l *ledger) view(o *order) console.Payment {
 		CreatedAt: o.created, CardNumber: o.card.masked, Is3D: o.is3d,
 		NotificationURL: mask.URL(o.notificationURL), Executed: l.executed[o.transactionID],
 		TrackingNumber: l.tracking[o.uniqueID].Number, Events: append([]console.Event{}, o.events...),
-		MovedMoney: o.movedMoney(), Final: o.stage == stageFinal, Seeded: o.seeded,
+		MovedMoney: o.movedMoney(), Renewable: o.isRenewable(), Final: o.stage == stageFinal, Seeded: o.seeded,
 	}
 	switch {
 	case o.awaits(stageCard):

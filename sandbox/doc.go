@@ -30,7 +30,7 @@
 //	srv.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 //	for _, f := range sandbox.Faults(2 * time.Second) { ... } // a list of named faults
 //
-// Settle, CloseOrder, Refund, Chargeback, Notify and SettleRefund act as the gateway's back office, with the id of a payment
+// Settle, CloseOrder, Refund, Renew, Chargeback, Notify and SettleRefund act as the gateway's back office, with the id of a payment
 // or a refund: that of the gateway or that of the merchant. Their errors say why nothing was done.
 //
 // Seed adds any number of orders and refunds for searches, SeedOrders does so in several currencies and with a profile of

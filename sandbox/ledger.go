@@ -76,6 +76,7 @@ type order struct {
 	token    string          // created by a completed token order
 	events   []console.Event // for the dashboard
 	seeded   bool            // computed, and not stored: it never changes
+	renewal  bool            // a later charge of a subscription
 }
 
 func (o *order) record(text string) {
@@ -138,6 +139,11 @@ func (o *order) next() string {
 // movedMoney reports whether the order has charged its card. Creating a token moves no money.
 func (o *order) movedMoney() bool { return o.code == codes.Success && o.op != OpCreateTokenOrder }
 
+// isRenewable reports whether the order is an approved charge of a subscription.
+func (o *order) isRenewable() bool {
+	return o.movedMoney() && (o.op == OpCreateSubscription || o.op == OpCreateCheckoutSubscription)
+}
+
 // seededOrder returns a generated order as one of the gateway.
 func seededOrder(g generated.Order) order {
 	return order{
@@ -171,13 +177,14 @@ func seededRefund(g generated.Refund) *refund {
 	}
 }
 
-// Prefixes of the uniqueIds of stored rows. Those of generated ones begin with 16 and 17.
+// Prefixes of the ids of stored rows. Those of generated ones begin with 16 and 17.
 const (
-	prefixOrder  = "18"
-	prefixRefund = "19"
+	prefixOrder   = "18"
+	prefixRefund  = "19"
+	prefixRenewal = "15" // of the transactionId of a later charge
 )
 
-// issue returns a new uniqueId: digits only, as wide as the published ones.
+// issue returns a new id: digits only, as wide as the published ones.
 func (l *ledger) issue(prefix string) string {
 	l.issued++
 	return fmt.Sprintf("%s%017d", prefix, l.issued)

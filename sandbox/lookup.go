@@ -11,7 +11,8 @@ import (
 )
 
 // Executed returns how many times money was moved for a transactionId: 0 for a declined, open or unknown transaction, 1 for
-// a charged one, and more only if Options.Duplicates allows repetitions. Creating a token moves no money.
+// a charged one, and more only if Options.Duplicates allows repetitions. Creating a token moves no money. The later charges of a
+// subscription do not count, because no request makes them.
 func (g *Gateway) Executed(transactionID string) int {
 	g.lockSettled()
 	defer g.mu.Unlock()
@@ -35,7 +36,7 @@ type Move struct {
 }
 
 // Moves returns the movements of money from the n-th on, counted from 0, in their order. Executed and Refunded count them by
-// id.
+// id, without the later charges of subscriptions.
 func (g *Gateway) Moves(n int) []Move {
 	g.lockSettled()
 	defer g.mu.Unlock()
@@ -48,16 +49,17 @@ type Row struct {
 	Code     int
 	At       time.Time // when it was created
 	Page     string    // path of the hosted page on which the cardholder is awaited, or empty
+	Renewal  bool      // a later charge of a subscription
 }
 
-// Rows returns the transactions with that transactionId, oldest first: more than one after a repeated request, or if the
-// cardholder has tried several cards.
+// Rows returns the transactions with that transactionId, oldest first: more than one after a repeated request, if the
+// cardholder has tried several cards, or after Renew.
 func (g *Gateway) Rows(transactionID string) []Row {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	var rows []Row
 	for _, o := range g.ledger.byTransaction[transactionID] {
-		r := Row{UniqueID: o.uniqueID, Code: o.code, At: o.created}
+		r := Row{UniqueID: o.uniqueID, Code: o.code, At: o.created, Renewal: o.renewal}
 		if o.awaits(stageCard) || o.awaits(stage3D) {
 			r.Page = o.pagePath()
 		}

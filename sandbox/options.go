@@ -55,6 +55,11 @@ type Options struct {
 	// called.
 	RefundSettleAfter time.Duration `json:"refundSettleAfter"`
 
+	// RenewalsHaveNewID gives each later charge of a subscription, which Renew makes, a transactionId of the gateway's own. By
+	// default it repeats that of the first charge, with a uniqueId of its own. Neither the interface nor published documents
+	// say which, or whether there is a notification of it.
+	RenewalsHaveNewID bool `json:"renewalsHaveNewId"`
+
 	// PublishedLimits also checks limits that gateways publish beyond the interface: the lengths of the members of
 	// addresses, products and browsers, of domain and productName, the digits of quantity, price and subscriptionPeriod,
 	// the list of subscriptionCycles, and that a shippingAddress is complete. POST /api/refund and POST

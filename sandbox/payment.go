@@ -185,13 +185,27 @@ func (l *ledger) finish(o *order, approved bool, reason string) {
 			o.token = "tok" + rand.Text()
 			l.tokens[o.token] = o
 		} else {
-			l.executed[o.transactionID]++
+			if !o.renewal {
+				l.executed[o.transactionID]++
+			}
 			l.moves = append(l.moves, Move{TransactionID: o.transactionID, UniqueID: o.uniqueID, At: time.Now()})
 			l.paidOrders[o.orderID] = o.orderID != ""
 		}
 	}
 	o.record(strings.ToLower(o.text))
 	l.notices.payment(o)
+}
+
+// renew makes a later charge of a subscription, and returns it.
+func (l *ledger) renew(o *order) *order {
+	next := &order{payment: o.payment, op: o.op, created: time.Now(), renewal: true}
+	if l.opts.RenewalsHaveNewID {
+		next.transactionID = l.issue(prefixRenewal)
+	}
+	next.record("renewed")
+	l.addOrder(next)
+	l.finish(next, true, "")
+	return next
 }
 
 // close ends a transaction without an outcome, and notifies the merchant.

@@ -35,9 +35,10 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 	g.sandbox = sandbox.New(sandbox.Options{
 		MerchantID: "merchant", SecretKey: secretKey, Location: g.location, Duplicates: c.Duplicates,
 		RefundDuplicates: c.RefundDuplicates, SettleAfter: c.SettleAfter, RefundSettleAfter: c.RefundSettleAfter,
-		Cards:       sandbox.Cards{HostedRetry: c.HostedRetry, DeclineLater: c.DeclineLater},
-		Responses:   sandbox.Responses{HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished},
-		MaxPageSize: c.PageSize, Seed: seed, Console: sandbox.Console{RequestLog: -1}, Notifications: sandbox.Notifications{Transport: &s.mail}, Search: g.searches(),
+		RenewalsHaveNewID: c.RenewalsHaveNewID,
+		Cards:             sandbox.Cards{HostedRetry: c.HostedRetry, DeclineLater: c.DeclineLater},
+		Responses:         sandbox.Responses{HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished},
+		MaxPageSize:       c.PageSize, Seed: seed, Console: sandbox.Console{RequestLog: -1}, Notifications: sandbox.Notifications{Transport: &s.mail}, Search: g.searches(),
 	})
 	if s.config.Archive.Rows > 0 {
 		g.archive = w.newArchive(s.config.Archive, g.location, seed)

@@ -59,6 +59,7 @@ type Gateway struct {
 	RefundSettleAfter time.Duration
 	HostedRetry       bool
 	DeclineLater      bool
+	RenewalsHaveNewID bool // of later charges of a subscription
 	StatusIsCode      bool
 	RefundIDPublished bool // rows of refunds name the merchant's id refundTransactionId
 	ZoneHours         int  // of its wall clock, east of UTC

@@ -109,13 +109,7 @@ func (t *thing) isShownTwiceIn(body []byte) bool {
 	if t.disguisedAs() != "" || t.cameBack || t.shop.gateway.config.StatesApp != "" {
 		return false
 	}
-	n := 0
-	for _, r := range t.rows() {
-		if (r.Code == 100 || r.Code == 111) && r.UniqueID != "" && bytes.Contains(body, fmt.Appendf(nil, `niqueId":%q`, r.UniqueID)) {
-			n++
-		}
-	}
-	return n > 1
+	return t.isTwiceIn(func(r sandbox.Row) bool { return bytes.Contains(body, fmt.Appendf(nil, `niqueId":%q`, r.UniqueID)) })
 }
 
 // ended is called when a call has ended in a process that lives.
@@ -433,7 +427,7 @@ func isNegative(s journal.State) bool {
 func (w *world) checkConflict(t *thing, e *journal.Entry) {
 	n := t.successes()
 	negative := slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool { return isNegative(ev.State) })
-	if n > 1 || n == 1 && negative || t.cameBack {
+	if n > 1 || n == 1 && negative || t.cameBack || t.renewedTwice {
 		return
 	}
 	w.violate("a conflict is one", "%s is a conflict: the ledger has %d successes, rows %v", t.name(), n, t.rows())
@@ -487,6 +481,13 @@ func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID str
 	e, err := w.entryOf(t)
 	if err != nil {
 		return
+	}
+	if t.confirmed == nil {
+		t.confirmed = make(map[string]bool)
+	}
+	t.confirmed[uniqueID] = t.confirmed[uniqueID] || success
+	if t.isTwiceIn(func(r sandbox.Row) bool { return t.confirmed[r.UniqueID] }) && e.State() != journal.Conflicting {
+		w.violate("two successes are a conflict", "%s was confirmed twice, %v, and its entry is %v", t.name(), t.rows(), e.State())
 	}
 	if success && e.State() != journal.Succeeded && e.State() != journal.Conflicting {
 		w.violate("what is confirmed is known", "%s was confirmed as made, and its entry is %v", t.name(), e.State())

@@ -49,7 +49,7 @@ func (d *draw) gateway() Gateway {
 	g := Gateway{
 		Duplicates:       sandbox.Duplicates(d.IntN(4)),
 		RefundDuplicates: sandbox.RefundDuplicates(d.IntN(3)),
-		HostedRetry:      d.chance(2), DeclineLater: d.chance(4), StatusIsCode: d.chance(6), RefundIDPublished: d.chance(3),
+		HostedRetry:      d.chance(2), DeclineLater: d.chance(4), RenewalsHaveNewID: d.chance(3), StatusIsCode: d.chance(6), RefundIDPublished: d.chance(3),
 		ZoneHours: one(d, 0, 8, 8, -12, 14, d.IntN(27)-12),
 	}
 	if d.chance(3) {
@@ -251,7 +251,7 @@ var disguises = append(slices.Clip(strange), "hidden", "first hidden", "displace
 
 // tales are sequences of ordinary steps about a new thing. Each is an order of events that is rare where every step is drawn
 // for itself. They put a step into p.next; what disturbs it, and steps between them, are drawn as always.
-var tales = []func(*plan){(*plan).shownOnce, (*plan).afterRefusal, (*plan).notRecorded, (*plan).attempts, (*plan).told, (*plan).whileTold}
+var tales = []func(*plan){(*plan).shownOnce, (*plan).afterRefusal, (*plan).notRecorded, (*plan).attempts, (*plan).told, (*plan).whileTold, (*plan).renewals}
 
 // begin draws something that a customer wants, and pays for it with one of these fates.
 func (p *plan) begin(fates ...string) Step {
@@ -332,6 +332,23 @@ func (p *plan) attempts() {
 		After: one(p.draw, p.between(time.Minute, 10*day), p.between(10*time.Hour, 2*day), p.between(5*day, 12*day)),
 	})
 	p.then(s, Step{Do: one(p.draw, "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2)})
+}
+
+// renewals lets the gateway make later charges of a subscription, and one of them twice, perhaps. The merchant hears of them, or
+// looks for the first one only then.
+func (p *plan) renewals() {
+	s := p.begin("", "", "lost")
+	t := &p.h.Things[s.Thing]
+	t.Card, t.Op = sandbox.Approved, one(p.draw, "CreateSubscription", "CreateCheckoutSubscription")
+	p.then(s, Step{Do: "card", After: time.Second})
+	if p.chance(2) {
+		p.then(s, Step{Do: "recover", Process: p.IntN(2), Ack: true, After: p.between(time.Minute, time.Hour)})
+	}
+	for range 1 + p.IntN(3) {
+		p.then(s, Step{Do: "renew", N: one(p.draw, 0, 0, 0, 1), After: 7*day + p.between(time.Second, time.Hour)})
+		p.then(s, Step{Do: one(p.draw, "confirm", "confirm", "notify", "recover", "resolve", "get"), Process: p.IntN(2), After: p.between(time.Minute, day)})
+	}
+	p.then(s, Step{Do: one(p.draw, "confirm", "recover", "pay"), Process: p.IntN(2)})
 }
 
 // told lets a process acknowledge later what it was told, when another one may have recorded more.

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -24,6 +25,8 @@ func (x *surroundings) do(s *Step) (do func(), ok bool) {
 		} else {
 			_ = t.shop.gateway.sandbox.Settle(t.id, s.N == 0)
 		}
+	case "renew":
+		x.renew(w.thing(s.Thing), s.N > 0)
 	case "close":
 		t := w.thing(s.Thing)
 		if !t.isRefund() && t.shop.gateway.sandbox.CloseOrder(t.id) == nil {
@@ -96,6 +99,26 @@ func (x *surroundings) card(t *thing, s *Step) {
 		}
 		return
 	}
+}
+
+// renew lets the gateway make a later charge of a subscription, if the last one is a week old. It can make it twice, by mistake.
+func (x *surroundings) renew(t *thing, twice bool) {
+	charges := slices.DeleteFunc(t.rows(), func(r sandbox.Row) bool { return r.Code != 100 })
+	if !t.isSubscription() || len(charges) == 0 || time.Since(charges[len(charges)-1].At) < 7*day {
+		return
+	}
+	g := t.shop.gateway.sandbox
+	for range map[bool]int{false: 1, true: 2}[twice] {
+		if _, err := g.Renew(charges[0].UniqueID); err != nil {
+			panic(err)
+		}
+		moves := g.Moves(0)
+		if id := moves[len(moves)-1].TransactionID; id != t.id {
+			t.renewed, t.shop.byID[0][id] = append(t.renewed, id), t
+		}
+	}
+	t.renewedTwice = t.renewedTwice || twice && !t.shop.gateway.config.RenewalsHaveNewID
+	x.w.tell("the gateway charges %s again, twice: %v", t.name(), twice)
 }
 
 // forget lets the administrator forget what is older than Delay.

@@ -28,6 +28,10 @@ type thing struct {
 	foreignRows    bool      // searches for it could show rows of others
 	cameBack       bool      // a refund that the gateway has shown as refunded and then as failed
 
+	renewed      []string        // transactionIds of the gateway's own, of later charges
+	renewedTwice bool            // a later charge with the transactionId was made twice
+	confirmed    map[string]bool // uniqueIds of successes that were confirmed to the journal
+
 	// What left and arrived.
 	whole     int       // complete requests that left
 	unrefused int       // of them, those that were not answered by a refusal
@@ -55,6 +59,10 @@ func (t *thing) isRefund() bool { return t.Op == opRefund }
 
 func (t *thing) isHosted() bool {
 	return t.Op == "CreateCheckout" || t.Op == "CreateCheckoutSubscription" || t.Op == "CreateTokenOrder"
+}
+
+func (t *thing) isSubscription() bool {
+	return t.Op == "CreateSubscription" || t.Op == "CreateCheckoutSubscription"
 }
 
 func (t *thing) name() string {
@@ -97,7 +105,27 @@ func (t *thing) rows() []sandbox.Row {
 	if t.isRefund() {
 		return t.shop.gateway.sandbox.RefundRows(t.id)
 	}
-	return t.shop.gateway.sandbox.Rows(t.id)
+	rows := t.shop.gateway.sandbox.Rows(t.id)
+	for _, id := range t.renewed {
+		rows = append(rows, t.shop.gateway.sandbox.Rows(id)...)
+	}
+	return rows
+}
+
+// isTwiceIn reports whether more than one of the rows is a success: later charges of a subscription are none, and two of them
+// are never closer together than six days, unless the gateway has charged twice.
+func (t *thing) isTwiceIn(isShown func(sandbox.Row) bool) bool {
+	var before time.Time
+	for _, r := range t.rows() {
+		if r.Code != 100 && r.Code != 111 || r.UniqueID == "" || !isShown(r) {
+			continue
+		}
+		if !before.IsZero() && !(t.isSubscription() && r.At.Sub(before) > 6*day) {
+			return true
+		}
+		before = r.At
+	}
+	return false
 }
 
 // disguisedAs returns how the rows are disguised now.

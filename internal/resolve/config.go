@@ -14,6 +14,7 @@ type Config[T any] struct {
 	SentAt time.Time     // a time before it was sent, and close to it
 	Wait   time.Duration // how long to search, from the start of Run; zero means DefaultWait; there is at least one search
 	Seen   bool          // the gateway has returned it before: it is never absent
+	Gap    time.Duration // successes that are at least so far apart are charges of one subscription; zero means that they are a conflict
 
 	// Search queries one page, counted from 1, of the rows between two times, which are at most a month apart. An error
 	// means that the query failed.
@@ -35,7 +36,7 @@ type Page[T any] struct {
 type Row struct {
 	ID        string     // identifies the row
 	Generated bool       // the ID is made of other members, because the gateway gave none: several rows can have it
-	At        civil.Time // of several rows, the latest is returned
+	At        civil.Time // of several declined rows, the latest is returned, and of several charges of a subscription the first
 	Code      int
 	State     verdict.State
 	Ours      bool // it has the ids that were sent

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -29,7 +30,7 @@ const (
 	Unknown  Finding = iota
 	Found            // Row is approved, waiting for the cardholder, or still in processing at the end of Wait
 	Declined         // Row is declined, and that is final
-	Conflict         // Rows has two successes
+	Conflict         // Rows has two successes of one payment
 	Absent           // the gateway responded, and does not have it
 )
 
@@ -75,9 +76,9 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 	certain := e.uncertainty == nil && searchErr == nil
 	unknown := func(cause error) (Result[T], bool) { return Result[T]{Cause: cause}, true }
 	switch {
-	case len(e.approved) > 1:
+	case !c.areCharges(e.approved):
 		return Result[T]{Finding: Conflict, Rows: slices.Concat(e.approved, e.declined)}, true
-	case len(e.approved) == 1 && !e.codeChanged:
+	case len(e.approved) > 0 && !e.codeChanged:
 		return Result[T]{Finding: Found, Row: &e.approved[0]}, true
 	case e.redirect != nil && !e.codeChanged:
 		return Result[T]{Finding: Found, Row: e.redirect}, true
@@ -97,6 +98,19 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 		return unknown(ErrDoubtful)
 	}
 	return Result[T]{Finding: Absent}, true
+}
+
+// areCharges sorts approved rows by time, and reports whether they are at most one success: the payment, and later charges of the
+// subscription that it began.
+func (c *Config[T]) areCharges(approved []T) bool {
+	slices.SortStableFunc(approved, func(a, b T) int { return cmp.Compare(c.Row(&a).At, c.Row(&b).At) })
+	for i := 1; i < len(approved); i++ {
+		before, at := c.Row(&approved[i-1]).At, c.Row(&approved[i]).At
+		if c.Gap == 0 || before == civil.None || at-before < civil.Time(c.Gap/time.Second) {
+			return false
+		}
+	}
+	return true
 }
 
 // newest returns the row to return with an unknown outcome, or nil.

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
@@ -178,6 +179,52 @@ func TestRun(t *testing.T) {
 				}
 				if (len(got.Rows) > 0) != (got.Finding == resolve.Conflict) {
 					t.Errorf("got %d conflicting rows", len(got.Rows))
+				}
+			})
+		})
+	}
+}
+
+// TestRunOfASubscription: approved rows that are far enough apart are later charges, and the first one is the outcome.
+func TestRunOfASubscription(t *testing.T) {
+	charge := func(id string, at time.Duration) row {
+		return with(approved, func(r *resolve.Row) { r.ID, r.At = id, civil.Time(at/time.Second) })
+	}
+	const day, gap = 24 * time.Hour, 140 * time.Hour
+	for _, tt := range []struct {
+		name    string
+		gap     time.Duration
+		rows    []row
+		finding resolve.Finding
+		row     string
+	}{
+		{"no subscription", 0, []row{charge("1", day), charge("2", 8*day)}, resolve.Conflict, ""},
+		{"one charge", gap, []row{charge("1", day)}, resolve.Found, "1"},
+		{"the newest first", gap, []row{charge("3", 15*day), charge("2", 8*day), charge("1", day)}, resolve.Found, "1"},
+		{"a declined later charge", gap, []row{charge("1", day), with(declined, func(r *resolve.Row) { r.At = civil.Time(8 * day / time.Second) })},
+			resolve.Found, "1"},
+		{"just far enough apart", gap, []row{charge("1", day), charge("2", day+gap)}, resolve.Found, "1"},
+		{"a second too close", gap, []row{charge("1", day), charge("2", day+gap-time.Second)}, resolve.Conflict, ""},
+		{"charged twice at first", gap, []row{charge("3", 8*day), charge("2", day), charge("1", day)}, resolve.Conflict, ""},
+		{"a later charge twice", gap, []row{charge("1", day), charge("2", 8*day), charge("3", 8*day+time.Hour)}, resolve.Conflict, ""},
+		{"a charge without a time", gap, []row{charge("1", day), with(approved, func(r *resolve.Row) { r.ID, r.At = "2", civil.None })}, resolve.Conflict, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				got := resolve.Run(t.Context(), &resolve.Config[row]{
+					SentAt: time.Now(), Wait: 1, Gap: tt.gap,
+					Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
+						return &resolve.Page[row]{Rows: tt.rows, Total: len(tt.rows)}, nil
+					},
+					Row:      func(r *row) resolve.Row { return r.Row },
+					NotFinal: func([]row) error { return nil },
+				})
+				id := ""
+				if got.Row != nil {
+					id = got.Row.ID
+				}
+				if got.Finding != tt.finding || id != tt.row {
+					t.Errorf("got finding %d, row %q, want %d, %q", got.Finding, id, tt.finding, tt.row)
 				}
 			})
 		})

@@ -76,6 +76,7 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.BoolVar(&o.Cards.TokenOrderUsesCard, "token-order-uses-card", false, "the card also decides the outcome of a token order")
 	f.BoolVar(&o.Cards.SecureForEveryCard, "secure-every-card", false, "secure requires 3D for every card, not only for those that would be approved")
 	f.BoolVar(&o.Cards.HostedRetry, "retry", false, "the hosted page accepts another card after a decline")
+	f.BoolVar(&o.RenewalsHaveNewID, "renewals-have-new-id", false, "later charges of a subscription have a transactionId of the gateway's own")
 	f.BoolVar(&o.PublishedLimits, "published-limits", false, "also check limits that are only published: lengths in addresses, products, browser, and more")
 	f.BoolVar(&o.Responses.RefundTransactionIDInRows, "refund-transaction-id", false,
 		"rows of refund queries have refundTransactionId instead of merchantRefundId")

@@ -96,7 +96,7 @@ func key(id string) journal.Key { return journal.Key{Shop: shop, ID: journal.Pay
 func intent(id string, n int) journal.Intent {
 	return journal.Intent{
 		Shop: shop, ID: journal.PaymentID(id), OrderID: "order of " + id, Operation: "CreateCheckout", Amount: decimal.RequireFromString("12.50"),
-		Currency: "USD", At: day.Add(time.Duration(n) * time.Second), Sender: fmt.Sprint("sender ", n),
+		Currency: "USD", SubscriptionCycle: cardgateway.CycleWeek, At: day.Add(time.Duration(n) * time.Second), Sender: fmt.Sprint("sender ", n),
 	}
 }
 

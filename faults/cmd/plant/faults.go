@@ -43,6 +43,12 @@ var faults = []fault{
 	{"one-success-counts-twice", "an approval without an id and its confirmation with one are a conflict", []edit{
 		{"journal/state.go", "return ev.Source != other.Source || s.sameTime(o)", "return s.id() == o.id() && (ev.Source != other.Source || s.sameTime(o))"},
 	}},
+	{"renewal-is-a-conflict", "a later charge of a subscription counts as a second payment", []edit{
+		{"journal/state.go", " && !p.intent.isLater(ev, before) && !p.intent.isLater(before, ev)", ""},
+	}},
+	{"renewal-hides-double-charge", "two charges of one cycle count as a payment and a later charge", []edit{
+		{"internal/recurring/recurring.go", "return max(days[cycle], 1) * hoursPerDay * time.Hour", "return time.Second"},
+	}},
 	{"decline-after-refusal-final", "the decline of a repetition ends a payment whose refusal was not true", []edit{
 		{"journal/state.go", "case ev.State == NotSent:\n", "case ev.State == NotSent, ev.State == Refused:\n"},
 	}},
@@ -151,7 +157,7 @@ var faults = []fault{
 		{"journal/query.go", "case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:\n\t\tev.State = Pending // one attempt: the cardholder may try another card\n", ""},
 	}},
 	{"old-attempt-final", "Confirm of an attempt that was declined ends an old payment, which another attempt has made", []edit{
-		{"journal/methods.go", "j.evidenceOfRow(s, e.project(), false)", "j.evidenceOfRow(s, e.project(), true)"},
+		{"journal/methods.go", "j.evidenceOfRow(s, before, false)", "j.evidenceOfRow(s, before, true)"},
 	}},
 	{"decline-of-repetition-final", "the decline of a repeated submission ends the payment, although the first one may arrive", []edit{
 		{"journal/query.go", "case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):", "case ev.State == Declined && false:"},
@@ -163,8 +169,7 @@ var faults = []fault{
 		{"journal/state.go", "p.conflict = p.conflict || p.ruledOut || ", "p.conflict = p.conflict || "},
 	}},
 	{"second-success-hidden", "two successes of one payment count as one", []edit{
-		{"internal/resolve/resolve.go", "case len(e.approved) > 1:", "case len(e.approved) > 1 && false:"},
-		{"internal/resolve/resolve.go", "case len(e.approved) == 1 && !e.codeChanged:", "case len(e.approved) > 0 && !e.codeChanged:"},
+		{"internal/resolve/resolve.go", "case !c.areCharges(e.approved):", "case !c.areCharges(e.approved) && false:"},
 	}},
 	{"unknown-called-not-sent", "an answer that was cut off counts as not sent", []edit{
 		{"internal/verdict/verdict.go", "return r.unsentOr(Unknown), r.Failure", "return NotSent, r.Failure"},

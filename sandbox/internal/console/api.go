@@ -48,6 +48,7 @@ func (c *Console) actions() []action {
 		{"payments/{id}/close", on(Action{Kind: Close})},
 		{"payments/{id}/chargeback", on(Action{Kind: Chargeback})},
 		{"payments/{id}/notify", on(Action{Kind: Notify})},
+		{"payments/{id}/renew", on(Action{Kind: Renew})},
 		{"payments/{id}/card", c.enterCard},
 		{"payments/{id}/authenticate", func(id string, p *params.Reader) (any, error) {
 			return on(Action{Kind: Authenticate, Approve: p.Bool("approve", true)})(id, p)

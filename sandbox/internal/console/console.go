@@ -64,6 +64,7 @@ const (
 	Close                    // ends a payment that is not final
 	Notify                   // sends the notification of a final payment again
 	Chargeback               // sends the notification of a chargeback
+	Renew                    // makes a later charge of a subscription
 	EnterCard                // on the card page
 	Authenticate             // on the 3D page
 	Cancel                   // on the card page

@@ -48,6 +48,9 @@ func paymentForms(p Payment, here string) []pages.Form {
 		if !p.Seeded {
 			forms = append(forms, button("chargeback", "Charge back"), button("notify", "Notify again"))
 		}
+		if p.Renewable {
+			forms = append(forms, button("renew", "Renew"))
+		}
 	case p.Final && !p.Seeded:
 		forms = []pages.Form{button("notify", "Notify again")}
 	}

@@ -34,6 +34,7 @@ type Payment struct {
 	Events             []Event   `json:"events"`
 
 	MovedMoney bool `json:"-"` // so that it can be refunded
+	Renewable  bool `json:"-"` // it has begun a subscription, or is a later charge of one
 	Final      bool `json:"-"`
 	Seeded     bool `json:"-"`
 }

@@ -37,6 +37,9 @@ var (
 	cards  interface {
 		Store(context.Context, string, cardgateway.Token) error
 	}
+	charges interface {
+		Store(context.Context, *cardgateway.Transaction) error
+	}
 	mirror localMirror
 	open   openPayment
 	config cardgateway.Config
