@@ -34,6 +34,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 			return amount.Scaled(d.Value, d.Currency)
 		}),
 		tabular.ColumnOf("currency", "", func(d *row) any { return d.Currency }),
+		tabular.ColumnOf("orders", "order", func(d *row) any { return strings.Join(d.Orders(), "; ") }),
 		tabular.ColumnOf("at", "", func(d *row) any { return at(d.At) }),
 		tabular.ColumnOf("ageDays", "days", func(d *row) any {
 			if d.Age(now) < 0 {
@@ -68,6 +69,13 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 		tabular.ColumnOf("listAt", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(at(l.At)) }) }),
 		tabular.ColumnOf("lines", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(l.Line) }) }),
 		tabular.ColumnOf("listIds", "", func(d *row) any { return list(d, func(l *books.Line) string { return l.ID }) }),
+		tabular.ColumnOf("test", "", func(d *row) any { return d.IsTest() }),
+		tabular.ColumnOf("openSince", "", func(d *row) any {
+			if d.Since.IsZero() {
+				return nil
+			}
+			return d.Since.In(zone).Format("2006-01")
+		}),
 		tabular.ColumnOf("why", "", func(d *row) any { return d.Why }),
 	}
 }
