@@ -26,25 +26,31 @@ var entries = map[Kind]string{
 		SELECT COALESCE(transaction_id, '') AS id, 0 AS line, at, 0 AS until, state, amount, currency, unique_id, '' AS payment, card, '' AS order_id, test
 		FROM cardgateway_orders
 		UNION ALL
-		SELECT transaction_id, line, at, until, state, amount, currency, '', '', '', order_id, 0 FROM cardgateway_listed_payments
+		SELECT transaction_id, line, at, until, state, amount, currency, '', '', '', order_id, 0 FROM cardgateway_listed_payments` + laterLines + `
 		ORDER BY id`,
 	Refund: `
 		SELECT ` + refundID + ` AS id, 0 AS line, r.at, 0 AS until, r.state, r.amount, ` + refundCurrency + `, r.refund_unique_id, r.unique_id AS payment, '', '', 0
 		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id
 		UNION ALL
-		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', '', order_id, 0 FROM cardgateway_listed_refunds
+		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', '', order_id, 0 FROM cardgateway_listed_refunds` + laterLines + `
 		ORDER BY id`,
 }
 
+// laterLines are the lines of the list of an earlier month that belong to later ones, with negative numbers.
+const laterLines = `
+		UNION ALL
+		SELECT id, -line, at, until, state, amount, currency, '', '', '', order_id, 0 FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`
+
 // Entries returns the rows of the copy, of any time, and the lines of the merchant's list, sorted by the bytes of their ids. Those
-// with the same id are in no order.
-func (b *Books) Entries(ctx context.Context, kind Kind) iter.Seq2[Entry, error] {
+// with the same id are in no order. If before is not zero, it is the start of a month that was compared: the lines of its list that belong
+// to later months are there, too.
+func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.Seq2[Entry, error] {
 	var id, state, currency, order string
 	var line int
 	var until int64
 	var e cells
 	targets := []any{&id, &line, &e.at, &until, &state, &e.amount, &currency, &e.UniqueID, &e.Payment, &e.Card, &order, &e.Test}
-	return comparedRows(ctx, b, entries[kind], nil, func(scan func(...any) error, zone *time.Location) (Entry, error) {
+	return comparedRows(ctx, b, entries[kind], []any{string(kind), micro(before)}, func(scan func(...any) error, zone *time.Location) (Entry, error) {
 		if err := scan(targets...); err != nil {
 			return Entry{}, err
 		}
@@ -52,7 +58,7 @@ func (b *Books) Entries(ctx context.Context, kind Kind) iter.Seq2[Entry, error] 
 			return Entry{}, err
 		}
 		if line != 0 {
-			return Entry{Line: Line{Line: line, ID: id, Order: order, State: state, Amount: e.Amount, Currency: currency,
+			return Entry{Line: Line{Line: max(line, -line), Earlier: line < 0, ID: id, Order: order, State: state, Amount: e.Amount, Currency: currency,
 				At: e.At, Until: fromMicro(until, zone)}}, nil
 		}
 		e.ID, e.State, e.Currency = id, state, currency

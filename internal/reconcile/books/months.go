@@ -60,6 +60,7 @@ func (b *Books) OpenBefore(ctx context.Context, month time.Time) (all []OpenItem
 		}
 		o.Month, o.At = fromMicro(at, zone), o.At.In(zone)
 		for i := range o.Lines {
+			o.Lines[i].Earlier = true
 			o.Lines[i].At, o.Lines[i].Until = o.Lines[i].At.In(zone), o.Lines[i].Until.In(zone)
 		}
 		return o, err
@@ -72,8 +73,18 @@ func (b *Books) OpenBefore(ctx context.Context, month time.Time) (all []OpenItem
 	return all, nil
 }
 
-// KeepMonth records what a comparison of a month has found: that it was compared, what is open at its end, and which entries of earlier
-// months are still open. It replaces what an earlier comparison of the same month has recorded.
+// keepLater keeps the lines of a list that belong to later months: by their own time or, if they have none, by that of the gateway.
+var keepLater = map[Kind]string{
+	Payment: `INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
+		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, transaction_id, amount, currency, state, order_id, at, until FROM cardgateway_listed_payments l
+		WHERE at >= $3 OR at = 0 AND EXISTS (SELECT 1 FROM cardgateway_orders r WHERE r.transaction_id = l.transaction_id AND r.at >= $3)`,
+	Refund: `INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
+		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, refund_id, amount, currency, 'approved', order_id, at, until FROM cardgateway_listed_refunds l
+		WHERE at >= $3 OR at = 0 AND EXISTS (SELECT 1 FROM cardgateway_refunds r WHERE r.merchant_refund_id = l.refund_id AND r.at >= $3)`,
+}
+
+// KeepMonth records what a comparison of a month has found: that it was compared, what is open at its end, which entries of earlier months
+// are still open, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has recorded.
 func (b *Books) KeepMonth(ctx context.Context, months []Month, open, stillOpen, closed []OpenItem) error {
 	err := b.change(ctx, func(tx *sql.Tx) error {
 		do := func(statement string, args ...any) error {
@@ -85,6 +96,12 @@ func (b *Books) KeepMonth(ctx context.Context, months []Month, open, stillOpen, 
 			now = m.From
 			if err := do(`INSERT INTO cardgateway_months (kind, start, finish) VALUES ($1, $2, $3)
 				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish`, string(m.Kind), micro(m.From), micro(m.To)); err != nil {
+				return err
+			}
+			if err := do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, string(m.Kind), micro(m.From)); err != nil {
+				return err
+			}
+			if err := do(keepLater[m.Kind], string(m.Kind), micro(m.From), micro(m.To)); err != nil {
 				return err
 			}
 			// Entries that are found again stay closed if a later month has closed them. The others are deleted below.

@@ -46,6 +46,7 @@ const (
 // Line is a line of a list of the merchant.
 type Line struct {
 	Line     int    // line number in the file, or row number of the query; not 0
+	Earlier  bool   // it is a line of the list of an earlier month
 	ID       string // of the transaction or the refund; never empty
 	Order    string // the merchant's order; empty if the list has no such column
 	State    string // StateApproved if the list has no such column

@@ -140,3 +140,18 @@ CREATE TABLE cardgateway_open (
     closed BIGINT NOT NULL,  -- start of the later month in which it matched or became a difference; 0 if it is open
     PRIMARY KEY (kind, month, id)
 );
+
+-- Lines of the list of a month that belong to later ones: the list of the next month need not have them.
+CREATE TABLE cardgateway_later_lines (
+    kind     $TEXT  NOT NULL,
+    month    BIGINT NOT NULL,  -- its start
+    line     BIGINT NOT NULL,
+    id       $TEXT  NOT NULL,
+    amount   $TEXT  NOT NULL,
+    currency $TEXT  NOT NULL,
+    state    $TEXT  NOT NULL,
+    order_id $TEXT  NOT NULL,
+    at       BIGINT NOT NULL,
+    until    BIGINT NOT NULL,
+    PRIMARY KEY (kind, month, line)
+);

@@ -110,7 +110,7 @@ func (k *kindMatcher) atEdge(t time.Time) bool {
 		return false
 	}
 	if k.carried != nil {
-		return k.mayFollow(t)
+		return k.mayBeNext(t)
 	}
 	from, to := k.Period.From, k.Period.To
 	if !k.list.IsZero() {

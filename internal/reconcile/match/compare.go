@@ -27,7 +27,7 @@ type kindMatcher struct {
 func (k *kindMatcher) compare() error {
 	var rows []books.Row
 	var lines []books.Line
-	for entries, err := range groups("rows and lines", k.books.Entries(k.ctx, k.kind), (*books.Entry).ID) {
+	for entries, err := range groups("rows and lines", k.books.Entries(k.ctx, k.kind, k.monthBefore()), (*books.Entry).ID) {
 		if err != nil {
 			return err
 		}
@@ -53,6 +53,9 @@ func (k *kindMatcher) compare() error {
 		}
 		slices.SortFunc(rows, byTime)
 		slices.SortFunc(lines, func(a, b books.Line) int { return a.Line - b.Line })
+		if slices.ContainsFunc(lines, func(l books.Line) bool { return !l.Earlier }) { // this list counts, if it has the id
+			lines = slices.DeleteFunc(lines, func(l books.Line) bool { return l.Earlier })
+		}
 		for i := range lines {
 			lines[i].At = timeOf(&lines[i], rows)
 		}

@@ -97,15 +97,17 @@ func (k *kindMatcher) monthBefore() time.Time {
 	return time.Time{}
 }
 
-// mayFollow reports whether the other side of the carried entry may be in the list of a month that was not compared: the next one.
-func (k *kindMatcher) mayFollow(t time.Time) bool {
-	at := slices.IndexFunc(k.months, func(m books.Month) bool { return m.From.Equal(k.carried.Month) })
-	if at < 0 {
+// mayBeNext reports whether the other side of the carried entry may be in the list of a month that was not compared: the one before its own,
+// or the one after it.
+func (k *kindMatcher) mayBeNext(t time.Time) bool {
+	own := slices.IndexFunc(k.months, func(m books.Month) bool { return m.From.Equal(k.carried.Month) })
+	if own < 0 {
 		return false
 	}
-	end := k.months[at].To
-	isCompared := end.Equal(k.Month.From) || slices.ContainsFunc(k.months, func(m books.Month) bool { return m.From.Equal(end) })
-	return !isCompared && !t.Before(end.Add(-k.Grace))
+	from, to := k.months[own].From, k.months[own].To
+	hasBefore := slices.ContainsFunc(k.months, func(m books.Month) bool { return m.To.Equal(from) })
+	hasAfter := to.Equal(k.Month.From) || slices.ContainsFunc(k.months, func(m books.Month) bool { return m.From.Equal(to) })
+	return !hasBefore && t.Before(from.Add(k.Grace)) || !hasAfter && !t.Before(to.Add(-k.Grace))
 }
 
 // reachesOn reports whether a row or a line of a difference belongs to a later period.

@@ -67,7 +67,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 			})
 		}),
 		tabular.ColumnOf("listAt", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(at(l.At)) }) }),
-		tabular.ColumnOf("lines", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(l.Line) }) }),
+		tabular.ColumnOf("lines", "", func(d *row) any { return list(d, lineNumber) }),
 		tabular.ColumnOf("listIds", "", func(d *row) any { return list(d, func(l *books.Line) string { return l.ID }) }),
 		tabular.ColumnOf("test", "", func(d *row) any { return d.IsTest() }),
 		tabular.ColumnOf("openSince", "", func(d *row) any {
@@ -89,4 +89,12 @@ func joined[T any](rows []T, text func(*T) string) string {
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+// lineNumber returns the number of a line, and whether it is of another list.
+func lineNumber(l *books.Line) string {
+	if l.Earlier {
+		return fmt.Sprint(l.Line, " of an earlier list")
+	}
+	return fmt.Sprint(l.Line)
 }

@@ -131,7 +131,7 @@ func (p *Page) row(d *match.Difference) row {
 	}
 	for i := range d.Books {
 		l := &d.Books[i]
-		e := entry{Details: fmt.Sprintf("line %d", l.Line)}
+		e := entry{Details: "line " + lineNumber(l)}
 		if l.Currency != "" {
 			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + p.Text(l.Currency)
 			if l.State != books.StateApproved {
