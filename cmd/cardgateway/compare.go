@@ -187,7 +187,9 @@ func (r *reconciliation) findPeriod() error {
 			return err
 		}
 		r.noteList(asked)
-		if isMonth(asked) && !asked.To.After(r.options.Copy.To) {
+		list := r.options.Payments.Span
+		isOfPeriod := list.IsZero() || list.From.Before(asked.To) && list.To.After(asked.From) // not the list of another month, which was read last
+		if isMonth(asked) && !asked.To.After(r.options.Copy.To) && isOfPeriod {
 			r.options.Month = asked
 		}
 	} else {
