@@ -112,8 +112,8 @@ func look(t *testing.T, ctx context.Context, name, axe string) {
 
 type browserReport struct{ name, path string }
 
-// browserReports makes the demonstration, a report without differences, one of an empty range, one with long words
-// and one in which only rows near a limit differ.
+// browserReports makes the demonstration, a report without differences, one of an empty range, one with long words, one in which only
+// rows near a limit differ, one of a month with every kind of mistake, and one of the month after it.
 func browserReports(t *testing.T) []browserReport {
 	t.Helper()
 	m := newClosedMonth(t)
@@ -138,5 +138,7 @@ func browserReports(t *testing.T) []browserReport {
 			"--from", r.start.Format(time.RFC3339), "--to", r.end.Format(time.RFC3339)).want(t, r.code)
 		all = append(all, browserReport{r.name, path})
 	}
-	return all
+	c := newClosing(t, germanForm())
+	c.closeMonths()
+	return append(all, browserReport{"month", filepath.Join(c.dir, "2026-10.html")}, browserReport{"month-after", filepath.Join(c.dir, "2026-11.html")})
 }

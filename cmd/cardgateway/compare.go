@@ -24,20 +24,25 @@ import (
 type compareFlags struct {
 	period.Period `group:"Period, in the gateway's time zone; default: what your list covers:"`
 	listsFlags    `group:"Your lists; default: those that were read last:"`
-	Grace         string `default:"48h" placeholder:"DURATION" help:"A row that has no counterpart is unchecked if it is this near to a limit of the period; default 48h, 0 for never."`
-	Known         string `placeholder:"FILE" file:"read" help:"CSV file of accepted differences, with the columns class, id, reason and, if the value must not change, value."`
+	Grace         string `section:"" default:"48h" placeholder:"DURATION" help:"A row that has no counterpart is unchecked if it is this near to a limit of the period; default 48h, 0 for never."`
+	Known         string `section:"" placeholder:"FILE" file:"read" help:"CSV file of accepted differences, with the columns class, id, reason and, if the value must not change, value."`
+	ExcludeTest   bool   `section:"" help:"Leave out test payments, their refunds, and the lines of your lists that have their ids."`
 }
 
 const compareHelp = `Your list is a CSV file (separator , ; | or TAB, UTF-8) or a query of your database. It stays in the database of --db until you
-read another one. If it has a column order, several successful payments of one order are paid_twice: if your customers pay in
-parts, ignore that column with --columns order=.
+read another one. If it has a column order, several successful payments of one order are paid_twice. If your customers pay in parts,
+name the column with the total of the order, too: --columns order_total=NAME. Payments up to that total are parts of it.
 
 The default period is what your list covers. Nothing outside the copy of the gateway is compared. A row so near a limit of the
 period, your list or the copy that its counterpart may be outside is unchecked: export a list that reaches further than the period
-on both sides, by more than --grace. Rows in processing are timing, which is not an error.
+on both sides, by more than --grace. Rows in processing are timing, which is not an error. If the period is a whole month, what is
+unchecked or timing is kept, and the next month says what has become of it: compare the months one after the other.
 
-The exit code is 0 if everything ties out, 1 if there are differences that are neither timing nor known, or rows that are
-unchecked, and 2 if the comparison was not possible or nothing was compared.`
+A payment that the gateway marks as a test is test_payment, which is not an error either: no money moved. If all payments of the copy
+are tests, it is a test system, and they are compared as others are.
+
+The exit code is 0 if everything ties out, 1 if there are differences that are neither timing, test_payment nor known, or rows
+that are unchecked, and 2 if the comparison was not possible or nothing was compared.`
 
 // reconciliation is one run of match or report.
 type reconciliation struct {
@@ -82,7 +87,7 @@ func (c *call) importAndPrepare(f *compareFlags, b *books.Books) (*reconciliatio
 	if err := f.importLists(c, b); err != nil { // after the other inputs: it replaces the lists that were read before
 		return nil, err
 	}
-	return c.newReconciliation(f, b, match.Options{Known: known, Copy: whole})
+	return c.newReconciliation(f, b, match.Options{Known: known, Copy: whole, ExcludeTest: f.ExcludeTest})
 }
 
 func (f *compareFlags) readKnown() (known match.Known, err error) {
@@ -134,6 +139,9 @@ func (c *call) newReconciliation(f *compareFlags, b *books.Books, o match.Option
 	if err := r.findPeriod(); err != nil {
 		return nil, err
 	}
+	if err := r.noteMonths(); err != nil {
+		return nil, err
+	}
 	if r.otherApps, err = b.OtherApps(c.ctx, r.options.Period.From, r.options.Period.To); err != nil {
 		return nil, booksError("db: ", err)
 	}
@@ -179,6 +187,11 @@ func (r *reconciliation) findPeriod() error {
 			return err
 		}
 		r.noteList(asked)
+		list := r.options.Payments.Span
+		isOfPeriod := list.IsZero() || list.From.Before(asked.To) && list.To.After(asked.From) // not the list of another month, which was read last
+		if isMonth(asked) && !asked.To.After(r.options.Copy.To) && isOfPeriod {
+			r.options.Month = asked
+		}
 	} else {
 		if asked = r.options.Payments.Span; asked.IsZero() {
 			return exit.Fail(exit.Failed,
@@ -201,6 +214,45 @@ func (r *reconciliation) findPeriod() error {
 	if !r.options.Period.From.Before(r.options.Period.To) {
 		return exit.Fail(exit.Failed, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; update it with cardgateway reconcile sync",
 			terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To))
+	}
+	return nil
+}
+
+// isMonth reports whether a range is a calendar month in its own zone.
+func isMonth(s match.Span) bool {
+	first := time.Date(s.From.Year(), s.From.Month(), 1, 0, 0, 0, 0, time.UTC)
+	zone := s.From.Location()
+	return s.From.Equal(period.StartOfDay(first, zone)) && s.To.Equal(period.StartOfDay(first.AddDate(0, 1, 0), zone))
+}
+
+// noteMonths adds notes if the months were not compared one after the other.
+func (r *reconciliation) noteMonths() error {
+	if r.options.Month.IsZero() {
+		return nil
+	}
+	months, err := r.books.Months(r.call.ctx)
+	if err != nil {
+		return booksError("db: ", err)
+	}
+	from, to := r.options.Month.From, r.options.Month.To
+	var before, after []books.Month // of the payments
+	for _, m := range months {
+		switch {
+		case m.Kind != books.Payment:
+		case m.From.Before(from):
+			before = append(before, m)
+		case !m.From.Before(to):
+			after = append(after, m)
+		}
+	}
+	const layout = "January 2006"
+	if n := len(before); n > 0 && !before[n-1].To.Equal(from) {
+		r.note("The last month that was compared before this one is %s: what was open at the end of the months between them is not known. Compare them, and then this one again.",
+			before[n-1].From.Format(layout))
+	}
+	if len(after) > 0 {
+		r.note("%s was compared before this month: compare it again, so that it says what has become of what is open at the end of this one.",
+			after[0].From.Format(layout))
 	}
 	return nil
 }
@@ -266,6 +318,18 @@ func (r *reconciliation) print(s *match.Summary) error {
 	if s.Elsewhere > 0 {
 		r.call.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
 	}
+	if s.TestsLeftOut > 0 {
+		r.call.tell("left out: %s", report.TestsLeftOut(s.TestsLeftOut))
+	}
+	if len(s.Earlier) > 0 {
+		r.call.tell("open from earlier months: %s", report.EarlierText(s))
+	}
+	if s.Kept > 0 {
+		r.call.tell("open at the end of this month, and kept for the next one: %s", terminal.Thousands(s.Kept))
+	}
+	if s.NotKept > 0 {
+		r.call.tell("open, but not kept, because there are too many: %s; is your list complete?", terminal.Thousands(s.NotKept))
+	}
 	if n := len(s.Unused); n > 0 {
 		r.call.tell("%s: entries that match no difference: %d, the first in line %d", terminal.Clean(r.flags.Known), n, s.Unused[0].Line)
 	}
@@ -322,7 +386,7 @@ func (r *reconciliation) ended(s *match.Summary) error {
 	if n := s.Differences(); n > 0 {
 		found = append(found, "differences: "+terminal.Thousands(n))
 	}
-	if n := s.Rows(match.ClassUnchecked); n > 0 {
+	if n := s.Unchecked(); n > 0 {
 		found = append(found, "not checked: "+report.NotChecked(n, r.options.Grace))
 	}
 	switch {

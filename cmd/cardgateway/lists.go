@@ -3,31 +3,40 @@ package main
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
-// listsFlags select the merchant's lists.
+// listsFlags select the merchant's lists. A section of the configuration file can set those with the tag section.
 type listsFlags struct {
-	List          string   `placeholder:"FILE" file:"read" help:"CSV file of your payments: transaction_id, amount, currency; optionally state, order, at."`
-	RefundList    string   `placeholder:"FILE" file:"read" help:"CSV file of your refunds: refund_id, amount, currency; optionally transaction_id, at."`
-	ListDSN       string   `name:"list-dsn" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN instead."`
-	ListQuery     string   `placeholder:"SQL" help:"SELECT statement or table name for your payments in --list-dsn."`
-	RefundQuery   string   `placeholder:"SQL" help:"SELECT statement or table name for your refunds in --list-dsn."`
-	Columns       []string `placeholder:"OURS=YOURS" help:"Column names in your list of payments: transaction_id=Ref,amount=Total. An empty name after = means that there is no such column."`
-	RefundColumns []string `placeholder:"OURS=YOURS" help:"Column names in your list of refunds, as in --columns."`
-	ListCurrency  string   `placeholder:"CODE" help:"Currency of all lines, if your lists have no currency column."`
-	DecimalComma  bool     `help:"Amounts in your lists are written like 1.234,50."`
+	As            string   `placeholder:"NAME" help:"Take the flags of your lists, and those below, from the section [reconcile.NAME] of the configuration file."`
+	List          string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your payments: transaction_id, amount, currency; optionally state, order, order_total, at."`
+	RefundList    string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your refunds: refund_id, amount, currency; optionally transaction_id, order, at."`
+	ListDSN       string   `section:"" name:"list-dsn" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN instead."`
+	ListQuery     string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your payments in --list-dsn."`
+	RefundQuery   string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your refunds in --list-dsn."`
+	Columns       []string `section:"" placeholder:"OURS=YOURS" help:"Column names in your list of payments: transaction_id=Ref,amount=Total. An empty name after = means that there is no such column."`
+	RefundColumns []string `section:"" placeholder:"OURS=YOURS" help:"Column names in your list of refunds, as in --columns."`
+	ListCurrency  string   `section:"" placeholder:"CODE" help:"Currency of all lines, if your lists have no currency column."`
+	DecimalComma  bool     `section:"" help:"Amounts in your lists are written like 1.234,50."`
+	ListZone      string   `section:"" placeholder:"NAME" help:"Time zone of the times in your lists that state none, such as Europe/Berlin; default that of the gateway."`
+	Dates         string   `section:"" placeholder:"FORM" help:"How your lists write dates: DD.MM.YYYY or MM/DD/YYYY, optionally followed by hh:mm:ss. Dates like 2026-11-22 are read in any case."`
+	States        []string `section:"" placeholder:"YOURS=STATE" help:"Your words for approved, declined, processing, redirect and unknown: bezahlt=approved,storniert=declined."`
 }
 
 // isSet reports whether a list is to be read.
 func (l *listsFlags) isSet() bool {
-	return cmp.Or(l.List, l.RefundList, l.ListQuery, l.RefundQuery) != ""
+	return cmp.Or(l.As, l.List, l.RefundList, l.ListQuery, l.RefundQuery) != ""
 }
 
 // importLists reads the lists in the flags, and replaces those in the database by them.
@@ -42,8 +51,12 @@ func (l *listsFlags) importLists(c *call, b *books.Books) error {
 		if dsn == "" {
 			return exit.Fail(exit.Failed, "--list-query and --refund-query require --list-dsn or %s", settings.Variable("list-dsn"))
 		}
-	case l.ListDSN != "":
+	case l.ListDSN != "" && l.As == "": // a section sets it for every run
 		return exit.Fail(exit.Failed, "--list-dsn requires --list-query or --refund-query")
+	}
+	source, err := l.source()
+	if err != nil {
+		return err
 	}
 	for _, list := range []struct {
 		flag, path, query string
@@ -55,17 +68,16 @@ func (l *listsFlags) importLists(c *call, b *books.Books) error {
 		{"--refund-list", l.RefundList, l.RefundQuery, "--refund-columns", l.RefundColumns, b.ImportRefunds},
 	} {
 		if list.path == "" && list.query == "" {
-			if len(list.columns) > 0 {
+			if len(list.columns) > 0 && l.As == "" {
 				return exit.Fail(exit.Failed, "%s requires %s", list.columnsFlag, list.flag)
 			}
 			continue
 		}
-		source := books.ListSource{Path: list.path, Query: list.query, Currency: l.ListCurrency, DecimalComma: l.DecimalComma}
+		source.Path, source.Query, source.DSN = list.path, list.query, ""
 		if list.path == "" {
 			source.DSN = dsn
 		}
-		var err error
-		if source.Columns, err = mapping(list.columnsFlag, list.columns); err != nil {
+		if source.Columns, err = mapping(list.columnsFlag, list.columns, "transaction_id=Ref"); err != nil {
 			return err
 		}
 		info, err := list.read(c.ctx, source)
@@ -73,19 +85,83 @@ func (l *listsFlags) importLists(c *call, b *books.Books) error {
 			return booksError(list.flag+": ", err)
 		}
 		c.say("%s: %s lines read from %s, %s not readable", list.flag, terminal.Thousands(info.Rows), terminal.Clean(info.Name), terminal.Thousands(info.Unreadable))
+		if as := report.ReadAs(info.As); as != "" {
+			c.say("%s: %s", list.flag, terminal.Clean(as))
+		}
 	}
 	return nil
 }
 
-// mapping parses column names.
-func mapping(flag string, pairs []string) (map[string]string, error) {
+// source returns what is common to both lists.
+func (l *listsFlags) source() (s books.ListSource, err error) {
+	s = books.ListSource{Currency: l.ListCurrency, DecimalComma: l.DecimalComma, Dates: l.Dates, States: map[string]string{}}
+	if l.ListZone != "" {
+		if s.Zone, err = time.LoadLocation(l.ListZone); err != nil {
+			return s, exit.Fail(exit.Failed, "--list-zone: %q is not a time zone; write a name such as Europe/Berlin or UTC", terminal.Clean(l.ListZone))
+		}
+	}
+	words, err := mapping("--states", l.States, "bezahlt=approved")
+	for word, state := range words {
+		if !books.IsState(state) {
+			return s, exit.Fail(exit.Failed, "--states: %q is not a state; there are approved, declined, processing, redirect and unknown", terminal.Clean(state))
+		}
+		s.States[strings.ToLower(word)] = state
+	}
+	return s, err
+}
+
+// mapping parses pairs of names.
+func mapping(flag string, pairs []string, example string) (map[string]string, error) {
 	names := map[string]string{}
 	for _, pair := range pairs {
-		ours, yours, ok := strings.Cut(pair, "=")
+		before, after, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, exit.Fail(exit.Failed, "%s: %q is not OURS=YOURS, such as transaction_id=Ref", flag, terminal.Clean(pair))
+			return nil, exit.Fail(exit.Failed, "%s: %q has no =; write it as %s", flag, terminal.Clean(pair), example)
 		}
-		names[strings.TrimSpace(ours)] = strings.TrimSpace(yours)
+		names[strings.TrimSpace(before)] = strings.TrimSpace(after)
 	}
 	return names, nil
+}
+
+// readSection sets the flags that the section of --as sets, unless they are on the command line. A list on the command line replaces a
+// query in the section, and the other way round.
+func (c *call) readSection(parsed *kong.Context) error {
+	flags, given, name := map[string]*kong.Flag{}, map[string]bool{}, ""
+	for _, flag := range parsed.Flags() {
+		if flag.Tag.Has("section") {
+			flags[flag.Name] = flag
+		}
+		if flag.Name == "as" {
+			name = flag.Target.String()
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	for _, at := range parsed.Path {
+		if at.Flag != nil {
+			given[at.Flag.Name] = true
+		}
+	}
+	for _, pair := range [][2]string{{"list", "list-query"}, {"refund-list", "refund-query"}} {
+		either := given[pair[0]] || given[pair[1]]
+		given[pair[0]], given[pair[1]] = either, either
+	}
+	where, values, err := c.settings.Section(c.source(), name)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		flag := flags[name]
+		if flag == nil {
+			return exit.Fail(exit.Failed, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(slices.Sorted(maps.Keys(flags)), ", "))
+		}
+		if given[name] {
+			continue
+		}
+		if err := flag.Parse(kong.Scan().PushTyped(values[name], kong.FlagValueToken), flag.Target); err != nil {
+			return exit.Fail(exit.Failed, "%s: %s: %s", where, name, terminal.Clean(err.Error()))
+		}
+	}
+	return nil
 }

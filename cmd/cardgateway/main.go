@@ -80,6 +80,9 @@ func run(ctx context.Context, args []string, sys system) int {
 		return exit.Report(sys.err, usageError(args, err))
 	}
 	c := &call{system: sys, ctx: ctx, settings: &cli.Flags}
+	if err := c.readSection(parsed); err != nil {
+		return exit.Report(sys.err, err)
+	}
 	if err := c.findFiles(parsed); err != nil {
 		return exit.Report(sys.err, err)
 	}

@@ -59,16 +59,27 @@ func tool(t *testing.T, env map[string]string, args ...string) result {
 	return toolWith(t, t.Context(), strings.NewReader(""), env, args...)
 }
 
-// toolWith runs the program with something on stdin. Whatever it does, it must not print the secret key.
+// toolWith runs the program with something on stdin.
 func toolWith(t *testing.T, ctx context.Context, in io.Reader, env map[string]string, args ...string) result {
+	t.Helper()
+	return toolIn(t, ctx, system{in: in, now: time.Now}, env, args...)
+}
+
+// toolAt runs the program at another time.
+func toolAt(t *testing.T, now time.Time, env map[string]string, args ...string) result {
+	t.Helper()
+	return toolIn(t, t.Context(), system{in: strings.NewReader(""), now: func() time.Time { return now }}, env, args...)
+}
+
+// toolIn runs the program. Whatever it does, it must not print the secret key.
+func toolIn(t *testing.T, ctx context.Context, sys system, env map[string]string, args ...string) result {
 	t.Helper()
 	var out, errOut safeBuffer
 	dir := t.TempDir()
-	code := run(ctx, args, system{
-		in: in, out: &out, err: &errOut, now: time.Now,
-		getenv:    func(name string) string { return env[name] },
-		configDir: func() (string, error) { return dir, nil },
-	})
+	sys.out, sys.err = &out, &errOut
+	sys.getenv = func(name string) string { return env[name] }
+	sys.configDir = func() (string, error) { return dir, nil }
+	code := run(ctx, args, sys)
 	r := result{code, out.String(), errOut.String()}
 	for _, secret := range []string{secretKey, base64.StdEncoding.EncodeToString([]byte("m1:" + secretKey))} {
 		if strings.Contains(r.out+r.err, secret) {

@@ -249,7 +249,7 @@ func TestMatchWrongUse(t *testing.T) {
 		{"a database that is not there", with(m.env, "CARDGATEWAY_DB", filepath.Join(m.dir, "none.db")), nil, "there is no file"},
 		{"no such list", m.env, []string{"--list", filepath.Join(m.dir, "none.csv")}, "none.csv"},
 		{"no such column", m.env, []string{"--list", list, "--columns", "transaction_id=Ref"}, `no column "Ref"`},
-		{"no mapping", m.env, []string{"--list", list, "--columns", "Ref"}, "is not OURS=YOURS"},
+		{"no mapping", m.env, []string{"--list", list, "--columns", "Ref"}, `"Ref" has no =; write it as transaction_id=Ref`},
 		{"columns of no list", m.env, []string{"--columns", "amount=Total"}, "--columns requires --list"},
 		{"two lists", m.env, []string{"--list", list, "--list-query", "payments"}, "either a file or a query"},
 		{"a query of nothing", m.env, []string{"--list-query", "payments"}, "require --list-dsn"},

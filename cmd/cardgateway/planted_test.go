@@ -36,6 +36,7 @@ func TestPlanted(t *testing.T) {
 		runProgram(t, env, exit.OK, "reconcile", "sync", "--quiet", "--from", from.Format(time.RFC3339))
 		l := &plantedLists{each: each, gap: max(1, orders/(each*10)), from: from, to: to, want: map[match.Class][]string{}}
 		dir := t.TempDir()
+		l.markTests(t, read)
 		l.refundTwice(t, read)
 		l.write(t, read, dir)
 

@@ -79,9 +79,9 @@ func (l *plantedLists) write(t *testing.T, read *sql.DB, dir string) {
 	var last plantedOrder
 	successes := 0
 	var o plantedOrder
-	each(t, read, `SELECT transaction_id, state, amount, currency, at FROM cardgateway_orders ORDER BY transaction_id, at`, func(scan func(...any) error) error {
+	each(t, read, `SELECT transaction_id, state, amount, currency, test, at FROM cardgateway_orders ORDER BY transaction_id, at`, func(scan func(...any) error) error {
 		var at int64
-		if err := scan(&o.id, &o.state, &o.amount, &o.currency, &at); err != nil {
+		if err := scan(&o.id, &o.state, &o.amount, &o.currency, &o.test, &at); err != nil {
 			return err
 		}
 		l.rows++
@@ -109,6 +109,7 @@ func (l *plantedLists) write(t *testing.T, read *sql.DB, dir string) {
 
 type plantedOrder struct {
 	id, state, amount, currency string
+	test                        bool
 	at                          time.Time
 }
 
@@ -116,6 +117,12 @@ type plantedOrder struct {
 func (l *plantedLists) order(o plantedOrder, successes int) {
 	inside := l.isInside(o.at)
 	switch {
+	case o.test:
+		if len(l.want[match.ClassTest])%2 == 0 { // every second one is listed
+			l.pay(o.id, "o-"+o.id, o.amount, o.currency, o.at)
+		}
+		l.want[match.ClassTest] = append(l.want[match.ClassTest], o.id)
+		return
 	case successes > 1:
 		l.want[match.ClassTwoSuccesses] = append(l.want[match.ClassTwoSuccesses], o.id)
 		l.pay(o.id, "", o.amount, o.currency, o.at)
@@ -174,6 +181,22 @@ func (l *plantedLists) order(o plantedOrder, successes int) {
 		l.pay(o.id, id, o.amount, o.currency, o.at)
 	case match.ClassUnreadable:
 		l.pay(o.id, "", "1,5", o.currency, o.at)
+	}
+}
+
+// markTests makes a few payments of the copy tests, and the others real. All of a sandbox are tests.
+func (l *plantedLists) markTests(t *testing.T, db *sql.DB) {
+	t.Helper()
+	for _, statement := range []string{
+		`UPDATE cardgateway_orders SET test = 0`,
+		`UPDATE cardgateway_orders SET test = 1 WHERE id IN (SELECT o.id FROM cardgateway_orders o WHERE o.state = 'approved' AND o.at > $1 AND o.at < $2
+			AND NOT EXISTS (SELECT 1 FROM cardgateway_refunds r WHERE r.unique_id = o.id)
+			AND NOT EXISTS (SELECT 1 FROM cardgateway_orders p WHERE p.transaction_id = o.transaction_id AND p.id <> o.id) ORDER BY o.id LIMIT $3)`,
+	} {
+		args := []any{l.from.AddDate(0, 1, 0).UnixMicro(), l.to.AddDate(0, -1, 0).UnixMicro(), l.each}
+		if _, err := db.ExecContext(t.Context(), statement, args[:strings.Count(statement, "$")]...); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

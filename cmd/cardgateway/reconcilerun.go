@@ -14,6 +14,7 @@ import (
 type runCommand struct {
 	compareFlags
 	reportFlags
+	Demo     bool          `help:"Show a demonstration: a sandbox on this machine with a year of orders, and lists with errors. Ignores every setting."`
 	Since    string        `placeholder:"TIME" help:"Where a new copy begins, such as 2026-01-01. Required for the first run."`
 	Again    string        `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
 	LogEvery time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
@@ -22,30 +23,30 @@ type runCommand struct {
 // Help is shown below the flags.
 func (*runCommand) Help() string {
 	return `Updates the copy of the gateway, compares your list with it, and writes the report, as reconcile sync and reconcile report do.
-Without any setting it runs a demonstration: a sandbox on this machine with a year of orders, and lists with errors of nearly
-every class.
+With --demo it shows a demonstration instead, whatever is configured: a sandbox on this machine with a year of orders, and lists with
+errors of nearly every class.
 
 ` + compareHelp + `
 
 The path of the page is printed on stdout. After a demonstration the exit code is 0, although there are differences.
 
 Examples:
-  cardgateway reconcile run
+  cardgateway reconcile run --demo
   cardgateway reconcile run --db books.db --since 2026-01-01 --list paid.csv
-  cardgateway reconcile run --month last --list-query payments --out /srv/reports/month.html`
+  cardgateway reconcile run --month last --as shop --list october.csv --out october.html`
 }
 
 // Run updates the copy, compares, and writes the report.
 func (r *runCommand) Run(c *call) (err error) {
-	set, err := c.load()
-	if err != nil {
-		return err
-	}
 	if err := r.reportFlags.check(c); err != nil {
 		return err
 	}
-	if !set.IsAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
+	if r.Demo {
 		return r.demonstrate(c)
+	}
+	set, err := c.load()
+	if err != nil {
+		return err
 	}
 	client, err := set.Client(nil)
 	if err != nil {
@@ -85,7 +86,10 @@ func (c *call) toStderr() *call {
 
 // demonstrate reconciles with a gateway in this process. The lists are made from the copy, with errors added.
 func (r *runCommand) demonstrate(c *call) (err error) {
-	c.tell("no setting is set: this is a demonstration with a sandbox on this machine. No account, no real money")
+	if r.listsFlags.isSet() || r.Known != "" || r.Since != "" {
+		return exit.Fail(exit.Failed, "--demo has its own lists and its own copy: omit --list and the other flags of lists, --known and --since")
+	}
+	c.tell("this is a demonstration with a sandbox on this machine. No account, no real money")
 	d, err := startDemo(c.now())
 	if err != nil {
 		return err

@@ -70,7 +70,9 @@ func (r *reconciliation) report(f *reportFlags) error {
 	shown, days := &report.Rows{Most: f.Rows}, report.NewDays(r.options.Period)
 	r.options.EachRow = days.Add
 	r.options.Found = func(d *match.Difference) error {
-		shown.Add(d)
+		if d.Since.IsZero() { // those of earlier months have a section of their own
+			shown.Add(d)
+		}
 		if err := written.Add(d); err != nil {
 			return exit.Fail(exit.Failed, "%v", err)
 		}
@@ -143,9 +145,12 @@ func (r *reconciliation) page(s *match.Summary, shown *report.Rows, days *report
 	if r.flags.Known != "" {
 		words = append(words, "--known", r.flags.Known)
 	}
+	if r.flags.ExcludeTest {
+		words = append(words, "--exclude-test")
+	}
 	command := shell.CommandLine(append(words, r.call.settings.AsFlags()...)...)
 	if r.isDemonstration {
-		command = "cardgateway reconcile run"
+		command = "cardgateway reconcile run --demo"
 	}
 	return &report.Page{
 		Period: r.options.Period, Grace: r.options.Grace, Now: r.options.Now,

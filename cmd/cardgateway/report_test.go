@@ -107,6 +107,11 @@ type reportJSON struct {
 		Lists []struct {
 			Rows int `json:"rows"`
 		} `json:"lists"`
+		Earlier struct {
+			Settled     int `json:"settled"`
+			Open        int `json:"open"`
+			Differences int `json:"differences"`
+		} `json:"openFromEarlierMonths"`
 	} `json:"summary"`
 }
 

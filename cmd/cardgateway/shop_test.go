@@ -49,6 +49,21 @@ func mysqlPlace(t *testing.T, server *mysqlserver.Server) place {
 	return place{"mysql://root@localhost/" + name + "?socket=" + url.QueryEscape(socket), "mysql", server.DSN(name), sqlstore.MySQL}
 }
 
+// openAt opens a database until the end of the test.
+func openAt(t *testing.T, driver, name string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
 func execAt(t *testing.T, driver, dsn, statement string) {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)

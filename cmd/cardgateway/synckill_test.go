@@ -26,29 +26,17 @@ import (
 // test that has no Postgres fails: the tool promises both.
 func onEachDatabase(t *testing.T, test func(t *testing.T, db string, read *sql.DB)) {
 	t.Helper()
-	open := func(t *testing.T, driver, name string) *sql.DB {
-		db, err := sql.Open(driver, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := db.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		return db
-	}
 	t.Run("SQLite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "books.db")
-		test(t, path, open(t, "sqlite", path))
+		test(t, path, openAt(t, "sqlite", path))
 	})
 	t.Run("Postgres", func(t *testing.T) {
 		server := pgserver.Shared(t)
 		schema := strings.ToLower(strings.NewReplacer("/", "_").Replace(t.Name()))
-		if _, err := open(t, "pgx", server.URL("public")).ExecContext(t.Context(), "CREATE SCHEMA "+schema); err != nil {
+		if _, err := openAt(t, "pgx", server.URL("public")).ExecContext(t.Context(), "CREATE SCHEMA "+schema); err != nil {
 			t.Fatal(err)
 		}
-		test(t, server.URL(schema), open(t, "pgx", server.URL(schema)))
+		test(t, server.URL(schema), openAt(t, "pgx", server.URL(schema)))
 	})
 }
 

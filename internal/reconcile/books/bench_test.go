@@ -25,7 +25,7 @@ func BenchmarkSave(b *testing.B) {
 				for i := range batch {
 					n++
 					batch[i] = record{fmt.Sprintf("16%017d", n), fmt.Sprintf("16%017d", n), fmt.Sprintf("book-transaction-0-%d", n), "approved", int64(100),
-						"12.5", "EUR", int64(n) * 1_000_000, "430000******0000", int64(1)}
+						"12.5", "EUR", int64(n) * 1_000_000, "430000******0000", "", int64(0), int64(1)}
 				}
 				err := books.change(b.Context(), func(tx *sql.Tx) error {
 					_, err := books.save(b.Context(), tx, &ordersTable, batch, 0, time.Now())

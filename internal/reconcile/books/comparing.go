@@ -5,6 +5,8 @@ import (
 	"errors"
 	"iter"
 	"time"
+
+	"github.com/shopspring/decimal"
 )
 
 // What a comparison reads is one statement for each question, whose rows are streamed. Every row of one id follows the others.
@@ -21,27 +23,34 @@ const (
 // either. COALESCE keeps SQLite from reading the rows in the order of an index, which is a random order of the table.
 var entries = map[Kind]string{
 	Payment: `
-		SELECT COALESCE(transaction_id, '') AS id, 0 AS line, at, state, amount, currency, unique_id, '' AS payment, card, '' AS order_id
+		SELECT COALESCE(transaction_id, '') AS id, 0 AS line, at, 0 AS until, state, amount, currency, unique_id, '' AS payment, card, '' AS order_id, test
 		FROM cardgateway_orders
 		UNION ALL
-		SELECT transaction_id, line, at, state, amount, currency, '', '', '', order_id FROM cardgateway_listed_payments
+		SELECT transaction_id, line, at, until, state, amount, currency, '', '', '', order_id, 0 FROM cardgateway_listed_payments` + laterLines + `
 		ORDER BY id`,
 	Refund: `
-		SELECT ` + refundID + ` AS id, 0 AS line, r.at, r.state, r.amount, ` + refundCurrency + `, r.refund_unique_id, r.unique_id AS payment, '', ''
+		SELECT ` + refundID + ` AS id, 0 AS line, r.at, 0 AS until, r.state, r.amount, ` + refundCurrency + `, r.refund_unique_id, r.unique_id AS payment, '', '', 0
 		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id
 		UNION ALL
-		SELECT refund_id, line, at, 'approved', amount, currency, '', '', '', '' FROM cardgateway_listed_refunds
+		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', '', order_id, 0 FROM cardgateway_listed_refunds` + laterLines + `
 		ORDER BY id`,
 }
 
+// laterLines are the lines of the list of an earlier month that belong to later ones, with negative numbers.
+const laterLines = `
+		UNION ALL
+		SELECT id, -line, at, until, state, amount, currency, '', '', '', order_id, 0 FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`
+
 // Entries returns the rows of the copy, of any time, and the lines of the merchant's list, sorted by the bytes of their ids. Those
-// with the same id are in no order.
-func (b *Books) Entries(ctx context.Context, kind Kind) iter.Seq2[Entry, error] {
+// with the same id are in no order. If before is not zero, it is the start of a month that was compared: the lines of its list that belong
+// to later months are there, too.
+func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.Seq2[Entry, error] {
 	var id, state, currency, order string
 	var line int
+	var until int64
 	var e cells
-	targets := []any{&id, &line, &e.at, &state, &e.amount, &currency, &e.UniqueID, &e.Payment, &e.Card, &order}
-	return comparedRows(ctx, b, entries[kind], nil, func(scan func(...any) error, zone *time.Location) (Entry, error) {
+	targets := []any{&id, &line, &e.at, &until, &state, &e.amount, &currency, &e.UniqueID, &e.Payment, &e.Card, &order, &e.Test}
+	return comparedRows(ctx, b, entries[kind], []any{string(kind), micro(before)}, func(scan func(...any) error, zone *time.Location) (Entry, error) {
 		if err := scan(targets...); err != nil {
 			return Entry{}, err
 		}
@@ -49,7 +58,8 @@ func (b *Books) Entries(ctx context.Context, kind Kind) iter.Seq2[Entry, error] 
 			return Entry{}, err
 		}
 		if line != 0 {
-			return Entry{Line: Line{Line: line, ID: id, Order: order, State: state, Amount: e.Amount, Currency: currency, At: e.At}}, nil
+			return Entry{Line: Line{Line: max(line, -line), Earlier: line < 0, ID: id, Order: order, State: state, Amount: e.Amount, Currency: currency,
+				At: e.At, Until: fromMicro(until, zone)}}, nil
 		}
 		e.ID, e.State, e.Currency = id, state, currency
 		return Entry{Row: e.Row}, nil
@@ -60,26 +70,30 @@ func (b *Books) Entries(ctx context.Context, kind Kind) iter.Seq2[Entry, error] 
 // the order and by line. A line is returned once for each successful payment that has its id.
 func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
 	var l Line
-	var amount string
-	var at int64
+	var amount, total string
+	var at, until int64
 	var paid cells
-	targets := append([]any{&l.Line, &l.ID, &l.Order, &l.State, &amount, &l.Currency, &at}, paid.targets()...)
+	targets := append([]any{&l.Line, &l.ID, &l.Order, &total, &l.State, &amount, &l.Currency, &at, &until}, paid.targets()...)
 	return comparedRows(ctx, b, `
-		SELECT l.line, l.transaction_id, l.order_id, l.state, l.amount, l.currency, l.at, `+columnsOfOrder+`
+		SELECT l.line, l.transaction_id, l.order_id, l.order_total, l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
 		FROM cardgateway_listed_payments l
 		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.transaction_id AND p.state = 'approved' AND l.state = 'approved'
 		WHERE l.order_id IN (
 			SELECT order_id FROM cardgateway_listed_payments WHERE order_id <> '' GROUP BY order_id HAVING MIN(transaction_id) <> MAX(transaction_id)
 		) ORDER BY l.order_id, l.line`, nil, func(scan func(...any) error, zone *time.Location) (OrderLine, error) {
+		ofOrder := decimal.NullDecimal{}
 		err := scan(targets...)
 		if err == nil {
-			l.At = fromMicro(at, zone)
+			l.At, l.Until = fromMicro(at, zone), fromMicro(until, zone)
 			l.Amount, err = readAmount(amount)
+		}
+		if ofOrder.Valid = total != ""; ofOrder.Valid && err == nil {
+			ofOrder.Decimal, err = readAmount(total)
 		}
 		if err == nil {
 			err = paid.finish(zone)
 		}
-		return OrderLine{l, paid.Row}, err
+		return OrderLine{l, ofOrder, paid.Row}, err
 	})
 }
 
@@ -106,7 +120,7 @@ func (b *Books) RefundsOf(ctx context.Context, from, to time.Time) iter.Seq2[Ref
 func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable, error] {
 	var u Unreadable
 	var row cells
-	targets := append([]any{&u.Line, &u.ID, &u.Column, &u.Why}, row.targets()...)
+	targets := append([]any{&u.Line, &u.ID, &u.Order, &u.Column, &u.Why}, row.targets()...)
 	columns, rows, list := columnsOfOrder, `cardgateway_orders p ON u.id <> '' AND p.transaction_id = u.id`, PaymentList
 	if kind == Refund {
 		columns, list = columnsOfRefund, RefundList
@@ -114,7 +128,7 @@ func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable
 			LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id`
 	}
 	return comparedRows(ctx, b, `
-		SELECT u.line, u.id, u.column_name, u.why, `+columns+` FROM cardgateway_unreadable u LEFT JOIN `+rows+`
+		SELECT u.line, u.id, u.order_id, u.column_name, u.why, `+columns+` FROM cardgateway_unreadable u LEFT JOIN `+rows+`
 		WHERE u.kind = $1 ORDER BY u.line`, []any{list}, func(scan func(...any) error, zone *time.Location) (Unreadable, error) {
 		err := scan(targets...)
 		if err == nil {
@@ -128,9 +142,9 @@ func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable
 // The columns of a row in the order of cells.targets, which are empty if a join has found none.
 const (
 	columnsOfOrder = `COALESCE(p.unique_id, ''), COALESCE(p.transaction_id, ''), '', COALESCE(p.state, ''), COALESCE(p.amount, '0'),
-			COALESCE(p.currency, ''), COALESCE(p.at, 0), COALESCE(p.card, '')`
+			COALESCE(p.currency, ''), COALESCE(p.at, 0), COALESCE(p.card, ''), COALESCE(p.test, 0)`
 	columnsOfRefund = `COALESCE(r.refund_unique_id, ''), COALESCE(` + refundID + `, ''), COALESCE(r.unique_id, ''), COALESCE(r.state, ''),
-			COALESCE(r.amount, '0'), COALESCE(` + refundCurrency + `, ''), COALESCE(r.at, 0), ''`
+			COALESCE(r.amount, '0'), COALESCE(` + refundCurrency + `, ''), COALESCE(r.at, 0), '', 0`
 )
 
 // cells are the columns of a row as they are read.
@@ -141,7 +155,7 @@ type cells struct {
 }
 
 func (c *cells) targets() []any {
-	return []any{&c.UniqueID, &c.ID, &c.Payment, &c.State, &c.amount, &c.Currency, &c.at, &c.Card}
+	return []any{&c.UniqueID, &c.ID, &c.Payment, &c.State, &c.amount, &c.Currency, &c.at, &c.Card, &c.Test}
 }
 
 func (c *cells) finish(zone *time.Location) (err error) {
@@ -164,9 +178,9 @@ func (b *Books) ListSpan(ctx context.Context, list string) (first, last time.Tim
 			AND `+refundID+` IN (SELECT refund_id FROM cardgateway_listed_refunds)`
 	}
 	var from, to int64
-	for _, rows := range []string{own, copied} {
+	for _, rows := range []struct{ last, of string }{{"until", own}, {"at", copied}} {
 		if from == 0 && err == nil {
-			err = b.db.QueryRowContext(ctx, b.compared(`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM `+rows)).Scan(&from, &to)
+			err = b.db.QueryRowContext(ctx, b.compared(`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(`+rows.last+`), 0) FROM `+rows.of)).Scan(&from, &to)
 		}
 	}
 	return fromMicro(from, zone), fromMicro(to, zone), b.inWords(err)
@@ -182,4 +196,10 @@ func (b *Books) Neighbours(ctx context.Context, from, to time.Time) (before, aft
 	err = b.db.QueryRowContext(ctx, b.compared(`SELECT COALESCE((SELECT MAX(at) FROM cardgateway_orders WHERE at < $1), 0),
 		COALESCE((SELECT MIN(at) FROM cardgateway_orders WHERE at >= $2), 0)`), micro(from), micro(to)).Scan(&last, &first)
 	return fromMicro(last, zone), fromMicro(first, zone), b.inWords(err)
+}
+
+// HasRealPayments reports whether the copy has a payment that is not a test.
+func (b *Books) HasRealPayments(ctx context.Context) (has bool, err error) {
+	err = b.db.QueryRowContext(ctx, b.compared(`SELECT EXISTS (SELECT 1 FROM cardgateway_orders WHERE test = 0)`)).Scan(&has)
+	return has, b.inWords(err)
 }

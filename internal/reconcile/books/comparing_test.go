@@ -45,7 +45,7 @@ func TestListsForMatching(t *testing.T) {
 			t.Errorf("lines (-want +got):\n%s", diff)
 		}
 		first, last, err := b.ListSpan(t.Context(), PaymentList)
-		if err != nil || first.Format(time.DateTime) != "2026-10-01 08:00:00" || last.Format(time.DateTime) != "2026-10-09 00:00:00" {
+		if err != nil || first.Format(time.DateTime) != "2026-10-01 08:00:00" || last.Format(time.DateTime) != "2026-10-09 23:59:59" {
 			t.Errorf("got %v to %v, %v", first, last, err)
 		}
 		if first, last, err := b.ListSpan(t.Context(), RefundList); err != nil || !first.IsZero() || !last.IsZero() {

@@ -23,43 +23,49 @@ type ListSource struct {
 	DSN   string // alternatively a SQLite file, postgres:// or mysql://; opened read-only
 	Query string // a SELECT statement or a table name
 
-	// Columns maps names of this program (transaction_id, amount, currency, state, order, at; for refunds refund_id,
-	// transaction_id, amount, currency, at) to those of the list. An empty name means that there is no such column.
+	// Columns maps names of this program (transaction_id, amount, currency, state, order, order_total, at; for refunds refund_id,
+	// transaction_id, amount, currency, order, at) to those of the list. An empty name means that there is no such column.
 	// Other columns are found by their names, in any case, with or without "_", "-", "." and spaces.
 	Columns map[string]string
 
-	Currency     string // of all lines without a currency
-	DecimalComma bool   // amounts are written 1.234,50
+	Currency     string            // of all lines without a currency
+	DecimalComma bool              // amounts are written 1.234,50
+	Zone         *time.Location    // of times without a zone; nil means that of the gateway, or UTC in new books
+	Dates        string            // how dates are written, such as DD.MM.YYYY hh:mm:ss; those of ISO 8601 are read in any case
+	States       map[string]string // states by the words of the list, in lower case; they come before the usual English words
 }
 
 // ImportPayments replaces the merchant's list of payments. Lines that cannot be parsed are stored as Unreadable. If none can
-// be, or there is none, or the list cannot be read, the error is a *Refused and the old list is kept. Times without a zone are in the gateway's
-// zone, or in UTC in new books.
+// be, or there is none, or the list cannot be read, the error is a *Refused and the old list is kept.
 func (b *Books) ImportPayments(ctx context.Context, s ListSource) (ListInfo, error) {
 	return b.importList(ctx, s, listTable{PaymentList, "cardgateway_listed_payments",
-		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "at", "other"}, paymentColumns})
+		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until", "other"}, paymentColumns})
 }
 
 // ImportRefunds replaces the merchant's list of refunds, as ImportPayments does for payments. The sign of amounts is ignored. The
 // list may have no lines.
 func (b *Books) ImportRefunds(ctx context.Context, s ListSource) (ListInfo, error) {
 	return b.importList(ctx, s, listTable{RefundList, "cardgateway_listed_refunds",
-		[]string{"line", "refund_id", "transaction_id", "amount", "currency", "at", "other"}, refundColumns})
+		[]string{"line", "refund_id", "transaction_id", "amount", "currency", "order_id", "at", "until", "other"}, refundColumns})
 }
 
 // listTable is the database table of a list.
 type listTable struct {
 	kind, name string
-	columns    []string // line, one per understood column, other
+	columns    []string // line, one per understood column and until after at, other
 	understood []listColumn
 }
 
 func (b *Books) importList(ctx context.Context, s ListSource, t listTable) (info ListInfo, err error) {
-	zone, err := b.zone(ctx)
-	if err != nil {
+	reader := &lineReader{kind: t.kind, currency: s.Currency, decimalComma: s.DecimalComma, zone: s.Zone, states: s.States, counts: map[string]int{}}
+	if reader.layouts, err = timeLayouts(s.Dates); err != nil {
 		return info, err
 	}
-	reader := &lineReader{kind: t.kind, currency: s.Currency, decimalComma: s.DecimalComma, zone: zone}
+	if reader.zone == nil {
+		if reader.zone, err = b.zone(ctx); err != nil {
+			return info, err
+		}
+	}
 	choose := func(titles []string) (err error) {
 		reader.columns, err = chooseColumns(titles, t.understood, s.Columns, s.Currency)
 		return err
@@ -69,7 +75,10 @@ func (b *Books) importList(ctx context.Context, s ListSource, t listTable) (info
 		return info, err
 	}
 	defer func() { err = errors.Join(err, source.close()) }()
-	info = ListInfo{Name: name, Other: append([]string{}, reader.columns.names...), ReadAt: time.Now()}
+	info = ListInfo{Name: name, Other: append([]string{}, reader.columns.names...), ReadAt: time.Now(), As: ReadAs{Dates: s.Dates}}
+	if s.Zone != nil {
+		info.As.Zone = s.Zone.String()
+	}
 	err = b.change(ctx, func(tx *sql.Tx) error { return b.importLines(ctx, tx, source, reader, t, &info) })
 	if err != nil {
 		return ListInfo{}, b.inWords(err)
@@ -107,7 +116,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 			good = good[:0]
 		}
 		if len(bad) >= least && err == nil {
-			err = b.fill(ctx, tx, "cardgateway_unreadable", []string{"kind", "line", "id", "column_name", "why"}, bad)
+			err = b.fill(ctx, tx, "cardgateway_unreadable", []string{"kind", "line", "id", "order_id", "column_name", "why"}, bad)
 			bad = bad[:0]
 		}
 		return err
@@ -130,7 +139,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
-			bad = append(bad, record{t.kind, int64(unreadable.Line), unreadable.ID, unreadable.Column, unreadable.Why})
+			bad = append(bad, record{t.kind, int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
 		} else {
 			info.Rows++
 			good = append(good, row)
@@ -149,14 +158,20 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 		return err
 	}
 	info.SHA256 = hex.EncodeToString(source.sum().Sum(nil))
+	info.As.States = reader.words()
 	other, err := json.Marshal(info.Other)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO cardgateway_lists (kind, name, sha256, lines, unreadable, other_columns, read_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+	as, err := json.Marshal(info.As)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO cardgateway_lists (kind, name, sha256, lines, unreadable, other_columns, read_as, read_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (kind) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, lines = excluded.lines, unreadable = excluded.unreadable,
-			other_columns = excluded.other_columns, read_at = excluded.read_at`,
-		t.kind, kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(other), micro(info.ReadAt))
+			other_columns = excluded.other_columns, read_as = excluded.read_as, read_at = excluded.read_at`,
+		t.kind, kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(other), string(as), micro(info.ReadAt))
 	return err
 }
 

@@ -47,7 +47,7 @@ func csvList(t testing.TB, text string) ListSource {
 func read(t testing.TB, b *Books, kind Kind) (rows []Row, lines []Line) {
 	t.Helper()
 	last := ""
-	for _, e := range collect(t, b.Entries(t.Context(), kind)) {
+	for _, e := range collect(t, b.Entries(t.Context(), kind, time.Time{})) {
 		if e.ID() < last {
 			t.Errorf("%q comes after %q", e.ID(), last)
 		}
@@ -112,14 +112,15 @@ func TestImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		hash := sha256.Sum256([]byte(text))
-		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9, Other: []string{"Note", "Card"}, ReadAt: info.ReadAt}
+		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9, Other: []string{"Note", "Card"}, ReadAt: info.ReadAt,
+			As: ReadAs{States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
 		if diff := cmp.Diff(want, info); diff != "" {
 			t.Errorf("info (-want +got):\n%s", diff)
 		}
 		wantRows := []Line{
 			{Line: 3, ID: "T-1", Amount: decimal.RequireFromString("0.5"), Currency: "JPY", State: "declined"},
 			{Line: 2, ID: "t-2", Amount: decimal.RequireFromString("12.5"), Currency: "EUR", State: "approved", Order: "o-1",
-				At: time.Date(2026, 11, 22, 8, 30, 0, 0, time.UTC)},
+				At: time.Date(2026, 11, 22, 8, 30, 0, 0, time.UTC), Until: time.Date(2026, 11, 22, 8, 30, 0, 0, time.UTC)},
 			{Line: 13, ID: "t-2", Amount: decimal.RequireFromString("3"), Currency: "EUR", State: "approved"},
 		}
 		if diff := cmp.Diff(wantRows, listed(t, b, Payment), sameDecimal); diff != "" {

@@ -24,12 +24,27 @@ type Info struct {
 
 // ListInfo describes an imported list.
 type ListInfo struct {
-	Name       string    // of the file, or the query
-	SHA256     string    // of the bytes of the file, or of the rows of the query; in hex
-	Rows       int       // lines that were parsed
-	Unreadable int       // lines that could not be parsed
-	Other      []string  // names of the additional columns
+	Name       string   // of the file, or the query
+	SHA256     string   // of the bytes of the file, or of the rows of the query; in hex
+	Rows       int      // lines that were parsed
+	Unreadable int      // lines that could not be parsed
+	Other      []string // names of the additional columns
+	As         ReadAs
 	ReadAt     time.Time // zero if no list was imported
+}
+
+// ReadAs describes how the times and states of a list were read.
+type ReadAs struct {
+	Zone   string      `json:"zone"`   // of times without a zone; empty for that of the gateway
+	Dates  string      `json:"dates"`  // as ListSource.Dates
+	States []StateWord `json:"states"` // sorted by the word; empty if the list has no such column
+}
+
+// StateWord is a word in the column of states.
+type StateWord struct {
+	Word  string `json:"word"` // in lower case; empty for lines that state none
+	State string `json:"state"`
+	Lines int    `json:"lines"`
 }
 
 // Info describes the copy, how far it is complete, and the lists.
@@ -56,15 +71,15 @@ func (b *Books) Info(ctx context.Context) (i Info, err error) {
 }
 
 func (b *Books) listInfo(ctx context.Context, kind string) (i ListInfo, err error) {
-	var other string
+	var other, as string
 	var at int64
-	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, other_columns, read_at FROM cardgateway_lists WHERE kind = $1`, kind).
-		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, &other, &at)
+	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, other_columns, read_as, read_at FROM cardgateway_lists WHERE kind = $1`, kind).
+		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, &other, &as, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ListInfo{}, nil
 	}
 	if err == nil {
-		err = json.Unmarshal([]byte(other), &i.Other)
+		err = errors.Join(json.Unmarshal([]byte(other), &i.Other), json.Unmarshal([]byte(as), &i.As))
 	}
 	i.ReadAt = fromMicro(at, time.Local)
 	return i, err

@@ -22,6 +22,7 @@ var (
 		{"currency", []string{"transactioncurrency"}, true},
 		{"state", []string{"status"}, false},
 		{"order", []string{"orderid", "ordernumber"}, false},
+		{"order_total", nil, false},
 		{"at", []string{"time", "date", "datetime", "transactionat", "createdat", "paidat"}, false},
 	}
 	refundColumns = []listColumn{
@@ -29,6 +30,7 @@ var (
 		{"transaction_id", []string{"transaction", "merchanttransactionid"}, false},
 		{"amount", []string{"refundamount"}, true},
 		{"currency", []string{"refundcurrency"}, true},
+		{"order", []string{"orderid", "ordernumber"}, false},
 		{"at", []string{"time", "date", "datetime", "refundat", "refundrequestat", "createdat", "refundedat"}, false},
 	}
 )
@@ -50,6 +52,11 @@ type chosen struct {
 	other   []int    // indexes of the additional columns
 	names   []string // of the additional columns
 	width   int      // number of columns
+}
+
+// index returns the index of a column in columns, or -1.
+func (c *chosen) index(name string) int {
+	return slices.IndexFunc(c.columns, func(column listColumn) bool { return column.name == name })
 }
 
 // chooseColumns finds the columns among the titles of a list. Mapped is ListSource.Columns.

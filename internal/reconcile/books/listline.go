@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -21,28 +23,42 @@ type lineReader struct {
 	currency     string // of all lines, if the list has no column for it
 	decimalComma bool
 	zone         *time.Location // of times without a zone
+	layouts      []timeLayout
+	states       map[string]string // ListSource.States
+	counts       map[string]int    // lines by the word of their state, in lower case
 }
 
 // read converts a line. An Unreadable does not quote cells, because they may contain anything.
 func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
-		return nil, &Unreadable{Line: line, ID: l.id(cells), Column: column, Why: fmt.Sprintf(format, args...)}
+		return nil, &Unreadable{Line: line, ID: l.id(0, cells), Order: l.id(l.columns.index("order"), cells), Column: column, Why: fmt.Sprintf(format, args...)}
 	}
 	if len(cells) < l.columns.width || len(cells) > l.columns.width && strings.Join(cells[l.columns.width:], "") != "" {
 		return bad("", "has %d cells, but the first line has %d columns; a text or an amount that contains the separator must be in quotation marks",
 			len(cells), l.columns.width)
 	}
 	row := record{int64(line)}
+	word, hasState := "", false
 	for i, column := range l.columns.columns {
 		text := ""
 		if at := l.columns.at[i]; at >= 0 {
 			text = strings.TrimSpace(cells[at])
+			if column.name == "state" {
+				word, hasState = strings.ToLower(text), true
+			}
 		}
 		value, err := l.value(column, text)
 		if err != nil {
 			return bad(column.name, "%s", err)
 		}
+		if at, ok := value.(timeRange); ok {
+			row = append(row, micro(at.start), micro(at.end))
+			continue
+		}
 		row = append(row, value)
+	}
+	if hasState { // one of the words that are known, so there are few
+		l.counts[word]++
 	}
 	other := make([]string, 0, len(l.columns.other))
 	for _, at := range l.columns.other {
@@ -55,17 +71,25 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	return append(row, string(text)), nil
 }
 
-// id returns the id in a line that cannot be parsed, or "" if the id cannot be parsed either.
-func (l *lineReader) id(cells []string) string {
-	at := l.columns.at[0]
-	if at >= len(cells) {
+// id returns the text of a column of ids in a line that cannot be parsed, or "" if there is none or it cannot be parsed either.
+func (l *lineReader) id(column int, cells []string) string {
+	if column < 0 || l.columns.at[column] < 0 || l.columns.at[column] >= len(cells) {
 		return ""
 	}
-	id, err := l.value(l.columns.columns[0], strings.TrimSpace(cells[at]))
+	id, err := l.value(l.columns.columns[column], strings.TrimSpace(cells[l.columns.at[column]]))
 	if err != nil {
 		return ""
 	}
 	return id.(string)
+}
+
+// words returns the words for states of the lines that were read, sorted.
+func (l *lineReader) words() (words []StateWord) {
+	for _, word := range slices.Sorted(maps.Keys(l.counts)) {
+		state, _ := l.readState(word) // it was read
+		words = append(words, StateWord{word, state, l.counts[word]})
+	}
+	return words
 }
 
 // value parses one cell.
@@ -75,17 +99,26 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 		amount, err := parseAmount(text, l.decimalComma)
 		if err == nil && amount.IsNegative() {
 			if l.kind == PaymentList {
-				return nil, errors.New("is negative")
+				return nil, errors.New("is negative; if it is a refund, export it to a list of refunds: --refund-list")
 			}
 			amount = amount.Neg() // many lists write refunds as negative amounts
 		}
 		return amount.String(), err
+	case "order_total":
+		if text == "" {
+			return "", nil
+		}
+		total, err := parseAmount(text, l.decimalComma)
+		if err == nil && total.IsNegative() {
+			err = errors.New("is negative")
+		}
+		return total.String(), err
 	case "currency":
 		return l.readCurrency(text)
 	case "state":
-		return readState(text)
+		return l.readState(text)
 	case "at":
-		return readTime(text, l.zone)
+		return l.readTime(text)
 	}
 	switch {
 	case text == "" && column.required:
@@ -148,26 +181,21 @@ var stateWords = map[string]string{
 	"unknown": StateUnknown,
 }
 
-func readState(text string) (string, error) {
-	if state, ok := stateWords[strings.ToLower(text)]; ok {
+func (l *lineReader) readState(text string) (string, error) {
+	word := strings.ToLower(text)
+	if state, ok := l.states[word]; ok {
 		return state, nil
 	}
-	return "", errors.New("is not a state; write approved, declined, processing, redirect or unknown, or ignore the column with --columns state=")
+	if state, ok := stateWords[word]; ok {
+		return state, nil
+	}
+	return "", errors.New("is not a state; say what your word means with --states, such as --states bezahlt=approved,storniert=declined, or ignore the column " +
+		"with --columns state=")
 }
 
-var timeLayouts = []string{time.DateTime, time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07"}
-
-func readTime(text string, zone *time.Location) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	for _, layout := range timeLayouts {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil && at.Year() > 0 {
-			return micro(at), nil
-		}
-	}
-	return 0, errors.New("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, or ignore the column with --columns at=")
+// IsState reports whether a text is the name of a state.
+func IsState(name string) bool {
+	return slices.Contains([]string{StateApproved, StateDeclined, StateProcessing, StateRedirect, StateUnknown}, name)
 }
 
 // cardPattern is a run of 13 to 19 digits that begins as card numbers do. One space or hyphen does not end a run.

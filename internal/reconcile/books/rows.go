@@ -31,6 +31,7 @@ type Row struct {
 	Currency string // ISO 4217; empty if the gateway never returned an amount; of a refund that states none, that of its payment
 	At       time.Time
 	Card     string // of a payment: masked by the gateway; may be empty
+	Test     bool   // a payment that the gateway marks as a test: no money moved
 }
 
 // The states of rows and lines: the texts of cardgateway.State, as the database has them.
@@ -45,12 +46,14 @@ const (
 // Line is a line of a list of the merchant.
 type Line struct {
 	Line     int    // line number in the file, or row number of the query; not 0
+	Earlier  bool   // it is a line of the list of an earlier month
 	ID       string // of the transaction or the refund; never empty
-	Order    string // of a payment: the merchant's order; empty if the list has no such column
+	Order    string // the merchant's order; empty if the list has no such column
 	State    string // StateApproved if the list has no such column
 	Amount   decimal.Decimal
 	Currency string
 	At       time.Time // zero if the list has no time
+	Until    time.Time // the latest time that At may be: later if the list has only a date, or an hour that clocks show twice
 }
 
 // Entry is a Row, or a Line whose number is not 0.
@@ -72,8 +75,9 @@ func (e *Entry) ID() string {
 
 // OrderLine is a line of the merchant's list of payments together with a successful payment of the copy that has its id.
 type OrderLine struct {
-	Line Line
-	Paid Row // the zero Row if there is none, or if the line is not approved
+	Line  Line
+	Total decimal.NullDecimal // of the order; invalid if the list has none
+	Paid  Row                 // the zero Row if there is none, or if the line is not approved
 }
 
 // RefundOf is a refund together with its payment.
@@ -86,6 +90,7 @@ type RefundOf struct {
 type Unreadable struct {
 	Line   int
 	ID     string // the transaction id or refund id, if that could be parsed
+	Order  string // if it could be parsed
 	Column string // empty if it concerns the whole line
 	Why    string
 	Row    Row // the zero Row if there is none

@@ -29,7 +29,7 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 		var columns []string
 		for _, name := range t.columns {
 			kind := text
-			if name == "code" || name == "at" || name == "walk" {
+			if slices.Contains([]string{"code", "at", "test", "walk"}, name) {
 				kind = "BIGINT"
 			}
 			columns = append(columns, name+" "+kind)

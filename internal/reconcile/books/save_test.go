@@ -78,10 +78,10 @@ func TestSaveOdd(t *testing.T) {
 			}
 		}
 		want := []string{
-			"orders 1 1 zero \uFFFD byte approved 100 0  0  ", "orders 11 11 x approved 100 10 USD 0  ", "orders 12 12 y approved 100 12 USD 0  ",
-			"orders 13 13 z approved 100 0  1768471629000000  ", "orders 2 2 no \uFFFD UTF-8 unknown 777 1.23  0  ",
-			"orders 7 7 t approved 100 0  1768471629000000  ", "orders 8 8 v approved 100 11 USD 0  ",
-			"orders transaction u 2026-01-15 10:07:09  u redirect 301 0  1768471629000000  ",
+			"orders 1 1 zero \uFFFD byte approved 100 0  0   0", "orders 11 11 x approved 100 10 USD 0   0", "orders 12 12 y approved 100 12 USD 0   0",
+			"orders 13 13 z approved 100 0  1768471629000000   0", "orders 2 2 no \uFFFD UTF-8 unknown 777 1.23  0   0",
+			"orders 7 7 t approved 100 0  1768471629000000   0", "orders 8 8 v approved 100 11 USD 0   0",
+			"orders transaction u 2026-01-15 10:07:09  u redirect 301 0  1768471629000000   0",
 			"refunds 9 9 r 8 approved 111 0  0",
 		}
 		if diff := cmp.Diff(want, texts); diff != "" {
@@ -101,7 +101,7 @@ func TestStreams(t *testing.T) {
 		var rows, refunds []record
 		for i, id := range []string{"b", "B", "a-1", "a 1", "a1", "é", "z", "Z", "a1"} {
 			at := int64(1000 - i)
-			rows = append(rows, record{fmt.Sprint(i), fmt.Sprint(i), id, "approved", int64(100), "1", "EUR", at, "", "", int64(1)})
+			rows = append(rows, record{fmt.Sprint(i), fmt.Sprint(i), id, "approved", int64(100), "1", "EUR", at, "", "", int64(0), int64(1)})
 			refunds = append(refunds, record{fmt.Sprint(i), fmt.Sprint(i), "r" + id, id, "approved", int64(111), "1", "EUR", at, int64(1)})
 		}
 		err := b.change(t.Context(), func(tx *sql.Tx) error {
@@ -126,7 +126,7 @@ func TestStreams(t *testing.T) {
 		if diff := cmp.Diff([]string{"B 1", "Z 7", "a 1 3", "a-1 2", "a1 4", "b 0", "z 6", "é 5"}, gotRefunds); diff != "" {
 			t.Errorf("refunds (-want +got):\n%s", diff)
 		}
-		for range b.Entries(t.Context(), Payment) {
+		for range b.Entries(t.Context(), Payment, time.Time{}) {
 			break // a loop that is left gives its connection back
 		}
 	})

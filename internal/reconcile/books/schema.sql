@@ -22,6 +22,7 @@ CREATE TABLE cardgateway_orders (
     at             BIGINT NOT NULL,
     card           $TEXT  NOT NULL,
     other_app      $TEXT  NOT NULL DEFAULT '',  -- the appId, if the gateway stated another one than that of the copy; ? if it could not be read
+    test           BIGINT NOT NULL DEFAULT 0,   -- 1: the gateway marks it as a test payment
     walk           BIGINT NOT NULL   -- number of the last walk that returned the row
 );
 CREATE INDEX cardgateway_orders_transaction ON cardgateway_orders (transaction_id);
@@ -83,6 +84,7 @@ CREATE TABLE cardgateway_lists (
     lines         BIGINT NOT NULL,
     unreadable    BIGINT NOT NULL,
     other_columns $TEXT  NOT NULL,  -- JSON
+    read_as       $TEXT  NOT NULL,  -- JSON: how its times and states were read
     read_at       BIGINT NOT NULL
 );
 
@@ -93,7 +95,9 @@ CREATE TABLE cardgateway_listed_payments (
     currency       $TEXT  NOT NULL,
     state          $TEXT  NOT NULL,
     order_id       $TEXT  NOT NULL,
+    order_total    $TEXT  NOT NULL,  -- empty if the list has none
     at             BIGINT NOT NULL,
+    until          BIGINT NOT NULL,  -- the latest time that at may be: later if at is a date alone, or in the hour that clocks show twice
     other          $TEXT  NOT NULL   -- JSON
 );
 
@@ -103,7 +107,9 @@ CREATE TABLE cardgateway_listed_refunds (
     transaction_id $TEXT  NOT NULL,
     amount         $TEXT  NOT NULL,
     currency       $TEXT  NOT NULL,
+    order_id       $TEXT  NOT NULL,
     at             BIGINT NOT NULL,
+    until          BIGINT NOT NULL,
     other          $TEXT  NOT NULL
 );
 
@@ -111,7 +117,41 @@ CREATE TABLE cardgateway_unreadable (
     kind        $TEXT  NOT NULL,
     line        BIGINT NOT NULL,
     id          $TEXT  NOT NULL,  -- of the payment or refund, if it could be parsed
+    order_id    $TEXT  NOT NULL,  -- if it could be parsed
     column_name $TEXT  NOT NULL,
     why         $TEXT  NOT NULL,
     PRIMARY KEY (kind, line)
+);
+
+-- The months that were compared with a list.
+CREATE TABLE cardgateway_months (
+    kind   $TEXT  NOT NULL,  -- payment or refund
+    start  BIGINT NOT NULL,
+    finish BIGINT NOT NULL,  -- exclusive
+    PRIMARY KEY (kind, start)
+);
+
+-- What was open at the end of a month.
+CREATE TABLE cardgateway_open (
+    kind   $TEXT  NOT NULL,
+    month  BIGINT NOT NULL,  -- its start
+    id     $TEXT  NOT NULL,  -- of the transaction or the refund
+    was    $TEXT  NOT NULL,  -- JSON
+    closed BIGINT NOT NULL,  -- start of the later month in which it matched or became a difference; 0 if it is open
+    PRIMARY KEY (kind, month, id)
+);
+
+-- Lines of the list of a month that belong to later ones: the list of the next month need not have them.
+CREATE TABLE cardgateway_later_lines (
+    kind     $TEXT  NOT NULL,
+    month    BIGINT NOT NULL,  -- its start
+    line     BIGINT NOT NULL,
+    id       $TEXT  NOT NULL,
+    amount   $TEXT  NOT NULL,
+    currency $TEXT  NOT NULL,
+    state    $TEXT  NOT NULL,
+    order_id $TEXT  NOT NULL,
+    at       BIGINT NOT NULL,
+    until    BIGINT NOT NULL,
+    PRIMARY KEY (kind, month, line)
 );

@@ -29,7 +29,7 @@ type table struct {
 
 var ordersTable = table{
 	kind:    ordersKind,
-	columns: []string{"id", "unique_id", "transaction_id", "state", "code", "amount", "currency", "at", "card", "other_app", "walk"},
+	columns: []string{"id", "unique_id", "transaction_id", "state", "code", "amount", "currency", "at", "card", "other_app", "test", "walk"},
 	money:   5,
 	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at", "other_app"},
 	key:     "unique_id",
@@ -62,9 +62,13 @@ func orderRecord(o *cardgateway.Transaction, app cardgateway.AppID, zone *time.L
 	if o.StatesOtherApp(app) {
 		otherApp = cmp.Or(string(o.AppID), "?")
 	}
+	var test int64
+	if o.IsTest {
+		test = 1
+	}
 	id := cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String())
 	return record{kept(id), kept(o.UniqueID), kept(o.TransactionID), o.State().String(), int64(o.Code),
-		o.TransactionAmount.String(), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), otherApp, walk}
+		o.TransactionAmount.String(), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), otherApp, test, walk}
 }
 
 func refundRecord(r *cardgateway.Refund, zone *time.Location, walk int64) record {

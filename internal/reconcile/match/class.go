@@ -19,6 +19,7 @@ const (
 	ClassRefundTwice        Class = "refund_twice"
 	ClassRefundMissingHere  Class = "refund_missing_here"
 	ClassRefundMissingThere Class = "refund_missing_there"
+	ClassTest               Class = "test_payment"
 	ClassUnchecked          Class = "unchecked"
 	ClassTiming             Class = "timing"
 )
@@ -35,7 +36,7 @@ type About struct {
 // refund_without_order, refund_above_payment and refund_twice are checked before the classes that payments have too.
 var Classes = []About{
 	{ClassUnreadable, "Line cannot be read", "A line of your list cannot be parsed, and was not compared.", "Correct the list."},
-	{ClassPaidTwice, "Several payments for one order", "Your list has several successful payments with different ids for one order.", "Refund the excess."},
+	{ClassPaidTwice, "Several payments for one order", "Your list has several successful payments with different ids for one order and, if it has a column order_total, they exceed it.", "Refund the excess."},
 	{ClassTwoSuccesses, "Transaction charged more than once", "The gateway has more than one successful payment with the same transaction id.", "Refund all but one."},
 	{ClassMissingHere, "Paid at the gateway, not in your list", "The gateway charged a payment that is not in your list.", "Fulfil the order or refund it; look for the lost notification."},
 	{ClassMissingThere, "In your list, not at the gateway", "Your list contains a payment that is not in the copy of the gateway.", "It was not paid, or the id is wrong: ask the customer, or correct the id."},
@@ -48,6 +49,7 @@ var Classes = []About{
 	{ClassRefundTwice, "Refund made more than once", "The gateway has more than one successful refund of one payment with the same refund id.", "Ask the gateway's support, or the customer, to return the excess."},
 	{ClassRefundMissingHere, "Refunded at the gateway, not in your list", "The gateway made a refund that is not in your list.", "Find out who requested it, and record it."},
 	{ClassRefundMissingThere, "Refund in your list, not at the gateway", "Your list contains a refund that is not in the copy of the gateway.", "Check whether it was sent: cardgateway resolve refund."},
+	{ClassTest, "Test payment", "The gateway marks it as a test, so no money moved, although it is in the total of the gateway. Not an error.", "Do not book it, and do not deliver for it. To leave out test payments, use --exclude-test."},
 	{ClassUnchecked, "Not checked", "So near a limit of the period, your list or the copy that the other side may be outside.", "Export a list that reaches further on both sides, update the copy, and compare again."},
 	{ClassTiming, "Timing difference", "In processing, or recorded in different periods. Not an error.", "Carry it forward to the next run."},
 }
@@ -60,6 +62,11 @@ func place(c Class) int {
 		}
 	}
 	return len(Classes)
+}
+
+// isCounted reports whether a class is one of differences: not what cannot be compared yet, and not what needs no correction.
+func (c Class) isCounted() bool {
+	return c != ClassTiming && c != ClassUnchecked && c != ClassTest && c != ""
 }
 
 // IsClass reports whether name is a class.

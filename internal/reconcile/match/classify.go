@@ -56,7 +56,8 @@ func (k *kindMatcher) missingThere(p *pair) *Difference {
 	first := p.lines[0]
 	d := &Difference{Class: ClassMissingThere, Currency: first.Currency, Value: p.sum, At: first.At}
 	d.Why = "not in the copy of the gateway, which is complete from " + k.clock(k.Copy.From) + " to " + k.clock(k.Copy.To)
-	if !first.At.IsZero() && (first.At.Before(k.Copy.From.Add(k.Grace)) || !first.At.Before(k.Copy.To.Add(-k.Grace))) {
+	isEarly := k.carried == nil && first.At.Before(k.Copy.From.Add(k.Grace))
+	if !first.At.IsZero() && (isEarly || !first.At.Before(k.Copy.To.Add(-k.Grace))) {
 		d.Class = ClassUnchecked
 		d.Why += "; it may be outside the copy; " + k.bothClocks(first.At)
 	}
@@ -108,6 +109,9 @@ func (k *kindMatcher) atEdge(t time.Time) bool {
 	if t.IsZero() {
 		return false
 	}
+	if k.carried != nil {
+		return k.mayBeNext(t)
+	}
 	from, to := k.Period.From, k.Period.To
 	if !k.list.IsZero() {
 		if k.list.From.Before(from) {
@@ -116,6 +120,9 @@ func (k *kindMatcher) atEdge(t time.Time) bool {
 		if k.list.To.After(to) {
 			to = k.list.To
 		}
+	}
+	if before := k.monthBefore(); !before.IsZero() { // whose list was read, and what it left open is known
+		from = before
 	}
 	return t.Before(from.Add(k.Grace)) || !t.Before(to.Add(-k.Grace))
 }

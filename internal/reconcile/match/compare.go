@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 )
@@ -14,32 +15,70 @@ type kindMatcher struct {
 	kind     books.Kind
 	list     Span
 	findings findings // by ID
+
+	months   []books.Month       // that were compared
+	earlier  map[string]*earlier // what was open at the end of earlier months, by ID
+	repeated []books.OpenItem    // those of which an older month has the same ID
+	carried  *earlier            // the one that is being classified, or nil
+	open     []books.OpenItem    // at the end of this month
 }
 
 // compare finds the differences, id by id.
 func (k *kindMatcher) compare() error {
 	var rows []books.Row
 	var lines []books.Line
-	for entries, err := range groups("rows and lines", k.books.Entries(k.ctx, k.kind), (*books.Entry).ID) {
+	for entries, err := range groups("rows and lines", k.books.Entries(k.ctx, k.kind, k.monthBefore()), (*books.Entry).ID) {
 		if err != nil {
 			return err
 		}
 		rows, lines = rows[:0], lines[:0]
 		for i := range entries {
-			if e := &entries[i]; e.IsLine() {
+			e := &entries[i]
+			if e.IsLine() {
 				lines = append(lines, e.Line)
-			} else {
-				rows = append(rows, e.Row)
-				k.count(&e.Row)
+				continue
 			}
+			e.Row.Test = e.Row.Test || k.testRefunds[e.Row.UniqueID]
+			if e.Row.Test && k.ExcludeTest {
+				if k.inPeriod(e.Row.At) {
+					k.summary.TestsLeftOut++
+				}
+				continue
+			}
+			rows = append(rows, e.Row)
+			k.count(&e.Row)
+		}
+		if len(rows) == 0 && len(lines) < len(entries) { // all were left out
+			continue
 		}
 		slices.SortFunc(rows, byTime)
 		slices.SortFunc(lines, func(a, b books.Line) int { return a.Line - b.Line })
+		if slices.ContainsFunc(lines, func(l books.Line) bool { return !l.Earlier }) { // this list counts, if it has the id
+			lines = slices.DeleteFunc(lines, func(l books.Line) bool { return l.Earlier })
+		}
+		for i := range lines {
+			lines[i].At = timeOf(&lines[i], rows)
+		}
+		lines = k.lookAgain(rows, lines)
 		if err := k.compareID(rows, lines); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// timeOf returns the time of a line: if it can mean several, that of a row which is one of them.
+func timeOf(l *books.Line, rows []books.Row) time.Time {
+	at := l.At
+	if !l.Until.After(l.At) {
+		return at
+	}
+	for i := range rows {
+		if t := rows[i].At; !t.Before(l.At) && t.Before(l.Until.Add(time.Second)) && (at.Equal(l.At) || rows[i].State == books.StateApproved) {
+			at = t
+		}
+	}
+	return at
 }
 
 // count adds a row of the period to the gateway's totals.
@@ -132,9 +171,13 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	}
 	if !isFound || found.known { // a known difference hides only itself
 		d := k.class(p)
-		if d == nil && !atGateway.equal(inBooks) {
+		isApart := d == nil && !atGateway.equal(inBooks)
+		if isApart {
 			d = &Difference{Class: ClassTiming, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At,
 				Why: "recorded in different periods: " + k.onBothSides(p)}
+		}
+		if k.isTest(p) && (d == nil || d.Class == ClassTiming || len(lines) == 0) {
+			d = &Difference{Class: ClassTest, Currency: p.paid[0].Currency, Value: p.atGateway(), At: p.paid[0].At}
 		}
 		if d != nil && k.kind == books.Refund {
 			d.Class = ofRefund(d.Class)
@@ -145,8 +188,19 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 			if found, err = k.found(d); err != nil {
 				return err
 			}
+			if d.Class == ClassUnchecked || d.Class == ClassTiming && (!isApart || k.reachesOn(d)) {
+				k.keepOpen(d)
+			}
 		}
+	}
+	if e := k.earlier[p.id()]; e != nil && found.class.isCounted() {
+		e.isOfPeriod = true
 	}
 	k.summary.step(k.kind, found, atGateway, inBooks)
 	return nil
+}
+
+// isTest reports whether a payment, or the payment of a refund, was a test among others that were not.
+func (k *kindMatcher) isTest(p *pair) bool {
+	return k.hasReal && len(p.paid) > 0 && !slices.ContainsFunc(p.paid, func(r books.Row) bool { return !r.Test })
 }

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
@@ -21,6 +22,22 @@ type Difference struct {
 	Books    []books.Line
 	Paid     *books.Row // the payment of refunds that were compared with it: refund_above_payment, and currency of a refund; otherwise nil
 	Why      string     // an explanation that the rows do not show; may be empty
+	Since    time.Time  // start of the earlier month at whose end it was open; zero for a difference of the period itself
+}
+
+// Orders returns the merchant's orders in the lines, each once.
+func (d *Difference) Orders() (orders []string) {
+	for i := range d.Books {
+		if o := d.Books[i].Order; o != "" && !slices.Contains(orders, o) {
+			orders = append(orders, o)
+		}
+	}
+	return orders
+}
+
+// IsTest reports whether it concerns a test payment.
+func (d *Difference) IsTest() bool {
+	return d.Paid != nil && d.Paid.Test || slices.ContainsFunc(d.Gateway, func(r books.Row) bool { return r.Test })
 }
 
 // Age returns the time since At, or -1 if At is unknown.

@@ -9,8 +9,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 )
 
-// Run compares, and passes every difference to o.Found. Memory grows with the number of differences that concern several rows,
-// not with the number of rows.
+// Run compares, and passes every difference to o.Found. Memory grows with the number of differences that concern several rows, that
+// are open at the end of a month or concern test refunds, not with the number of rows.
 func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	if !o.Period.From.Before(o.Period.To) {
 		return nil, errors.New("match: the period is empty")
@@ -21,12 +21,19 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	if o.EachRow == nil {
 		o.EachRow = func(books.Kind, *books.Row) {}
 	}
-	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}}
+	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testRefunds: map[string]bool{}}
 	m.Known.begin()
+	var err error
+	if m.hasReal, err = b.HasRealPayments(ctx); err != nil {
+		return nil, err
+	}
 	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments.Span, findings: findings{}}
 	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds.Span, findings: findings{}}
 	for _, k := range []*kindMatcher{payments, refunds} {
 		if err := k.unreadables(); err != nil {
+			return nil, err
+		}
+		if err := k.readEarlier(); err != nil {
 			return nil, err
 		}
 	}
@@ -46,6 +53,11 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 			return nil, err
 		}
 	}
+	if !o.Month.IsZero() {
+		if err := m.keep(payments, refunds); err != nil {
+			return nil, err
+		}
+	}
 	m.summary.finish(m.Known.unused())
 	return m.summary, nil
 }
@@ -56,6 +68,9 @@ type matcher struct {
 	ctx     context.Context
 	books   *books.Books
 	summary *Summary
+
+	hasReal     bool            // the copy has payments that are no tests: those that are, are apart
+	testRefunds map[string]bool // refunds of test payments, by the gateway's id
 }
 
 // found counts a difference and passes it on.

@@ -80,8 +80,12 @@ func (m *memory) give(id, amount string, at time.Time) *memory {
 func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *Summary) {
 	t.Helper()
 	d.fill(t, m)
-	byClass := map[Class]int{}
+	byClass, ofEarlier := map[Class]int{}, 0
 	o.Found = func(d *Difference) error {
+		if !d.Since.IsZero() {
+			ofEarlier++
+			return nil
+		}
 		line := fmt.Sprintf("%s %s %s", d.Class, d.Kind, d.ID)
 		if d.Currency != "" {
 			line += " " + d.Value.String() + " " + d.Currency
@@ -102,6 +106,14 @@ func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *S
 		if left := b.LeftOver(); !left.IsZero() {
 			t.Errorf("%s in %s: %v is left over: %+v", b.Kind, b.Currency, left, b)
 		}
+	}
+	for i := range s.Earlier {
+		if s.Earlier[i].Class != "" {
+			ofEarlier--
+		}
+	}
+	if ofEarlier != 0 {
+		t.Errorf("%d more differences of earlier months were given than are in the summary", ofEarlier)
 	}
 	for class, n := range byClass {
 		if got := s.Rows(class); got != n {

@@ -31,6 +31,7 @@ type memory struct {
 	payments    []books.Line
 	given       []books.Line
 	unreadables []unreadable
+	totals      map[string]string // of orders
 }
 
 // unreadable is a line of a list that could not be parsed.
@@ -137,7 +138,11 @@ func (d *database) fill(t *testing.T, m *memory) {
 	}
 	var orders, refunds, payments, given, unreadables [][]any
 	for i, r := range m.orders {
-		orders = append(orders, []any{key(r.UniqueID, i), r.UniqueID, r.ID, r.State, 100, r.Amount.String(), r.Currency, micro(r.At), r.Card, "", 1})
+		test := 0
+		if r.Test {
+			test = 1
+		}
+		orders = append(orders, []any{key(r.UniqueID, i), r.UniqueID, r.ID, r.State, 100, r.Amount.String(), r.Currency, micro(r.At), r.Card, "", test, 1})
 	}
 	for i, r := range m.refunds {
 		merchantID := r.ID
@@ -147,13 +152,13 @@ func (d *database) fill(t *testing.T, m *memory) {
 		refunds = append(refunds, []any{key(r.UniqueID, i), r.UniqueID, merchantID, r.Payment, r.State, 111, r.Amount.String(), r.Currency, micro(r.At), 1})
 	}
 	for _, l := range m.payments {
-		payments = append(payments, []any{l.Line, l.ID, l.Amount.String(), l.Currency, l.State, l.Order, micro(l.At), "[]"})
+		payments = append(payments, []any{l.Line, l.ID, l.Amount.String(), l.Currency, l.State, l.Order, m.totals[l.Order], micro(l.At), micro(latest(l)), "[]"})
 	}
 	for _, l := range m.given {
-		given = append(given, []any{l.Line, l.ID, "", l.Amount.String(), l.Currency, micro(l.At), "[]"})
+		given = append(given, []any{l.Line, l.ID, "", l.Amount.String(), l.Currency, l.Order, micro(l.At), micro(latest(l)), "[]"})
 	}
 	for _, u := range m.unreadables {
-		unreadables = append(unreadables, []any{u.List, u.Line, u.ID, u.Column, u.Why})
+		unreadables = append(unreadables, []any{u.List, u.Line, u.ID, "", u.Column, u.Why})
 	}
 	insert("orders", orders)
 	insert("refunds", refunds)
@@ -166,3 +171,10 @@ func (d *database) fill(t *testing.T, m *memory) {
 }
 
 func money(text string) decimal.Decimal { return decimal.RequireFromString(text) }
+
+func latest(l books.Line) time.Time {
+	if l.Until.IsZero() {
+		return l.At
+	}
+	return l.Until
+}

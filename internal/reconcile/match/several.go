@@ -16,14 +16,19 @@ func (m *matcher) paidTwice(findings findings) error {
 			return err
 		}
 		var lines []books.Line
-		var rows []books.Row // the successful payments, oldest first
+		var totals []decimal.Decimal // of the order, as the lines state it: usually equal
+		var rows []books.Row         // the successful payments, oldest first
 		for i := range same {
 			if l := &same[i].Line; len(lines) == 0 || l.Line != lines[len(lines)-1].Line {
 				lines = append(lines, *l)
+				if total := same[i].Total; total.Valid && !slices.ContainsFunc(totals, total.Decimal.Equal) {
+					totals = append(totals, total.Decimal)
+				}
 			}
 			// A payment is reported with one order only, but a known difference hides only itself.
 			paid := &same[i].Paid
-			if of := findings[paid.ID]; paid.ID != "" && (of.class != ClassPaidTwice || of.known) {
+			isTest := paid.Test && (m.hasReal || m.ExcludeTest) // no money moved
+			if of := findings[paid.ID]; paid.ID != "" && !isTest && (of.class != ClassPaidTwice || of.known) {
 				rows = append(rows, *paid)
 			}
 		}
@@ -34,10 +39,22 @@ func (m *matcher) paidTwice(findings findings) error {
 			continue
 		}
 		currency := rows[0].Currency
-		found, err := m.found(&Difference{
+		d := &Difference{
 			Class: ClassPaidTwice, Kind: books.Payment, ID: lines[0].Order, Currency: currency, Value: sumOf(rows[1:], currency), At: rows[1].At,
 			Gateway: rows, Books: lines,
-		})
+		}
+		hasOneCurrency := !slices.ContainsFunc(rows, func(r books.Row) bool { return r.Currency != currency })
+		switch {
+		case len(totals) > 1:
+			d.Why = "the lines of this order state different totals, so they were not used"
+		case len(totals) == 1 && hasOneCurrency:
+			excess := sumOf(rows, currency).Sub(totals[0])
+			if !excess.IsPositive() { // it is paid in parts
+				continue
+			}
+			d.Value, d.Why = excess, "more than the total of the order, "+totals[0].String()+" "+currency
+		}
+		found, err := m.found(d)
 		if err != nil {
 			return err
 		}
@@ -60,7 +77,7 @@ func (m *matcher) parents(findings findings) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(same, func(r books.RefundOf) bool { return m.counts(&r.Refund) }) {
+		if !same[0].Payment.Test && !slices.ContainsFunc(same, func(r books.RefundOf) bool { return m.counts(&r.Refund) }) {
 			continue
 		}
 		refunds := make([]books.Row, len(same))
@@ -70,6 +87,14 @@ func (m *matcher) parents(findings findings) error {
 		var payment *books.Row
 		if found := same[0].Payment; found.UniqueID != "" {
 			payment = &found
+		}
+		if payment != nil && payment.Test {
+			for i := range refunds {
+				m.testRefunds[refunds[i].UniqueID] = true
+			}
+			if m.ExcludeTest {
+				continue
+			}
 		}
 		if err := m.compareRefunds(payment, refunds, findings); err != nil {
 			return err

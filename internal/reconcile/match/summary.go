@@ -18,6 +18,11 @@ type Summary struct {
 	Classes   []Count      // by class, kind and currency, in the order of Classes
 	Bridges   []Bridge     // by kind and currency
 	Unused    []KnownEntry // entries that no longer match a difference
+
+	Earlier      []Earlier // what was open at the end of earlier months; not in the counts, classes and bridges
+	Kept         int       // what is open at the end of the month, and was kept
+	NotKept      int       // what is open and was not kept, because it is more than books.MostOpen
+	TestsLeftOut int       // test payments and their refunds in the period, if they are left out
 }
 
 // Age is a range of the ages of differences.
@@ -72,11 +77,27 @@ func (b *Bridge) LeftOver() decimal.Decimal {
 	return left
 }
 
-// Differences counts the differences that are neither known, nor timing, nor unchecked.
+// Differences counts the differences that are neither known, nor timing, nor unchecked, nor test payments, with those of earlier
+// months.
 func (s *Summary) Differences() (n int) {
 	for _, c := range s.Classes {
-		if c.Class != ClassTiming && c.Class != ClassUnchecked {
+		if c.Class.isCounted() {
 			n += c.Rows
+		}
+	}
+	return n + s.earlier(Class.isCounted)
+}
+
+// Unchecked counts what was not checked, with what is still not checked of earlier months.
+func (s *Summary) Unchecked() int {
+	return s.Rows(ClassUnchecked) + s.earlier(func(c Class) bool { return c == ClassUnchecked })
+}
+
+// earlier counts what is of a class now, and not known.
+func (s *Summary) earlier(is func(Class) bool) (n int) {
+	for i := range s.Earlier {
+		if e := &s.Earlier[i]; is(e.Class) && !e.Known {
+			n++
 		}
 	}
 	return n

@@ -34,6 +34,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 			return amount.Scaled(d.Value, d.Currency)
 		}),
 		tabular.ColumnOf("currency", "", func(d *row) any { return d.Currency }),
+		tabular.ColumnOf("orders", "order", func(d *row) any { return strings.Join(d.Orders(), "; ") }),
 		tabular.ColumnOf("at", "", func(d *row) any { return at(d.At) }),
 		tabular.ColumnOf("ageDays", "days", func(d *row) any {
 			if d.Age(now) < 0 {
@@ -66,8 +67,15 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 			})
 		}),
 		tabular.ColumnOf("listAt", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(at(l.At)) }) }),
-		tabular.ColumnOf("lines", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(l.Line) }) }),
+		tabular.ColumnOf("lines", "", func(d *row) any { return list(d, lineNumber) }),
 		tabular.ColumnOf("listIds", "", func(d *row) any { return list(d, func(l *books.Line) string { return l.ID }) }),
+		tabular.ColumnOf("test", "", func(d *row) any { return d.IsTest() }),
+		tabular.ColumnOf("openSince", "", func(d *row) any {
+			if d.Since.IsZero() {
+				return nil
+			}
+			return d.Since.In(zone).Format("2006-01")
+		}),
 		tabular.ColumnOf("why", "", func(d *row) any { return d.Why }),
 	}
 }
@@ -81,4 +89,12 @@ func joined[T any](rows []T, text func(*T) string) string {
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+// lineNumber returns the number of a line, and whether it is of another list.
+func lineNumber(l *books.Line) string {
+	if l.Earlier {
+		return fmt.Sprint(l.Line, " of an earlier list")
+	}
+	return fmt.Sprint(l.Line)
 }

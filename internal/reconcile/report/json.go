@@ -19,8 +19,16 @@ type summaryJSON struct {
 	OtherApps otherJSON    `json:"otherApps"` // rows in the period that are not compared
 	Classes   []classJSON  `json:"classes"`
 	Bridges   []bridgeJSON `json:"bridges"`
+	Earlier   earlierJSON  `json:"openFromEarlierMonths"`
+	Kept      int          `json:"openAtTheEnd"` // rows that are kept for the next month
 	Notes     []string     `json:"notes"`
 	Lists     []listJSON   `json:"lists"`
+}
+
+type earlierJSON struct {
+	Settled     int `json:"settled"`
+	Open        int `json:"open"`
+	Differences int `json:"differences"`
 }
 
 type otherJSON struct {
@@ -56,12 +64,13 @@ type stepJSON struct {
 }
 
 type listJSON struct {
-	List       string    `json:"list"`
-	Name       string    `json:"name"`
-	SHA256     string    `json:"sha256"`
-	Rows       int       `json:"rows"`
-	Unreadable int       `json:"unreadable"`
-	ReadAt     time.Time `json:"readAt"`
+	List       string       `json:"list"`
+	Name       string       `json:"name"`
+	SHA256     string       `json:"sha256"`
+	Rows       int          `json:"rows"`
+	Unreadable int          `json:"unreadable"`
+	As         books.ReadAs `json:"readAs"`
+	ReadAt     time.Time    `json:"readAt"`
 }
 
 func summaryOf(p *Page) summaryJSON {
@@ -69,11 +78,12 @@ func summaryOf(p *Page) summaryJSON {
 	j := summaryJSON{
 		From: p.Period.From, To: p.Period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
 		OtherApps: otherJSON{p.OtherApps.Orders, p.OtherApps.Refunds},
-		Classes:   []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
-		Lists: []listJSON{{"payments", p.Payments.Name, p.Payments.SHA256, p.Payments.Rows, p.Payments.Unreadable, p.Payments.ReadAt}},
+		Kept:      s.Kept, Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
+		Lists: []listJSON{{"payments", p.Payments.Name, p.Payments.SHA256, p.Payments.Rows, p.Payments.Unreadable, p.Payments.As, p.Payments.ReadAt}},
 	}
+	j.Earlier.Settled, j.Earlier.Open, j.Earlier.Differences = s.EarlierNow()
 	if r := p.Refunds; !r.ReadAt.IsZero() {
-		j.Lists = append(j.Lists, listJSON{"refunds", r.Name, r.SHA256, r.Rows, r.Unreadable, r.ReadAt})
+		j.Lists = append(j.Lists, listJSON{"refunds", r.Name, r.SHA256, r.Rows, r.Unreadable, r.As, r.ReadAt})
 	}
 	for _, c := range s.Classes {
 		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known, ByAge: c.ByAge}

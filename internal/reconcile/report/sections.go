@@ -67,6 +67,53 @@ func (p *Page) sections() (all []section) {
 	return all
 }
 
+// earlier is what was open at the end of earlier months.
+type earlier struct {
+	Rows []earlierRow
+	Rest string // says how many the page does not show
+}
+
+type earlierRow struct {
+	row
+	Since string // the month
+	Now   string
+}
+
+// earlier returns the section about earlier months: differences first, then what is still open, then what is settled.
+func (p *Page) earlier() (e earlier) {
+	all := slices.Clone(p.Summary.Earlier)
+	weight := func(e *match.Earlier) int {
+		switch {
+		case e.IsOpen():
+			return 1
+		case e.Class == "":
+			return 2
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b match.Earlier) int { return weight(&a) - weight(&b) })
+	if len(all) > p.Rows.Most {
+		e.Rest = plural(len(all)-p.Rows.Most, "row")
+		all = all[:p.Rows.Most]
+	}
+	for i := range all {
+		d := all[i].Difference
+		shown := earlierRow{row: p.row(d), Since: d.Since.In(p.Period.From.Location()).Format("January 2006")}
+		switch {
+		case all[i].IsOfPeriod:
+			shown.Now = "in the differences of this period"
+		case d.Class == "":
+			shown.Now = "settled"
+		case all[i].IsOpen():
+			shown.Now = "still open: " + about(d.Class).Title
+		default:
+			shown.Now = "a difference: " + about(d.Class).Title + ". " + about(d.Class).Action
+		}
+		e.Rows = append(e.Rows, shown)
+	}
+	return e
+}
+
 func (p *Page) row(d *match.Difference) row {
 	r := row{ID: p.Text(d.ID), Age: ageText(d.Age(p.Now)), None: "none", NoLine: "none"}
 	if d.Currency != "" {
@@ -84,7 +131,7 @@ func (p *Page) row(d *match.Difference) row {
 	}
 	for i := range d.Books {
 		l := &d.Books[i]
-		e := entry{Details: fmt.Sprintf("line %d", l.Line)}
+		e := entry{Details: "line " + lineNumber(l)}
 		if l.Currency != "" {
 			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + p.Text(l.Currency)
 			if l.State != books.StateApproved {
@@ -96,6 +143,9 @@ func (p *Page) row(d *match.Difference) row {
 		}
 		if l.ID != "" && l.ID != d.ID {
 			e.Details += ", " + p.Text(l.ID)
+		}
+		if l.Order != "" && l.Order != d.ID {
+			e.Details += ", order " + p.Text(l.Order)
 		}
 		r.Books = append(r.Books, e)
 	}
@@ -129,6 +179,9 @@ func (p *Page) gatewayEntry(r *books.Row, kind string) entry {
 	}
 	if r.Card != "" {
 		details = append(details, "card "+p.Text(r.Card))
+	}
+	if r.Test {
+		details = append(details, "test payment")
 	}
 	e.Details = strings.Join(details, ", ")
 	return e

@@ -23,6 +23,7 @@ type view struct {
 	Facts           []fact
 	Classes         []classRow
 	Ages            []match.Age // the columns of Classes
+	Earlier         earlier
 	Sections        []section
 	Charts          []charts
 	Sign            bool
@@ -64,7 +65,7 @@ func newView(p *Page) *view {
 	v.verdict()
 	v.bridges()
 	v.facts()
-	v.Sections = p.sections()
+	v.Earlier, v.Sections = p.earlier(), p.sections()
 	v.classes()
 	v.Charts = p.charts()
 	return v
@@ -72,7 +73,7 @@ func newView(p *Page) *view {
 
 func (v *view) verdict() {
 	s := v.Summary
-	n, unchecked, waiting, known := s.Differences(), s.Rows(match.ClassUnchecked), s.Rows(match.ClassTiming), s.Known()
+	n, unchecked, waiting, known := s.Differences(), s.Unchecked(), s.Rows(match.ClassTiming), s.Known()
 	switch {
 	case s.Compared == 0 && n == 0:
 		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
@@ -100,6 +101,21 @@ func (v *view) verdict() {
 	}
 	if waiting > 0 {
 		v.Sentences = append(v.Sentences, fmt.Sprintf("%s to carry forward: timing differences, not errors.", plural(waiting, "row")))
+	}
+	if tests := s.Rows(match.ClassTest); tests > 0 {
+		v.Sentences = append(v.Sentences, plural(tests, "test payment")+": no money moved, although the gateway's total has them.")
+	}
+	if s.TestsLeftOut > 0 {
+		v.Sentences = append(v.Sentences, "Left out: "+TestsLeftOut(s.TestsLeftOut)+".")
+	}
+	if s.Kept > 0 {
+		v.Sentences = append(v.Sentences, "Open at the end of this month: "+plural(s.Kept, "row")+", kept and looked at again with the next month.")
+	}
+	if s.NotKept > 0 {
+		v.Sentences = append(v.Sentences, "Open, but not kept, because there are too many: "+plural(s.NotKept, "row")+". Is your list complete?")
+	}
+	if len(s.Earlier) > 0 {
+		v.Sentences = append(v.Sentences, "Open from earlier months: "+EarlierText(s)+".")
 	}
 	if known > 0 {
 		v.Sentences = append(v.Sentences, plural(known, "known difference")+", counted separately.")
@@ -159,6 +175,9 @@ func (v *view) facts() {
 		}
 		add(list.term, "%s, %s, %s not readable, imported %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), terminal.Thousands(list.Unreadable),
 			v.clock(list.ReadAt), list.SHA256)
+		if text := ReadAs(list.As); text != "" {
+			add(list.term+", read as", "%s", text)
+		}
 	}
 	if v.Summary.Elsewhere > 0 {
 		add("Lines of other periods", "%s, not compared", terminal.Thousands(v.Summary.Elsewhere))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -74,6 +75,32 @@ func NotChecked(n int, grace time.Duration) string {
 	}
 	return text + "export a list that begins more than " + graceText(grace) +
 		" before the period and ends more than " + graceText(grace) + " after it, update the copy, and compare again"
+}
+
+// EarlierText says what has become of what was open at the end of earlier months.
+func EarlierText(s *match.Summary) string {
+	settled, open, differences := s.EarlierNow()
+	return fmt.Sprintf("%s settled, %s still open, %s now", terminal.Thousands(settled), terminal.Thousands(open), plural(differences, "difference"))
+}
+
+// TestsLeftOut says how many test payments and their refunds were left out.
+func TestsLeftOut(n int) string {
+	return plural(n, "test row") + " of the gateway, and the lines of your lists that have their ids"
+}
+
+// ReadAs says how the times and states of a list were read, or returns "" if there is nothing to say.
+func ReadAs(as books.ReadAs) string {
+	var all []string
+	if as.Zone != "" {
+		all = append(all, "times without a zone in "+as.Zone)
+	}
+	if as.Dates != "" {
+		all = append(all, "dates as "+as.Dates)
+	}
+	for _, w := range as.States {
+		all = append(all, fmt.Sprintf("%s = %s (%s)", cmp.Or(w.Word, "no state"), w.State, plural(w.Lines, "line")))
+	}
+	return strings.Join(all, ", ")
 }
 
 func graceText(grace time.Duration) string { return strings.TrimSuffix(grace.String(), "0m0s") }

@@ -27,26 +27,35 @@ type Source struct {
 	Stderr    io.Writer
 }
 
-// readFile reads the configuration file. If it is named or has to contain a profile, it must exist.
-func readFile(s *Flags, src Source) (path string, values map[string]Setting, err error) {
-	profile := cmp.Or(s.Profile, src.Getenv(Variable("profile")))
-	path = cmp.Or(s.Config, src.Getenv(Variable("config")))
+// fileText reads the configuration file. If it is named or has to contain a profile, it must exist.
+func (f *Flags) fileText(src Source) (path, text, profile string, err error) {
+	profile = cmp.Or(f.Profile, src.Getenv(Variable("profile")))
+	path = cmp.Or(f.Config, src.Getenv(Variable("config")))
 	named := path != "" || profile != ""
 	if path == "" {
 		dir, err := src.ConfigDir()
 		if err != nil && !named { // no home directory, as in many containers
-			return "", nil, nil
+			return "", "", "", nil
 		} else if err != nil {
-			return "", nil, exit.Fail(exit.Failed, "profile %s: there is no configuration file; set its path with --config", terminal.Clean(profile))
+			return "", "", "", exit.Fail(exit.Failed, "profile %s: there is no configuration file; set its path with --config", terminal.Clean(profile))
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
-	text, err := files.ReadBounded(path, largestSettings)
+	text, err = files.ReadBounded(path, largestSettings)
 	if !named && errors.Is(err, fs.ErrNotExist) {
-		return path, nil, nil
+		return path, "", "", nil
 	}
 	if err != nil {
-		return path, nil, exit.Fail(exit.Failed, "the configuration file cannot be read: %v", err)
+		err = exit.Fail(exit.Failed, "the configuration file cannot be read: %v", err)
+	}
+	return path, text, profile, err
+}
+
+// readFile reads the settings in the configuration file.
+func readFile(f *Flags, src Source) (path string, values map[string]Setting, err error) {
+	path, text, profile, err := f.fileText(src)
+	if err != nil {
+		return path, nil, err
 	}
 	values, err = parseFile(path, text, profile)
 	if err != nil {
@@ -56,6 +65,39 @@ func readFile(s *Flags, src Source) (path string, values map[string]Setting, err
 		warnIfReadable(src.Stderr, path)
 	}
 	return path, values, profileAlone(profile, values, src)
+}
+
+// Section returns the settings in the section [reconcile.NAME] of the configuration file, as they would be written in flags, and where
+// they are.
+func (f *Flags) Section(src Source, name string) (where string, values map[string]string, err error) {
+	path, text, _, err := f.fileText(src)
+	if err != nil {
+		return "", nil, err
+	}
+	raw, err := parseTOML(path, text)
+	if err != nil {
+		return "", nil, err
+	}
+	sections, err := takeTables(path, raw, "reconcile")
+	if err != nil {
+		return "", nil, err
+	}
+	section, ok := sections[name]
+	if !ok {
+		return "", nil, exit.Fail(exit.Failed, "%s: there is no section [reconcile.%s]; there are: %s", cmp.Or(path, "there is no configuration file"),
+			terminal.Clean(name), cmp.Or(terminal.Clean(strings.Join(slices.Sorted(maps.Keys(sections)), ", ")), "none"))
+	}
+	where, values = path+", section reconcile."+terminal.Clean(name), map[string]string{}
+	for name, value := range section {
+		switch value.(type) {
+		case string, bool, int64:
+			values[name] = fmt.Sprint(value)
+		default:
+			return "", nil, exit.Fail(exit.Failed, "%s: %s must be a string: %s = \"value\", as in the flag --%s", where, terminal.Clean(name), terminal.Clean(name),
+				terminal.Clean(name))
+		}
+	}
+	return where, values, nil
 }
 
 // profileAlone rejects a setting that is set both in the profile and in the environment. Otherwise the environment would override
@@ -83,15 +125,14 @@ func profileAlone(profile string, values map[string]Setting, src Source) error {
 // parseFile parses the settings in a file, with those of the profile, if one is named. Errors do not quote values, because
 // they may contain the secret key.
 func parseFile(path, text, profile string) (map[string]Setting, error) {
-	var raw map[string]any
-	if err := toml.Unmarshal([]byte(text), &raw); err != nil {
-		line := 0
-		if parse, ok := errors.AsType[toml.ParseError](err); ok {
-			line = parse.Position.Line
-		}
-		return nil, exit.Fail(exit.Failed, "%s, line %d: is not TOML; write name = \"value\"", path, line)
+	raw, err := parseTOML(path, text)
+	if err != nil {
+		return nil, err
 	}
-	profiles, err := takeProfiles(path, raw)
+	if _, err := takeTables(path, raw, "reconcile"); err != nil { // Section returns them
+		return nil, err
+	}
+	profiles, err := takeTables(path, raw, "profile")
 	if err != nil {
 		return nil, err
 	}
@@ -115,24 +156,35 @@ func parseFile(path, text, profile string) (map[string]Setting, error) {
 	return values, nil
 }
 
-// takeProfiles removes the tables [profile.NAME] from the content of a file, and returns them.
-func takeProfiles(path string, raw map[string]any) (map[string]map[string]any, error) {
-	found, ok := raw["profile"]
+func parseTOML(path, text string) (raw map[string]any, err error) {
+	if err := toml.Unmarshal([]byte(text), &raw); err != nil {
+		line := 0
+		if parse, ok := errors.AsType[toml.ParseError](err); ok {
+			line = parse.Position.Line
+		}
+		return nil, exit.Fail(exit.Failed, "%s, line %d: is not TOML; write name = \"value\"", path, line)
+	}
+	return raw, nil
+}
+
+// takeTables removes the tables [KIND.NAME] from the content of a file, and returns them.
+func takeTables(path string, raw map[string]any, kind string) (map[string]map[string]any, error) {
+	found, ok := raw[kind]
 	if !ok {
 		return nil, nil
 	}
-	delete(raw, "profile")
+	delete(raw, kind)
 	tables, ok := found.(map[string]any)
-	profiles := map[string]map[string]any{}
+	named := map[string]map[string]any{}
 	for name, table := range tables {
-		if profiles[name], ok = table.(map[string]any); !ok {
+		if named[name], ok = table.(map[string]any); !ok {
 			break
 		}
 	}
 	if !ok {
-		return nil, exit.Fail(exit.Failed, "%s: a profile is a table: [profile.NAME], and below it name = \"value\"", path)
+		return nil, exit.Fail(exit.Failed, "%s: a %s is a table: [%s.NAME], and below it name = \"value\"", path, kind, kind)
 	}
-	return profiles, nil
+	return named, nil
 }
 
 // parseTable parses settings.

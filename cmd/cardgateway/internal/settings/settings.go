@@ -47,16 +47,6 @@ func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
 	return s, readSecret(ctx, s.List, src.Stderr)
 }
 
-// IsAny reports whether any setting is set.
-func (s *Settings) IsAny() bool {
-	for _, set := range s.List {
-		if set.Value != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // checkJournal rejects a password in --journal, because every user of the machine could read it.
 func (s *Settings) checkJournal() error {
 	set := s.Get(Journal)

@@ -1,0 +1,688 @@
+package main
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
+)
+
+// TestClosing closes three months one after the other as a finance department does: with a list of exactly the month by the clock of
+// Berlin, while the gateway's month is that of UTC+8. Among thousands of payments are six of each kind of mistake, and of what looks like
+// one. Every kind gets its class, and nothing else is found: with a CSV file of a German spreadsheet, with an English one, and with a
+// table in Postgres.
+func TestClosing(t *testing.T) {
+	t.Parallel()
+	kinds, results := []string{}, map[string]map[string]string{}
+	forms := []closingForm{germanForm(), englishForm(), postgresForm()}
+	for _, form := range forms {
+		t.Run(form.name, func(t *testing.T) {
+			c := newClosing(t, form)
+			results[form.name] = c.closeMonths()
+			kinds = c.kinds
+		})
+	}
+	table := "| Kind | German CSV | English CSV | Postgres |\n|---|---|---|---|\n"
+	for _, kind := range kinds {
+		table += "| " + kind
+		for _, form := range forms {
+			table += " | " + results[form.name][kind]
+		}
+		table += " |\n"
+	}
+	t.Logf("kinds by form, found as expected:\n%s", table)
+}
+
+// eachKind is how many mistakes of each kind are planted.
+const eachKind = 6
+
+// closingForm is one way in which a shop exports its lists.
+type closingForm struct {
+	name     string
+	section  string // of the configuration file
+	database bool   // a table and not a file; the books are in Postgres, too
+	titles   [2]string
+	first    int // number of the first line
+	line     func(l *shopLine, zone *time.Location) string
+}
+
+// shopLine is a payment or a refund in the books of the shop.
+type shopLine struct {
+	id, order, amount, total, currency, state string // amounts with a decimal point, or a text
+	at                                        time.Time
+	isRefund                                  bool
+}
+
+func germanForm() closingForm {
+	words := map[string]string{"approved": "Bezahlt", "declined": "storniert"}
+	german := func(text string) string {
+		d, err := decimal.NewFromString(text)
+		if err != nil {
+			return text
+		}
+		return strings.NewReplacer(",", ".", ".", ",", "\u2212", "-").Replace(amount.ForPeople(d, "EUR"))
+	}
+	return closingForm{
+		name: "German CSV", first: 2,
+		section: `columns = "transaction_id=Referenz,order=Bestellnummer,order_total=Bestellsumme,amount=Betrag,currency=Währung,state=Status,at=Bezahlt am"
+refund-columns = "refund_id=Erstattung,order=Bestellnummer,amount=Betrag,currency=Währung,at=Erstattet am"
+decimal-comma = true
+dates = "DD.MM.YYYY hh:mm:ss"
+states = "bezahlt=approved,storniert=declined"
+list-zone = "Europe/Berlin"
+`,
+		titles: [2]string{"\xef\xbb\xbfReferenz;Bestellnummer;Bestellsumme;Betrag;Währung;Status;Bezahlt am;Kunde\r\n", "\xef\xbb\xbfErstattung;Bestellnummer;Betrag;Währung;Erstattet am\r\n"},
+		line: func(l *shopLine, zone *time.Location) string {
+			at := l.at.In(zone).Format("02.01.2006 15:04:05")
+			if l.isRefund {
+				return strings.Join([]string{l.id, l.order, "-" + german(l.amount), l.currency, at}, ";") + "\r\n"
+			}
+			return strings.Join([]string{" " + l.id, l.order, german(l.total), german(l.amount), l.currency, words[l.state], at, `"Müller; Söhne"`}, ";") + "\r\n"
+		},
+	}
+}
+
+func englishForm() closingForm {
+	return closingForm{
+		name: "English CSV", first: 2,
+		section: "list-zone = \"Europe/Berlin\"\n",
+		titles:  [2]string{"Transaction ID,Order,Order Total,Amount,Currency,Status,Date\n", "Refund,Order,Amount,Currency,Date\n"},
+		line: func(l *shopLine, zone *time.Location) string {
+			at := l.at.In(zone).Format(time.DateTime)
+			if l.isRefund {
+				return strings.Join([]string{l.id, l.order, l.amount, l.currency, at}, ",") + "\n"
+			}
+			state := map[string]string{"approved": "paid", "declined": "Declined"}[l.state]
+			return strings.Join([]string{l.id, l.order, l.total, l.amount, l.currency, state, at}, ",") + "\n"
+		},
+	}
+}
+
+func postgresForm() closingForm {
+	return closingForm{name: "Postgres", first: 1, database: true, section: "columns = \"order=order_no,at=paid_at\"\n"}
+}
+
+// closing is a shop that closes its months.
+type closing struct {
+	t      *testing.T
+	form   closingForm
+	dir    string
+	env    map[string]string
+	books  *sql.DB
+	shop   *sql.DB // of the form in a database
+	berlin *time.Location
+	random *rand.Rand
+
+	free     map[string][]payment // payments of October that have no mistake yet, by state
+	lines    []shopLine
+	replaced map[string]bool // payments and refunds that have lines of their own, or none
+	kinds    []string
+	expected map[string]map[string]string // by month: class and id to the kind
+	settled  map[string]string            // ids that are settled in November, to the kind
+	before   map[string]string            // in October: unchecked or timing, and told again in November
+}
+
+type payment struct {
+	id, unique, state, amount, currency string
+	at                                  time.Time
+}
+
+var gatewayZone = time.FixedZone("UTC+8", 8*3600)
+
+func closingDate(month time.Month, day, hour int) time.Time {
+	return time.Date(2026, month, day, hour, 0, 0, 0, gatewayZone)
+}
+
+// newClosing copies a gateway, moves its rows to the autumn of 2026, in which clocks are set back, and plants the mistakes.
+func newClosing(t *testing.T, form closingForm) *closing {
+	t.Helper()
+	gateway := gatewayFor(t, sandbox.Options{})
+	now := time.Now().Truncate(time.Second)
+	seeded := sandbox.SeedOptions{N: 6000, From: now.AddDate(0, 0, -76), To: now.AddDate(0, 0, -1), Random: true, Seed: 4711,
+		Currencies: []string{"EUR", "EUR", "USD", "JPY"}, RefundEvery: 9}
+	gateway.SeedOrders(seeded)
+	c := &closing{t: t, form: form, dir: t.TempDir(), random: rand.New(rand.NewPCG(4711, 23)), free: map[string][]payment{}, replaced: map[string]bool{},
+		expected: map[string]map[string]string{"2026-09": {}, "2026-10": {}, "2026-11": {}}, settled: map[string]string{}, before: map[string]string{}}
+	var err error
+	if c.berlin, err = time.LoadLocation("Europe/Berlin"); err != nil {
+		t.Fatal(err)
+	}
+	at := sqlitePlace(t)
+	if form.database {
+		at = postgresPlace(t, pgserver.Shared(t))
+	}
+	c.books = openAt(t, at.driver, at.dsn)
+	section := form.section
+	if form.database {
+		shop := postgresPlace(t, pgserver.Shared(t))
+		c.shop = openAt(t, shop.driver, shop.dsn)
+		section += fmt.Sprintf("list-dsn = %q\n", shop.setting)
+	}
+	config := filepath.Join(c.dir, "config.toml")
+	text := fmt.Sprintf("base-url = %q\napp-id = \"7\"\nmerchant-id = \"m1\"\nsecret = %q\ndb = %q\n\n[reconcile.shop]\n%s", gateway.URL, secretKey, at.setting, section)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.env = map[string]string{"CARDGATEWAY_CONFIG": config}
+	tool(t, c.env, "reconcile", "sync", "--quiet", "--from", seeded.From.Format(time.RFC3339)).want(t, exit.OK)
+	shift := closingDate(9, 20, 0).Sub(seeded.From).Microseconds()
+	c.exec(`UPDATE cardgateway_orders SET at = at + $1, test = 0`, shift)
+	c.exec(`UPDATE cardgateway_refunds SET at = at + $1`, shift)
+	c.exec(`UPDATE cardgateway_copy SET since = $1`, closingDate(9, 20, 0).UnixMicro())
+	c.exec(`UPDATE cardgateway_walks SET complete = $1`, closingDate(12, 5, 0).UnixMicro())
+	c.plant()
+	return c
+}
+
+func (c *closing) exec(statement string, args ...any) {
+	c.t.Helper()
+	if _, err := c.books.ExecContext(c.t.Context(), statement, args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// take returns a payment of October, not near its ends, that has no mistake yet.
+func (c *closing) take(state string) payment {
+	c.t.Helper()
+	all := c.free[state]
+	if len(all) == 0 {
+		c.t.Fatalf("there is no %s payment left", state)
+	}
+	c.free[state] = all[1:]
+	c.replaced[all[0].id] = true
+	return all[0]
+}
+
+// takeOf is take for an approved payment in a currency.
+func (c *closing) takeOf(currency string) payment {
+	c.t.Helper()
+	all := c.free["approved"]
+	at := slices.IndexFunc(all, func(p payment) bool { return p.currency == currency })
+	p := all[at]
+	c.free["approved"] = slices.Delete(slices.Clone(all), at, at+1)
+	c.replaced[p.id] = true
+	return p
+}
+
+// list adds a line for a payment.
+func (c *closing) list(p payment) *shopLine {
+	order := fmt.Sprint("A-", 10_000+len(c.lines))
+	c.lines = append(c.lines, shopLine{id: p.id, order: order, amount: p.amount, total: p.amount, currency: p.currency, state: p.state, at: p.at})
+	return &c.lines[len(c.lines)-1]
+}
+
+func (c *closing) giveBack(id, amount, currency string, at time.Time) {
+	c.lines = append(c.lines, shopLine{id: id, order: fmt.Sprint("A-", 10_000+len(c.lines)), amount: amount, currency: currency, at: at, isRefund: true})
+}
+
+func (c *closing) refund(p payment, id, amount, currency string, at time.Time) {
+	c.exec(`INSERT INTO cardgateway_refunds (id, refund_unique_id, merchant_refund_id, unique_id, state, code, amount, currency, at, walk)
+		VALUES ($1, $1, $2, $3, 'approved', 111, $4, $5, $6, 1)`, fmt.Sprint("99", id, at.UnixMicro()), id, p.unique, amount, currency, at.UnixMicro())
+	c.replaced[id] = true
+}
+
+// plant makes the mistakes, and then the other lines.
+func (c *closing) plant() {
+	c.t.Helper()
+	all, refunds := c.payments()
+	c.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, p := range all {
+		isFree := p.at.After(closingDate(10, 5, 0)) && p.at.Before(closingDate(10, 27, 0))
+		if isFree && !refunds[p.unique] {
+			c.free[p.state] = append(c.free[p.state], p)
+		}
+	}
+	more := func(amount, by string) string {
+		return decimal.RequireFromString(amount).Add(decimal.RequireFromString(by)).String()
+	}
+	october := func(class, id, kind string) { c.expected["2026-10"][class+" "+id] = kind }
+	for _, k := range []struct {
+		kind  string
+		plant func(kind string, i int)
+	}{
+		{"1 cent too much", func(kind string, _ int) {
+			p := c.takeOf("EUR")
+			c.list(p).amount = more(p.amount, "0.01")
+			october("amount", p.id, kind)
+		}},
+		{"another amount", func(kind string, _ int) {
+			p := c.take("approved")
+			c.list(p).amount = more(p.amount, "1000")
+			october("amount", p.id, kind)
+		}},
+		{"another currency", func(kind string, _ int) {
+			p := c.takeOf("USD")
+			c.list(p).currency = "EUR"
+			october("currency", p.id, kind)
+		}},
+		{"not in the list", func(kind string, _ int) { october("missing_here", c.take("approved").id, kind) }},
+		{"not at the gateway", func(kind string, i int) {
+			id := fmt.Sprint("nowhere-", i)
+			c.list(payment{id: id, state: "approved", amount: "7.25", currency: "EUR", at: closingDate(10, 10+i, 3)})
+			october("missing_there", id, kind)
+		}},
+		{"charged twice", func(kind string, _ int) {
+			p := c.take("approved")
+			c.exec(`INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, walk)
+				SELECT id || '-2', unique_id || '-2', transaction_id, state, code, amount, currency, at + 60000000, card, walk FROM cardgateway_orders WHERE id = $1`, p.unique)
+			c.list(p)
+			october("two_successes", p.id, kind)
+		}},
+		{"order paid twice, above its total", func(kind string, _ int) {
+			p := c.takeOf("EUR")
+			q := c.takeOf("EUR")
+			first := *c.list(p)
+			second := c.list(q)
+			second.order, second.total = first.order, first.total
+			october("paid_twice", first.order, kind)
+		}},
+		{"order paid in parts", func(kind string, _ int) {
+			p := c.takeOf("EUR")
+			q := c.takeOf("EUR")
+			first := c.list(p)
+			first.total = more(p.amount, q.amount)
+			order, total := first.order, first.total
+			second := c.list(q)
+			second.order, second.total = order, total
+		}},
+		{"line listed twice", func(kind string, _ int) {
+			p := c.take("approved")
+			again := *c.list(p)
+			c.lines = append(c.lines, again)
+			october("listed_twice", p.id, kind)
+		}},
+		{"line that cannot be read", func(kind string, _ int) {
+			p := c.take("approved")
+			c.list(p).amount = "see invoice"
+			october("unreadable", "", kind) // its number is known when the list is written
+		}},
+		{"credit note beside the right line", func(kind string, _ int) {
+			p := c.take("approved")
+			c.list(p)
+			c.list(p).amount = "-5.00"
+		}},
+		{"credit note beside a wrong line", func(kind string, _ int) {
+			p := c.take("approved")
+			c.list(p).amount = more(p.amount, "100")
+			c.list(p).amount = "-5.00"
+			october("amount", p.id, kind)
+		}},
+		{"id in capitals", func(kind string, _ int) {
+			p := c.take("approved")
+			c.list(p).id = strings.ToUpper(p.id)
+			october("missing_here", p.id, kind)
+			october("missing_there", strings.ToUpper(p.id), kind)
+		}},
+		{"declined, listed as paid", func(kind string, _ int) {
+			p := c.take("declined")
+			c.list(p).state = "approved"
+			october("state", p.id, kind)
+		}},
+		{"paid, listed as declined", func(kind string, _ int) {
+			p := c.take("approved")
+			c.list(p).state = "declined"
+			october("state", p.id, kind)
+		}},
+		{"in the hour that clocks show twice", func(kind string, i int) {
+			p := c.take("approved")
+			p.at = time.Date(2026, 10, 25, 0, 10+20*i, 0, 0, time.UTC)
+			c.move(p)
+			c.list(p)
+		}},
+		{"settled late", func(kind string, _ int) {
+			p := c.take("approved")
+			c.exec(`UPDATE cardgateway_orders SET state = 'processing', code = 102 WHERE id = $1`, p.unique)
+			c.list(p)
+			c.before["timing "+p.id], c.settled[p.id] = kind, kind
+		}},
+		{"declined late", func(kind string, _ int) {
+			p := c.take("approved")
+			c.exec(`UPDATE cardgateway_orders SET state = 'processing', code = 102 WHERE id = $1`, p.unique)
+			c.list(p)
+			c.before["timing "+p.id] = kind
+			c.expected["2026-11"]["state "+p.id+" since 2026-10"] = kind
+		}},
+		{"paid in October, booked in November", func(kind string, i int) {
+			p := c.take("approved")
+			p.at = closingDate(10, 31, 4+i)
+			c.move(p)
+			c.list(p).at = closingDate(11, 2, i)
+			c.before["unchecked "+p.id], c.settled[p.id] = kind, kind
+			c.expected["2026-11"]["timing "+p.id] = kind
+		}},
+		{"paid on the last day, never booked", func(kind string, i int) {
+			p := c.take("approved")
+			p.at = closingDate(10, 31, 4+i)
+			c.move(p)
+			c.before["unchecked "+p.id] = kind
+			c.expected["2026-11"]["missing_here "+p.id+" since 2026-10"] = kind
+		}},
+		{"test payment, not listed", func(kind string, _ int) {
+			p := c.take("approved")
+			c.exec(`UPDATE cardgateway_orders SET test = 1 WHERE id = $1`, p.unique)
+			october("test_payment", p.id, kind)
+		}},
+		{"test payment, listed", func(kind string, _ int) {
+			p := c.take("approved")
+			c.exec(`UPDATE cardgateway_orders SET test = 1 WHERE id = $1`, p.unique)
+			c.list(p)
+			october("test_payment", p.id, kind)
+		}},
+		{"refunded more than paid", func(kind string, i int) {
+			p := c.takeOf("EUR")
+			c.list(p)
+			for n, id := range []string{fmt.Sprint("above-", i, "-a"), fmt.Sprint("above-", i, "-b")} {
+				part := decimal.RequireFromString(p.amount).Mul(decimal.RequireFromString("0.6")).Round(2).String()
+				c.refund(p, id, part, "EUR", p.at.Add(time.Duration(n+1)*time.Hour))
+				c.giveBack(id, part, "EUR", p.at.Add(time.Duration(n+1)*time.Hour))
+			}
+			october("refund_above_payment", p.id, kind)
+		}},
+		{"refund not in the list", func(kind string, i int) {
+			p := c.takeOf("EUR")
+			c.list(p)
+			c.refund(p, fmt.Sprint("unlisted-", i), "1", "EUR", p.at.Add(time.Hour))
+			october("refund_missing_here", fmt.Sprint("unlisted-", i), kind)
+		}},
+		{"refund not at the gateway", func(kind string, i int) {
+			c.giveBack(fmt.Sprint("never-", i), "3.10", "EUR", closingDate(10, 8+i, 5))
+			october("refund_missing_there", fmt.Sprint("never-", i), kind)
+		}},
+		{"refund made twice", func(kind string, i int) {
+			p := c.takeOf("EUR")
+			c.list(p)
+			id := fmt.Sprint("again-", i)
+			c.refund(p, id, "0.25", "EUR", p.at.Add(time.Hour))
+			c.refund(p, id, "0.25", "EUR", p.at.Add(2*time.Hour))
+			c.giveBack(id, "0.25", "EUR", p.at.Add(time.Hour))
+			october("refund_twice", id, kind)
+		}},
+		{"refund of an unknown payment", func(kind string, i int) {
+			id, at := fmt.Sprint("stray-", i), closingDate(10, 8+i, 6)
+			c.refund(payment{unique: "177"}, id, "2", "EUR", at)
+			c.giveBack(id, "2", "EUR", at)
+			october("refund_without_order", id, kind)
+		}},
+		{"refund in another currency", func(kind string, i int) {
+			p := c.takeOf("EUR")
+			c.list(p)
+			id := fmt.Sprint("dollars-", i)
+			c.refund(p, id, "1", "USD", p.at.Add(time.Hour))
+			c.giveBack(id, "1", "USD", p.at.Add(time.Hour))
+			october("currency", id, kind)
+		}},
+	} {
+		c.kinds = append(c.kinds, k.kind)
+		for i := range eachKind {
+			k.plant(k.kind, i)
+		}
+	}
+	c.listOthers(all)
+}
+
+func (c *closing) move(p payment) {
+	c.exec(`UPDATE cardgateway_orders SET at = $1 WHERE id = $2`, p.at.UnixMicro(), p.unique)
+}
+
+// payments returns the payments of the copy with an id of their own, and which have refunds.
+func (c *closing) payments() (all []payment, refunds map[string]bool) {
+	c.t.Helper()
+	refunds = map[string]bool{}
+	c.each(`SELECT unique_id FROM cardgateway_refunds`, func(scan func(...any) error) error {
+		var unique string
+		err := scan(&unique)
+		refunds[unique] = true
+		return err
+	})
+	c.each(`SELECT transaction_id, unique_id, state, amount, currency, at FROM cardgateway_orders ORDER BY unique_id`, func(scan func(...any) error) error {
+		var p payment
+		var at int64
+		err := scan(&p.id, &p.unique, &p.state, &p.amount, &p.currency, &at)
+		p.at = time.UnixMicro(at)
+		all = append(all, p)
+		return err
+	})
+	return all, refunds
+}
+
+func (c *closing) each(query string, do func(scan func(...any) error) error) {
+	c.t.Helper()
+	rows, err := c.books.QueryContext(c.t.Context(), query)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows.Scan); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// listOthers lists the payments and refunds without a mistake. What is in processing is not listed.
+func (c *closing) listOthers(all []payment) {
+	c.t.Helper()
+	const midnight = "in another month by the clock of Berlin" // no difference
+	c.kinds = append(c.kinds, midnight)
+	atMidnight := 0
+	for _, p := range all {
+		if (p.state == "approved" || p.state == "declined") && !c.replaced[p.id] {
+			c.list(p)
+			if p.at.In(c.berlin).Month() != p.at.In(gatewayZone).Month() {
+				atMidnight++
+			}
+		}
+	}
+	if atMidnight < eachKind {
+		c.t.Errorf("%s: there are only %d", midnight, atMidnight)
+	}
+	c.each(`SELECT merchant_refund_id, amount, currency, at FROM cardgateway_refunds ORDER BY id`, func(scan func(...any) error) error {
+		var id, amount, currency string
+		var at int64
+		err := scan(&id, &amount, &currency, &at)
+		if !c.replaced[id] {
+			c.giveBack(id, amount, currency, time.UnixMicro(at))
+		}
+		return err
+	})
+	slices.SortStableFunc(c.lines, func(a, b shopLine) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order)) })
+}
+
+// export writes the lists of one month by the clock of Berlin, and returns the flags that name them.
+func (c *closing) export(month time.Month) (flags []string) {
+	c.t.Helper()
+	var lists [2][]shopLine
+	for _, l := range c.lines {
+		if at := l.at.In(c.berlin); at.Year() == 2026 && at.Month() == month {
+			kind := 0
+			if l.isRefund {
+				kind = 1
+			}
+			lists[kind] = append(lists[kind], l)
+		}
+	}
+	for i, l := range lists[0] {
+		kind := map[string]string{"see invoice": "line that cannot be read"}[l.amount]
+		if l.amount == "-5.00" {
+			kind = "credit note beside the right line"
+			for _, other := range lists[0] {
+				if other.id == l.id && c.expected["2026-10"]["amount "+l.id] != "" {
+					kind = "credit note beside a wrong line"
+				}
+			}
+		}
+		if kind != "" {
+			c.expected[fmt.Sprintf("2026-%02d", month)][fmt.Sprint("unreadable line ", c.form.first+i)] = kind
+		}
+	}
+	delete(c.expected["2026-10"], "unreadable ")
+	if c.form.database {
+		return c.exportTable(lists)
+	}
+	for i, name := range []string{"--list", "--refund-list"} {
+		text := c.form.titles[i]
+		for j := range lists[i] {
+			text += c.form.line(&lists[i][j], c.berlin)
+		}
+		path := filepath.Join(c.dir, fmt.Sprintf("%d%s.csv", month, name))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+		flags = append(flags, name, path)
+	}
+	return flags
+}
+
+func (c *closing) exportTable(lists [2][]shopLine) (flags []string) {
+	c.t.Helper()
+	tx, err := c.shop.BeginTx(c.t.Context(), nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	exec := func(statement string, args ...any) {
+		c.t.Helper()
+		if _, err := tx.ExecContext(c.t.Context(), statement, args...); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	exec(`DROP TABLE IF EXISTS paid, given_back`)
+	exec(`CREATE TABLE paid (n INT, transaction_id TEXT, order_no TEXT, order_total NUMERIC(12,2), amount NUMERIC(12,2), currency TEXT, status TEXT, paid_at TIMESTAMPTZ)`)
+	exec(`CREATE TABLE given_back (n INT, refund_id TEXT, order_no TEXT, amount NUMERIC(12,2), currency TEXT, at TIMESTAMPTZ)`)
+	for i, l := range lists[0] {
+		var amount any = l.amount
+		if _, err := decimal.NewFromString(l.amount); err != nil {
+			amount = nil
+		}
+		exec(`INSERT INTO paid VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, i, l.id, l.order, l.total, amount, l.currency, l.state, l.at)
+	}
+	for i, l := range lists[1] {
+		exec(`INSERT INTO given_back VALUES ($1, $2, $3, $4, $5, $6)`, i, l.id, l.order, l.amount, l.currency, l.at)
+	}
+	if err := tx.Commit(); err != nil {
+		c.t.Fatal(err)
+	}
+	return []string{"--list-query", "SELECT * FROM paid ORDER BY n", "--refund-query", "SELECT refund_id, order_no AS \"order\", amount, currency, at FROM given_back ORDER BY n"}
+}
+
+// closeMonths compares the months, and returns for each kind how many were found as expected.
+func (c *closing) closeMonths() map[string]string {
+	c.t.Helper()
+	found := map[string]int{}
+	for _, month := range []time.Month{9, 10, 11} {
+		name := fmt.Sprintf("2026-%02d", month)
+		flags := c.export(month)
+		want := maps.Clone(c.expected[name])
+		if month == 10 {
+			maps.Copy(want, c.before)
+		}
+		if month == 11 {
+			for what, kind := range c.before {
+				id := strings.Fields(what)[1]
+				switch kind {
+				case "settled late":
+					c.exec(`UPDATE cardgateway_orders SET state = 'approved', code = 100 WHERE transaction_id = $1`, id)
+				case "declined late":
+					c.exec(`UPDATE cardgateway_orders SET state = 'declined', code = 101 WHERE transaction_id = $1`, id)
+				}
+			}
+		}
+		for range 2 { // a repetition has the same result
+			c.closeMonth(name, flags, want, found)
+		}
+	}
+	results := map[string]string{}
+	for _, kind := range c.kinds {
+		n := 0
+		for _, want := range []map[string]string{c.expected["2026-09"], c.expected["2026-10"], c.expected["2026-11"], c.before, c.settled} {
+			for _, k := range want {
+				if k == kind {
+					n += 2 // each month is closed twice
+				}
+			}
+		}
+		results[kind] = fmt.Sprintf("%d of %d", found[kind], n)
+		if n == 0 {
+			results[kind] = "no difference"
+		}
+	}
+	return results
+}
+
+func (c *closing) closeMonth(name string, flags []string, want map[string]string, found map[string]int) {
+	c.t.Helper()
+	out := filepath.Join(c.dir, name+".html")
+	r := toolAt(c.t, closingDate(12, 5, 1), c.env, append([]string{"reconcile", "report", "--as", "shop", "--month", name, "--out", out}, flags...)...)
+	code := exit.Negative
+	if name == "2026-09" {
+		code = exit.OK
+	}
+	r.want(c.t, code)
+	var parsed reportJSON
+	if err := json.Unmarshal([]byte(readText(c.t, strings.TrimSuffix(out, "html")+"json")), &parsed); err != nil {
+		c.t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, d := range parsed.Differences {
+		what := fmt.Sprintf("%s %s", d["class"], d["id"])
+		if since, ok := d["openSince"].(string); ok {
+			what += " since " + since
+		}
+		got[what] = true
+		if kind := want[what]; kind != "" {
+			found[kind]++
+		} else {
+			c.t.Errorf("%s: %s is false: %v", name, what, d)
+		}
+		if d["lines"] != "" && d["orders"] == "" {
+			c.t.Errorf("%s: %s has a line and no order: %v", name, what, d)
+		}
+		if want[what] == "order paid twice, above its total" && !strings.Contains(fmt.Sprint(d["why"]), "more than the total of the order") {
+			c.t.Errorf("%s: %s does not say that it is above the total: %v", name, what, d)
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(want)) {
+		if !got[what] {
+			c.t.Errorf("%s: %s, %s, is not found", name, what, want[what])
+		}
+	}
+	for _, b := range parsed.Summary.Bridges {
+		if !b.LeftOver.IsZero() {
+			c.t.Errorf("%s: %s %s: %v is left over", name, b.Kind, b.Currency, b.LeftOver)
+		}
+	}
+	if name != "2026-11" {
+		return
+	}
+	if s := parsed.Summary.Earlier; s.Settled != len(c.settled) || s.Open != 0 || s.Differences != 2*eachKind {
+		c.t.Errorf("got %+v of October, want %d settled and %d differences", s, len(c.settled), 2*eachKind)
+	}
+	page := readText(c.t, out)
+	_, section, _ := strings.Cut(page, "Open from earlier months <span")
+	section, _, _ = strings.Cut(section, "</section>")
+	for id, kind := range c.settled {
+		_, row, ok := strings.Cut(section, ">"+id+"<")
+		row, _, _ = strings.Cut(row, "</tr>")
+		if !ok || !strings.Contains(row, ">settled<") {
+			c.t.Errorf("the page does not say that %s, %s, is settled: %s", id, kind, row)
+		} else {
+			found[kind]++
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+)
+
+// inConfig moves the settings of a closed month to a configuration file, with sections for lists.
+func (m *closedMonth) inConfig(t *testing.T, sections string) (env map[string]string) {
+	t.Helper()
+	text := fmt.Sprintf("base-url = %q\napp-id = 7\nmerchant-id = 'm1'\nsecret = %q\ndb = %q\n%s",
+		m.env["CARDGATEWAY_BASE_URL"], secretKey, m.env["CARDGATEWAY_DB"], sections)
+	return map[string]string{"CARDGATEWAY_CONFIG": m.file(t, "config.toml", text)}
+}
+
+// TestSection reads the flags of a list from a section of the configuration file; those on the command line come first.
+func TestSection(t *testing.T) {
+	m := newClosedMonth(t)
+	german := "Ref;Betrag;Währung;Status;Zeit\n"
+	for _, line := range m.lines {
+		cells := strings.Split(line, ",")
+		at, err := time.Parse(time.RFC3339, cells[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		german += strings.Join([]string{cells[0], strings.Replace(cells[1], ".", ",", 1), cells[2], "bezahlt", at.UTC().Format("02.01.2006 15:04:05")}, ";") + "\n"
+	}
+	path := m.file(t, "german.csv", german)
+	known := m.file(t, "known.csv", "class,id,reason\namount,x,y\n")
+	env := m.inConfig(t, fmt.Sprintf(`[reconcile.shop]
+columns = "transaction_id=Ref,amount=Betrag,currency=Währung,at=Zeit"
+dates = "DD.MM.YYYY hh:mm:ss"
+states = "bezahlt=approved"
+list-zone = "UTC"
+decimal-comma = true
+known = %q
+grace = 0
+
+[reconcile.query]
+list-dsn = "shop.db"
+list-query = "payments"
+
+[reconcile.wrong]
+lists = "x"
+
+[reconcile.type]
+columns = ["a=b"]
+
+[reconcile.secret]
+list-dsn = "postgres://u:p@h/d"
+`, known))
+	match := func(args ...string) result { return tool(t, env, append([]string{"reconcile", "match"}, args...)...) }
+	r := match("--as", "shop", "--list", path)
+	r.want(t, exit.OK, "273 lines read from german.csv, 0 not readable", "times without a zone in UTC, dates as DD.MM.YYYY hh:mm:ss, bezahlt = approved (273 lines)",
+		"273 of 273 rows tie out", "entries that match no difference: 1")
+	match("--as", "shop").want(t, exit.OK, "273 of 273") // the list that was read last
+	match("--as", "shop", "--list", path, "--states", "bezahlt=declined").want(t, exit.Negative, "bezahlt = declined", "0 of 273 rows tie out")
+	match("--as", "query", "--list", m.list(t, m.lines...)).want(t, exit.OK, "273 of 273") // in place of the query
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"without the section", []string{"--list", path}, `Name the column with --columns`},
+		{"words are not said", []string{"--as", "shop", "--list", path, "--states", "x=approved"}, "state is not a state; say what your word means with --states"},
+		{"no such section", []string{"--as", "none"}, "there is no section [reconcile.none]; there are: query, secret, shop, type, wrong"},
+		{"no such setting", []string{"--as", "wrong"}, `section reconcile.wrong: there is no setting "lists"; there are columns, dates, decimal-comma, exclude-test, grace`},
+		{"not a string", []string{"--as", "type"}, `columns must be a string: columns = "value", as in the flag --columns`},
+		{"a password", []string{"--as", "secret", "--list-query", "x"}, "contains a password"},
+		{"the query of the section", []string{"--as", "query"}, "shop.db"},
+		{"no state", []string{"--list", path, "--states", "x=paid"}, `"paid" is not a state; there are approved, declined, processing, redirect and unknown`},
+		{"no zone", []string{"--list", path, "--list-zone", "Berlin"}, `--list-zone: "Berlin" is not a time zone`},
+		{"no way to write dates", []string{"--list", path, "--dates", "d.m.y"}, "--dates"},
+	} {
+		t.Run(test.name, func(t *testing.T) { match(test.args...).want(t, exit.Failed, test.want) })
+	}
+	t.Run("not a table", func(t *testing.T) {
+		env := m.inConfig(t, "reconcile = 'shop'\n")
+		tool(t, env, "check").want(t, exit.Failed, "a reconcile is a table: [reconcile.NAME]")
+	})
+	t.Run("no file", func(t *testing.T) {
+		tool(t, nil, "reconcile", "match", "--as", "shop").want(t, exit.Failed, "there is no section [reconcile.shop]; there are: none")
+	})
+	t.Run("a file of the section is not written over", func(t *testing.T) {
+		env := m.inConfig(t, fmt.Sprintf("[reconcile.shop]\nknown = %q\n", filepath.Join(m.dir, "october.csv")))
+		m.file(t, "october.csv", "class,id,reason\n")
+		tool(t, env, "reconcile", "report", "--as", "shop", "--force", "--out", filepath.Join(m.dir, "october.html")).want(t, exit.Failed, "the same file as --known")
+	})
+}
+
+// TestDemonstrationWithSettings: what is configured does not matter.
+func TestDemonstrationWithSettings(t *testing.T) {
+	m := newClosedMonth(t)
+	before, err := os.ReadFile(m.env["CARDGATEWAY_DB"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := m.inConfig(t, "")
+	out := filepath.Join(m.dir, "demo.html")
+	r := tool(t, env, "reconcile", "run", "--demo", "--quiet", "--out", out)
+	r.want(t, exit.OK, "this is a demonstration")
+	if _, dir, ok := strings.Cut(strings.TrimSpace(r.err), "the lists are in "); ok {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	}
+	if !strings.Contains(readText(t, out), "Demonstration: a sandbox, no real money") {
+		t.Error("the page is not that of the demonstration")
+	}
+	if after, err := os.ReadFile(m.env["CARDGATEWAY_DB"]); err != nil || string(after) != string(before) {
+		t.Errorf("the database of the settings has changed: %v", err)
+	}
+	tool(t, env, "reconcile", "run", "--demo", "--list", "x.csv").want(t, exit.Failed, "--demo has its own lists")
+	tool(t, nil, "reconcile", "run").want(t, exit.Failed, "base-url is missing")
+}
+
+// TestMonthsInOrder says when months are not compared one after the other, and does not keep the month of another list.
+func TestMonthsInOrder(t *testing.T) {
+	c := newClosing(t, englishForm())
+	month := func(name string, flags ...string) result {
+		return toolAt(t, closingDate(12, 5, 1), c.env, append([]string{"reconcile", "match", "--quiet", "--as", "shop", "--month", name}, flags...)...)
+	}
+	lists := map[time.Month][]string{}
+	for _, m := range []time.Month{9, 10, 11} {
+		lists[m] = c.export(m)
+	}
+	if r := month("2026-09", lists[9]...); strings.Contains(r.err, "compared before") || strings.Contains(r.err, "last month") {
+		t.Errorf("got %q for the first month", r.err)
+	}
+	notes := func(name string, flags ...string) string {
+		t.Helper()
+		r := toolAt(t, closingDate(12, 5, 1), c.env, append([]string{"reconcile", "match", "--sum", "--as", "shop", "--month", name}, flags...)...)
+		if r.code == exit.Failed {
+			t.Fatal(r.err)
+		}
+		return r.err
+	}
+	if got := notes("2026-11", lists[11]...); !strings.Contains(got, "The last month that was compared before this one is September 2026") {
+		t.Errorf("got %q", got)
+	}
+	if got := notes("2026-10", lists[10]...); !strings.Contains(got, "November 2026 was compared before this month: compare it again") ||
+		!strings.Contains(got, "open at the end of this month, and kept for the next one: 24") {
+		t.Errorf("got %q", got)
+	}
+	if got := notes("2026-11", lists[11]...); strings.Contains(got, "compared before") || !strings.Contains(got, "open from earlier months: 6 settled, 12 still open, 6 differences now") {
+		t.Errorf("got %q", got)
+	}
+	// The list of November is the one that was read last: September is not replaced by what it says.
+	if got := notes("2026-09"); !strings.Contains(got, "Your list has no payment in the period") || strings.Contains(got, "kept for the next one") {
+		t.Errorf("got %q", got)
+	}
+}

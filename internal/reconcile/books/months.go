@@ -1,0 +1,140 @@
+package books
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Month is a month that was compared with a list.
+type Month struct {
+	Kind     Kind
+	From, To time.Time
+}
+
+// OpenItem is a payment or a refund that was open at the end of a month: its other side was not final, or could be outside the list or
+// the copy.
+type OpenItem struct {
+	Kind     Kind            `json:"-"`
+	Month    time.Time       `json:"-"` // its start
+	ID       string          `json:"-"` // of the transaction or the refund
+	Class    string          `json:"class"`
+	Currency string          `json:"currency"`
+	Value    decimal.Decimal `json:"value"`
+	At       time.Time       `json:"at"`
+	Lines    []Line          `json:"lines"` // of the list of that month, which later lists need not have
+}
+
+// MostOpen is the maximum number of payments and refunds that are kept of a month.
+const MostOpen = 100_000
+
+// Months returns the months that were compared, sorted by their start.
+func (b *Books) Months(ctx context.Context) (all []Month, err error) {
+	for m, err := range comparedRows(ctx, b, `SELECT kind, start, finish FROM cardgateway_months ORDER BY start, kind`, nil,
+		func(scan func(...any) error, zone *time.Location) (m Month, err error) {
+			var from, to int64
+			err = scan(&m.Kind, &from, &to)
+			m.From, m.To = fromMicro(from, zone), fromMicro(to, zone)
+			return m, err
+		}) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// OpenBefore returns what was open at the end of the months before one, and was not closed before it, sorted by month and id.
+func (b *Books) OpenBefore(ctx context.Context, month time.Time) (all []OpenItem, err error) {
+	for o, err := range comparedRows(ctx, b, `SELECT kind, month, id, was FROM cardgateway_open WHERE month < $1 AND (closed = 0 OR closed >= $1)
+		ORDER BY month, kind, id`, []any{micro(month)}, func(scan func(...any) error, zone *time.Location) (o OpenItem, err error) {
+		var at int64
+		var was string
+		if err = scan(&o.Kind, &at, &o.ID, &was); err == nil {
+			err = json.Unmarshal([]byte(was), &o)
+		}
+		o.Month, o.At = fromMicro(at, zone), o.At.In(zone)
+		for i := range o.Lines {
+			o.Lines[i].Earlier = true
+			o.Lines[i].At, o.Lines[i].Until = o.Lines[i].At.In(zone), o.Lines[i].Until.In(zone)
+		}
+		return o, err
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// keepLater keeps the lines of a list that belong to later months: by their own time or, if they have none, by that of the gateway.
+var keepLater = map[Kind]string{
+	Payment: `INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
+		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, transaction_id, amount, currency, state, order_id, at, until FROM cardgateway_listed_payments l
+		WHERE at >= $3 OR at = 0 AND EXISTS (SELECT 1 FROM cardgateway_orders r WHERE r.transaction_id = l.transaction_id AND r.at >= $3)`,
+	Refund: `INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
+		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, refund_id, amount, currency, 'approved', order_id, at, until FROM cardgateway_listed_refunds l
+		WHERE at >= $3 OR at = 0 AND EXISTS (SELECT 1 FROM cardgateway_refunds r WHERE r.merchant_refund_id = l.refund_id AND r.at >= $3)`,
+}
+
+// KeepMonth records what a comparison of a month has found: that it was compared, what is open at its end, which entries of earlier months
+// are still open, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has recorded.
+func (b *Books) KeepMonth(ctx context.Context, months []Month, open, stillOpen, closed []OpenItem) error {
+	err := b.change(ctx, func(tx *sql.Tx) error {
+		do := func(statement string, args ...any) error {
+			_, err := tx.ExecContext(ctx, statement, args...)
+			return err
+		}
+		now := time.Time{}
+		for _, m := range months {
+			now = m.From
+			if err := do(`INSERT INTO cardgateway_months (kind, start, finish) VALUES ($1, $2, $3)
+				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish`, string(m.Kind), micro(m.From), micro(m.To)); err != nil {
+				return err
+			}
+			if err := do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, string(m.Kind), micro(m.From)); err != nil {
+				return err
+			}
+			if err := do(keepLater[m.Kind], string(m.Kind), micro(m.From), micro(m.To)); err != nil {
+				return err
+			}
+			// Entries that are found again stay closed if a later month has closed them. The others are deleted below.
+			if err := do(`UPDATE cardgateway_open SET was = '' WHERE kind = $1 AND month = $2`, string(m.Kind), micro(m.From)); err != nil {
+				return err
+			}
+		}
+		for i := range open {
+			was, err := json.Marshal(open[i])
+			if err != nil {
+				return err
+			}
+			if err := do(`INSERT INTO cardgateway_open (kind, month, id, was, closed) VALUES ($1, $2, $3, $4, 0)
+				ON CONFLICT (kind, month, id) DO UPDATE SET was = excluded.was`, string(open[i].Kind), micro(now), open[i].ID, string(was)); err != nil {
+				return err
+			}
+		}
+		for _, o := range stillOpen {
+			if err := do(`UPDATE cardgateway_open SET closed = 0 WHERE kind = $1 AND id = $2 AND month = $3 AND closed = $4`,
+				string(o.Kind), o.ID, micro(o.Month), micro(now)); err != nil {
+				return err
+			}
+		}
+		for _, o := range closed {
+			if err := do(`UPDATE cardgateway_open SET closed = $4 WHERE kind = $1 AND id = $2 AND month = $3`,
+				string(o.Kind), o.ID, micro(o.Month), micro(now)); err != nil {
+				return err
+			}
+		}
+		return do(`DELETE FROM cardgateway_open WHERE was = ''`)
+	})
+	if err != nil {
+		return b.inWords(fmt.Errorf("keeping what is open: %w", err))
+	}
+	return nil
+}
