@@ -37,19 +37,16 @@ var (
 	cards  interface {
 		Store(context.Context, string, cardgateway.Token) error
 	}
-	mirror localMirror
-	open   openPayment
-	config cardgateway.Config
-	calls  interface{ Add(string, int64) }
-	db     *sql.DB
-	job    struct {
-		Start, End time.Time
-		Checkpoint cardgateway.Checkpoint
-	}
+	mirror           localMirror
+	open             openPayment
+	config           cardgateway.Config
+	calls            interface{ Add(string, int64) }
+	db               *sql.DB
 	yesterday, today time.Time
 	tokenURLKey      []byte
 
 	subscription func(transactionID string) cardgateway.SubscriptionRequest
+	upsertOrder  func(context.Context, *sql.Tx, *cardgateway.Transaction) error
 	seal, unseal func(text string) (string, error)
 )
 
@@ -69,7 +66,6 @@ type merchantOrders interface {
 // localMirror is where a job keeps the rows of a walk.
 type localMirror interface {
 	Store(context.Context, *cardgateway.Transaction) error
-	SaveCheckpoint(context.Context, cardgateway.Checkpoint) error
 	ContinueLater(context.Context, cardgateway.Checkpoint) error
 	DayIsComplete(context.Context, time.Time) error
 }
