@@ -44,10 +44,12 @@ var (
 	db               *sql.DB
 	yesterday, today time.Time
 	tokenURLKey      []byte
+	tokenKey         []byte
+	tokens           *cardgateway.TokenCipher
+	cardID           string
 
 	subscription func(transactionID string) cardgateway.SubscriptionRequest
 	upsertOrder  func(context.Context, *sql.Tx, *cardgateway.Transaction) error
-	seal, unseal func(text string) (string, error)
 )
 
 // merchantOrders is the merchant's own database.
