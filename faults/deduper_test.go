@@ -184,7 +184,8 @@ func TestDeduperOneConnection(t *testing.T) {
 		db := openDB(t, spec)
 		db.SetMaxOpenConns(1)
 		kind, _, _ := strings.Cut(spec, ":")
-		store, err := sqlstore.New(t.Context(), db, map[string]sqlstore.Dialect{"sqlite": sqlstore.SQLite, "postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL}[kind])
+		dialects := map[string]sqlstore.Dialect{"sqlite": sqlstore.SQLite, "postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL}
+		store, err := sqlstore.New(t.Context(), db, dialects[kind])
 		if err != nil {
 			t.Fatal(err)
 		}
