@@ -52,7 +52,7 @@ func (c CVV) IsZero() bool { return c.concealed.IsZero() }
 func (c CVV) String() string { return c.concealed.String() }
 
 // Token stands for a card that the gateway stores: anyone who has it can charge the card. It is printed as ***, and cannot
-// be stored directly: see Reveal. Values cannot be compared with ==; use Equal. The zero value means "not
+// be stored directly: see TokenCipher. Values cannot be compared with ==; use Equal. The zero value means "not
 // given".
 type Token struct{ concealed }
 
@@ -60,7 +60,8 @@ type Token struct{ concealed }
 // TokenPayment reports a malformed token, without its text.
 func NewToken(s string) Token { return Token{secret.New(s, maskAll)} }
 
-// Reveal returns the text of the token, for storing it. There is no other way to get it; keep the result out of logs.
+// Reveal returns the text of the token, for a key service or a vault that encrypts it. There is no other way to get it; keep the
+// result out of logs. See TokenCipher to store a token.
 func (t Token) Reveal() string { return string(secret.Reveal(t.concealed)) }
 
 // IsZero reports whether the token was not given.
@@ -69,7 +70,7 @@ func (t Token) IsZero() bool { return t.concealed.IsZero() }
 // String returns ***, or "" for the zero value.
 func (t Token) String() string { return t.concealed.String() }
 
-var errTokenStored = errors.New("cardgateway: a Token cannot be stored directly: store the text that Reveal returns, and restore it with NewToken")
+var errTokenStored = errors.New("cardgateway: a Token cannot be stored directly: encrypt it with a TokenCipher, or store the text that Reveal returns and restore it with NewToken")
 
 // MarshalJSON returns an error unless the token is zero: a program that stores tokens as JSON would store the mask and lose
 // the token. Logging a Token works; a logger that encodes a struct with one as JSON logs the error instead.

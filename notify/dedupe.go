@@ -11,19 +11,11 @@ import (
 // Deduper remembers which events have been handled, so that a repeated notification is not handled again: gateways repeat
 // one until the response is HTTP 200, published as up to four times in the 30 minutes after the first failure.
 //
-// MemoryDeduper serves one process. If several processes receive notifications, share a table, for example in Postgres:
+// MemoryDeduper serves one process. If several processes receive notifications, they need a Deduper in a database: see
+// sqlstore.Deduper.
 //
-//	CREATE TABLE notified (key text PRIMARY KEY, claimed timestamptz NOT NULL, handled bool NOT NULL)
-//	-- Claim: fresh if a row was changed; otherwise SELECT handled: handled or busy. A claim lapses, because
-//	-- a process can crash before it ends the claim.
-//	INSERT INTO notified VALUES ($1, now(), false) ON CONFLICT (key) DO UPDATE SET claimed = now()
-//	  WHERE NOT notified.handled AND notified.claimed < now() - interval '5 minutes'
-//	-- Handled:
-//	UPDATE notified SET handled = true WHERE key = $1
-//	-- Release:
-//	DELETE FROM notified WHERE key = $1 AND NOT handled
-//
-// Keep handled events for at least an hour. Keys are at most 255 ASCII characters, made of ids and codes, never of card
+// An implementation must let a claim lapse after some minutes, because a process can crash before it ends the claim, and
+// remember handled events for at least an hour. Keys are at most 255 ASCII characters, made of ids and codes, never of card
 // data, of a token or of a hash of one. The handler calls a Deduper only for events that the gateway has confirmed. The
 // methods must be safe for concurrent use.
 type Deduper interface {

@@ -4,10 +4,16 @@ import (
 	"context"
 	"testing"
 
+	"github.com/cardgateway/cardgateway-go/internal/test/dedupertest"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
 func TestMemoryDeduper(t *testing.T) {
+	dedupertest.Run(t, func(testing.TB) []notify.Deduper { return []notify.Deduper{notify.NewMemoryDeduper(0)} })
+}
+
+// TestMemoryDeduperForgets: the events that were handled first are forgotten first.
+func TestMemoryDeduperForgets(t *testing.T) {
 	ctx := context.Background()
 	d := notify.NewMemoryDeduper(2)
 	claim := func(key string, want notify.ClaimResult) {
@@ -23,13 +29,7 @@ func TestMemoryDeduper(t *testing.T) {
 		}
 	}
 	claim("a", notify.ClaimFresh)
-	claim("a", notify.ClaimBusy)
-	if err := d.Release(ctx, "a"); err != nil {
-		t.Error(err)
-	}
-	claim("a", notify.ClaimFresh)
 	handled("a")
-	claim("a", notify.ClaimHandled)
 	for _, key := range []string{"b", "c"} {
 		claim(key, notify.ClaimFresh)
 		handled(key)

@@ -34,6 +34,34 @@ const (
 	// UnknownOutcomesMetric counts the calls that ended with an unknown outcome: payments that have to be resolved, and
 	// calls of Resolve that did not resolve one.
 	UnknownOutcomesMetric = "cardgateway.client.unknown_outcomes"
+
+	// JournalWorkingMetric is a gauge: 1 if this process works for the journal, 0 if another one does, or none.
+	JournalWorkingMetric = "cardgateway.journal.working"
+	// JournalEntriesMetric is a gauge of the payments and refunds that are not acknowledged, by state.
+	JournalEntriesMetric = "cardgateway.journal.entries"
+	// JournalStateKey is unknown, pending, presumed_absent, refused, conflicting or settled: RecoverInfo.Open is unknown.
+	JournalStateKey = attribute.Key("cardgateway.journal.state")
+	// JournalUnansweredMetric is a gauge of the payments and refunds for which the last query failed.
+	JournalUnansweredMetric = "cardgateway.journal.unanswered"
+	// JournalUnreadableMetric is a gauge of the entries that cannot be read.
+	JournalUnreadableMetric = "cardgateway.journal.unreadable"
+	// JournalOldestUnknownMetric is a gauge of the seconds since the oldest payment or refund with an unknown outcome was
+	// submitted; zero if there is none.
+	JournalOldestUnknownMetric = "cardgateway.journal.oldest_unknown.age"
+	// JournalRecoverDurationMetric is a histogram of the duration of Recover in seconds.
+	JournalRecoverDurationMetric = "cardgateway.journal.recover.duration"
+	// JournalCompleteKey is RecoverInfo.Complete of one Recover.
+	JournalCompleteKey = attribute.Key("cardgateway.journal.complete")
+
+	// NotificationsMetric counts notifications by result.
+	NotificationsMetric = "cardgateway.notifications"
+	// NotificationDurationMetric is a histogram of the time from a notification to its response, in seconds.
+	NotificationDurationMetric = "cardgateway.notification.duration"
+	// NotificationKindKey is the kind as claimed: payment, refund, chargeback or unknown.
+	NotificationKindKey = attribute.Key("cardgateway.notification.kind")
+	// NotificationResultKey is handled, repeated (handled before), throttled (rejected because of a limit), failed (not confirmed or
+	// not handled yet) or rejected (for good). The gateway repeats those that were throttled or failed, but only a few times.
+	NotificationResultKey = attribute.Key("cardgateway.notification.result")
 )
 
 const scope = "github.com/cardgateway/cardgateway-go/otel"

@@ -20,8 +20,16 @@
 // # Metrics
 //
 // DurationMetric is a histogram of durations by operation and outcome. UnknownOutcomesMetric counts the calls with an
-// unknown outcome. The file dashboard.json in the directory of this package shows both in Grafana; it expects the names
-// that Prometheus uses for them.
+// unknown outcome. ObserveJournal and ObserveNotifications add those of packages journal and notify:
+//
+//	observeJournal, err := otel.ObserveJournal(otel.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	payments := journal.New(client, store, journal.Options{Observe: observeJournal})
+//
+// The file dashboard.json in the directory of this package shows the client's metrics in Grafana; it expects the names that Prometheus
+// uses for them.
 //
 // # Secrets
 //

@@ -26,15 +26,10 @@ func newRecorder(o Options) (*recorder, error) {
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()
 	}
-	if o.MeterProvider == nil {
-		o.MeterProvider = otel.GetMeterProvider()
-	}
-	unique := attribute.NewSet(slices.Clone(o.Attributes)...) // if a key is repeated, the last one wins
-	r := &recorder{client: unique.ToSlice()}
+	r := &recorder{client: o.attributes()}
 	r.tracer = o.TracerProvider.Tracer(scope,
 		trace.WithInstrumentationVersion(cardgateway.Version), trace.WithSchemaURL(semconv.SchemaURL))
-	meter := o.MeterProvider.Meter(scope,
-		metric.WithInstrumentationVersion(cardgateway.Version), metric.WithSchemaURL(semconv.SchemaURL))
+	meter := o.meter()
 	var err error
 	r.duration, err = meter.Float64Histogram(DurationMetric,
 		metric.WithUnit("s"),
@@ -50,6 +45,21 @@ func newRecorder(o Options) (*recorder, error) {
 		metric.WithDescription("Calls to the card gateway that ended with an unknown outcome."),
 	)
 	return r, err
+}
+
+// meter returns the meter of this package.
+func (o Options) meter() metric.Meter {
+	if o.MeterProvider == nil {
+		o.MeterProvider = otel.GetMeterProvider()
+	}
+	return o.MeterProvider.Meter(scope,
+		metric.WithInstrumentationVersion(cardgateway.Version), metric.WithSchemaURL(semconv.SchemaURL))
+}
+
+// attributes returns Attributes without repetitions: the last one of a key wins.
+func (o Options) attributes() []attribute.KeyValue {
+	unique := attribute.NewSet(slices.Clone(o.Attributes)...)
+	return unique.ToSlice()
 }
 
 // spanKey is the context key of a call's span. Attempts use it instead of the current span, which can be a child that

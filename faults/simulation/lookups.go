@@ -279,6 +279,17 @@ func (x *lookups) print(c *call, t *thing) {
 		w.searchError("an error of UnmarshalJSON", v.UnmarshalJSON([]byte(`"`+card.Number+`"`)))
 		w.searchError("an error of UnmarshalText", v.UnmarshalText([]byte(card.Number)))
 	}
+	tokens, err := cardgateway.NewTokenCipher([]byte(secretKey + olderKey))
+	if err != nil {
+		panic(err)
+	}
+	w.searchPrinted("a TokenCipher", tokens)
+	if text, err := tokens.Encrypt(token, t.id); err == nil {
+		w.searchSecrets("an encrypted token", []byte(text))
+		if again, err := tokens.Decrypt(text, t.id); err != nil || !again.Equal(token) {
+			w.violate("a stored token is kept", "the token of %s is decrypted as another one: %v", t.name(), err)
+		}
+	}
 	if v, err := token.Value(); err == nil {
 		w.searchPrinted("what is written to a database", v)
 	}

@@ -589,7 +589,7 @@ func (x *notifications) canConfirm(s *shop, m mail) bool {
 
 func (x *notifications) end() {}
 
-// sharedDeduper is the table of a Deduper that several processes share, as its documentation has it.
+// sharedDeduper is the table of a Deduper that several processes share. It does what sqlstore.Deduper does, in virtual time.
 type sharedDeduper struct {
 	mu     sync.Mutex
 	rows   map[string]*dedupeRow
@@ -597,11 +597,12 @@ type sharedDeduper struct {
 }
 
 type dedupeRow struct {
+	holder  *process // of the claim
 	claimed time.Time
 	handled bool
 }
 
-const claimLapses = 5 * time.Minute
+const claimLapses = 2 * time.Minute
 
 type dedupeConnection struct {
 	p     *process
@@ -613,23 +614,21 @@ func (d dedupeConnection) Claim(ctx context.Context, key string) (notify.ClaimRe
 		row := d.table.rows[key]
 		switch {
 		case row == nil:
-			d.table.rows[key] = &dedupeRow{claimed: time.Now()}
+			d.table.rows[key] = &dedupeRow{holder: d.p, claimed: time.Now()}
 			return notify.ClaimFresh
 		case row.handled:
 			return notify.ClaimHandled
 		case time.Since(row.claimed) < claimLapses:
 			return notify.ClaimBusy
 		}
-		row.claimed = time.Now()
+		row.holder, row.claimed = d.p, time.Now()
 		return notify.ClaimFresh
 	})
 }
 
 func (d dedupeConnection) Handled(ctx context.Context, key string) error {
 	_, err := dedupe(ctx, d, "Done", key, func() struct{} {
-		if row := d.table.rows[key]; row != nil {
-			row.handled = true
-		}
+		d.table.rows[key] = &dedupeRow{handled: true}
 		return struct{}{}
 	})
 	return err
@@ -637,7 +636,7 @@ func (d dedupeConnection) Handled(ctx context.Context, key string) error {
 
 func (d dedupeConnection) Release(ctx context.Context, key string) error {
 	_, err := dedupe(ctx, d, "Done", key, func() struct{} {
-		if row := d.table.rows[key]; row != nil && !row.handled {
+		if row := d.table.rows[key]; row != nil && row.holder == d.p && !row.handled {
 			delete(d.table.rows, key)
 		}
 		return struct{}{}

@@ -37,12 +37,12 @@ func (d Dialect) clock() string {
 	return `CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)`
 }
 
-// insertMissing returns an insert that does nothing if the row exists.
-func (d Dialect) insertMissing(insert string) string {
+// insertMissing returns an insert that does nothing if a row with the key exists.
+func (d Dialect) insertMissing(insert, key string) string {
 	if d == MySQL {
 		return "INSERT IGNORE" + insert[len("INSERT"):]
 	}
-	return insert + ` ON CONFLICT (shop) DO NOTHING`
+	return insert + ` ON CONFLICT (` + key + `) DO NOTHING`
 }
 
 // Lease implements journal.LeaseStore. A renewal is one statement, a failed attempt two.
@@ -67,7 +67,7 @@ func (s *Store) Lease(ctx context.Context, shop journal.Shop, holder string, len
 		if !errors.Is(err, sql.ErrNoRows) {
 			return string(text), s.explained(ctx, err)
 		}
-		if _, err := s.changeLease(ctx, s.dialect.insertMissing(insertLease), shop.String()); err != nil {
+		if _, err := s.changeLease(ctx, s.dialect.insertMissing(insertLease, "shop"), shop.String()); err != nil {
 			return "", err
 		}
 	}

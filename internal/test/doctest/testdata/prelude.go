@@ -40,21 +40,20 @@ var (
 	charges interface {
 		Store(context.Context, *cardgateway.Transaction) error
 	}
-	mirror localMirror
-	open   openPayment
-	config cardgateway.Config
-	calls  interface{ Add(string, int64) }
-	db     *sql.DB
-	job    struct {
-		Start, End time.Time
-		Checkpoint cardgateway.Checkpoint
-	}
+	mirror           localMirror
+	open             openPayment
+	config           cardgateway.Config
+	calls            interface{ Add(string, int64) }
+	db               *sql.DB
 	yesterday, today time.Time
 	tokenURLKey      []byte
+	tokenKey         []byte
+	tokens           *cardgateway.TokenCipher
+	cardID           string
 
 	subscription func(transactionID string) cardgateway.SubscriptionRequest
-	seal, unseal func(text string) (string, error)
 	storeOutcome func(context.Context, journal.Entry) error
+	upsertOrder  func(context.Context, *sql.Tx, *cardgateway.Transaction) error
 )
 
 // merchantOrders is the merchant's own database.
@@ -74,7 +73,6 @@ type merchantOrders interface {
 // localMirror is where a job keeps the rows of a walk.
 type localMirror interface {
 	Store(context.Context, *cardgateway.Transaction) error
-	SaveCheckpoint(context.Context, cardgateway.Checkpoint) error
 	ContinueLater(context.Context, cardgateway.Checkpoint) error
 	DayIsComplete(context.Context, time.Time) error
 }

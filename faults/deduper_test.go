@@ -1,0 +1,301 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/dedupertest"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// openDeduper opens a store like a process of its own, and returns its Deduper.
+func openDeduper(t testing.TB, spec, appID string) *sqlstore.Deduper {
+	t.Helper()
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = done() }) // it has served
+	return newDeduper(t, store, appID)
+}
+
+func newDeduper(t testing.TB, store journal.Store, appID string) *sqlstore.Deduper {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: cardgateway.AppID(appID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := store.(interface {
+		NewDeduper(context.Context, *cardgateway.Client) (*sqlstore.Deduper, error)
+	}).NewDeduper(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func expectClaim(t *testing.T, d notify.Deduper, key string, want notify.ClaimResult) {
+	t.Helper()
+	if got, err := d.Claim(t.Context(), key); got != want || err != nil {
+		t.Errorf("Claim(%s): got %v, %v, want %v", key, got, err, want)
+	}
+}
+
+// later lets all claims and handled events of a database be so many seconds older.
+func later(t *testing.T, db *sql.DB, seconds int) {
+	t.Helper()
+	execAll(t, db, fmt.Sprintf("UPDATE cardgateway_notified SET expires = expires - %d", 1_000_000*seconds))
+}
+
+func count(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM cardgateway_notified").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestDeduper: three processes share the events in a database.
+func TestDeduper(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		apps := 0
+		dedupertest.Run(t, func(t testing.TB) (all []notify.Deduper) {
+			apps++ // each test has events of its own
+			for range 3 {
+				all = append(all, openDeduper(t, spec, fmt.Sprint(apps)))
+			}
+			return all
+		})
+	})
+}
+
+// TestDeduperTimes: a claim lapses after two minutes, and is then of its next holder only; a handled event is kept for 24 hours.
+func TestDeduperTimes(t *testing.T) {
+	const day = 24 * 60 * 60
+	for _, tt := range []struct {
+		name string
+		do   func(t *testing.T, first, second notify.Deduper, wait func(seconds int))
+	}{
+		{"a claim is kept", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			wait(100)
+			expectClaim(t, second, "a", notify.ClaimBusy)
+		}},
+		{"a claim lapses", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			wait(121)
+			expectClaim(t, second, "a", notify.ClaimFresh)
+			expectClaim(t, first, "a", notify.ClaimBusy)
+		}},
+		{"a claim lapses for its own process", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			wait(121)
+			expectClaim(t, first, "a", notify.ClaimFresh)
+			expectClaim(t, second, "a", notify.ClaimBusy)
+		}},
+		{"a lapsed claim is released late", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			wait(121)
+			expectClaim(t, second, "a", notify.ClaimFresh)
+			if err := first.Release(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			expectClaim(t, first, "a", notify.ClaimBusy)
+		}},
+		{"a lapsed claim is handled late", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			wait(121)
+			expectClaim(t, second, "a", notify.ClaimFresh)
+			if err := first.Handled(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			if err := second.Release(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			expectClaim(t, second, "a", notify.ClaimHandled)
+		}},
+		{"a handled event is kept", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			if err := first.Handled(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			wait(day - 60)
+			expectClaim(t, second, "a", notify.ClaimHandled)
+		}},
+		{"a handled event is forgotten", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			if err := first.Handled(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			wait(day + 1)
+			expectClaim(t, second, "a", notify.ClaimFresh)
+			expectClaim(t, first, "a", notify.ClaimBusy)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			everyStore(t, func(t *testing.T, spec string) {
+				first, second := openDeduper(t, spec, "7"), openDeduper(t, spec, "7")
+				expectClaim(t, first, "a", notify.ClaimFresh)
+				db := openDB(t, spec)
+				tt.do(t, first, second, func(seconds int) { later(t, db, seconds) })
+			})
+		})
+	}
+}
+
+// TestDeduperForgets: rows that have expired are deleted 200 at a time, by the first claim of a Deduper and every hundredth after it.
+func TestDeduperForgets(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		d := openDeduper(t, spec, "7")
+		db := openDB(t, spec)
+		const old = 450
+		for i := range old {
+			execAll(t, db, fmt.Sprintf("INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES ('old %d', '', TRUE, %d)", i, i))
+		}
+		left, claims := old, 0
+		for _, want := range []struct{ claims, old int }{{1, 250}, {100, 250}, {101, 50}, {201, 0}} {
+			for ; claims < want.claims; claims++ {
+				expectClaim(t, d, fmt.Sprint("new ", claims), notify.ClaimFresh)
+			}
+			if left = count(t, db) - claims; left != want.old {
+				t.Errorf("after %d claims: got %d old rows, want %d", claims, left, want.old)
+			}
+		}
+		expectClaim(t, d, "new 0", notify.ClaimBusy)
+	})
+}
+
+// TestDeduperShops: two shops that share a database do not see each other's events.
+func TestDeduperShops(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		expectClaim(t, openDeduper(t, spec, "7"), "a", notify.ClaimFresh)
+		expectClaim(t, openDeduper(t, spec, "8"), "a", notify.ClaimFresh)
+		expectClaim(t, openDeduper(t, spec, "7"), "a", notify.ClaimBusy)
+	})
+}
+
+// TestDeduperOneConnection: one connection is enough for the store, the Deduper and concurrent callers.
+func TestDeduperOneConnection(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		openDeduper(t, spec, "7") // creates the database
+		db := openDB(t, spec)
+		db.SetMaxOpenConns(1)
+		kind, _, _ := strings.Cut(spec, ":")
+		dialects := map[string]sqlstore.Dialect{"sqlite": sqlstore.SQLite, "postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL}
+		store, err := sqlstore.New(t.Context(), db, dialects[kind])
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := newDeduper(t, store, "7")
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				key := fmt.Sprint(i)
+				expectClaim(t, d, key, notify.ClaimFresh)
+				if err := d.Handled(t.Context(), key); err != nil {
+					t.Error(err)
+				}
+				expectClaim(t, d, key, notify.ClaimHandled)
+			})
+		}
+		all.Wait()
+	})
+}
+
+// TestDeduperCreatedAtOnce: several processes can create the table at the same time.
+func TestDeduperCreatedAtOnce(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for range 8 {
+			store, done, err := OpenStore(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = done() }()
+			all.Go(func() {
+				<-start
+				newDeduper(t, store, "7")
+			})
+		}
+		close(start)
+		all.Wait()
+	})
+}
+
+// TestDeduperForeignTable: a table that has the name and other columns is refused.
+func TestDeduperForeignTable(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		store, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = done() }()
+		execAll(t, openDB(t, spec), "CREATE TABLE cardgateway_notified (event VARCHAR(200), expires BIGINT)")
+		client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "7"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = store.(interface {
+			NewDeduper(context.Context, *cardgateway.Client) (*sqlstore.Deduper, error)
+		}).NewDeduper(t.Context(), client)
+		if err == nil || !strings.Contains(err.Error(), "column") {
+			t.Errorf("got %v, want that a column is missing", err)
+		}
+	})
+}
+
+// TestDeduperHandlers: two processes get the same notification at the same time, and one of them handles it.
+func TestDeduperHandlers(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		client, err := cardgateway.New(cardgateway.Config{BaseURL: gateway.URL, AppID: "7"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := shopOver(t, gateway.Gateway, journal.NewMemoryStore(), "7")
+		var mu sync.Mutex
+		handled := make(map[string]int)
+		var handlers []http.Handler
+		for range 2 {
+			handlers = append(handlers, notify.NewHandler(client, notify.Options{QueriesPerSecond: 1000, Deduper: openDeduper(t, spec, "7")},
+				func(_ context.Context, n *notify.Notification) error {
+					mu.Lock()
+					defer mu.Unlock()
+					handled[n.Transaction.TransactionID]++
+					return nil
+				}))
+		}
+		for i := range 10 {
+			o := Order{ID: fmt.Sprint(i), Card: sandbox.Approved, Amount: "12.50"}
+			paid, err := j.CreateSubscription(t.Context(), o.subscription())
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := fmt.Sprintf(`{"transactionType":"Sale","uniqueId":%q,"transactionId":%q,"code":"100"}`, paid.UniqueID, o.ID)
+			var both sync.WaitGroup
+			for _, h := range handlers {
+				both.Go(func() {
+					r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+					r.Header.Set("Content-Type", "application/json")
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, r)
+					if w.Code != http.StatusOK && w.Code != http.StatusServiceUnavailable { // the other one is handling it
+						t.Errorf("got %d", w.Code)
+					}
+				})
+			}
+			both.Wait()
+			if handled[o.ID] != 1 {
+				t.Errorf("%s was handled %d times", o.ID, handled[o.ID])
+			}
+		}
+	})
+}

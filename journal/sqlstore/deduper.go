@@ -1,0 +1,226 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/retry"
+	"github.com/cardgateway/cardgateway-go/notify"
+)
+
+// Deduper is a notify.Deduper in the database of a Store, for any number of processes. Create one with Store.NewDeduper. Its methods
+// are safe for concurrent use.
+//
+// Of all who claim an event at the same time, exactly one gets notify.ClaimFresh. A claim that is neither handled nor released,
+// because its process has died, lapses after two minutes: the gateway's next repetition can then claim the event. So the
+// merchant's function should return well within that time; if it takes longer, a repetition may call it again meanwhile. An event
+// that has been handled is remembered for 24 hours after that. All times are those of the database's clock.
+type Deduper struct {
+	db      *sql.DB
+	dialect Dialect
+	shop    string // base URL and appId, the beginning of every event
+	holder  string // of the claims of this Deduper: Release leaves those of others
+	claims  atomic.Uint64
+}
+
+const (
+	claimLapses = 2 * time.Minute // less than the five minutes until the gateway's third attempt
+	keepHandled = 24 * time.Hour
+
+	forgetEvery = 100 // claims
+	forgetMost  = 200 // rows at a time: more than are added meanwhile
+
+	longestEvent = longestShop + len(" ") + 255 // bytes; 255 of them are the key, see notify.Deduper
+)
+
+// NewDeduper creates the table cardgateway_notified in the store's database if it does not exist, and returns a Deduper that uses
+// it for the notifications of this client's gateway and app. Use a client with the same BaseURL in every process.
+//
+// The methods need a connection of the store's database for a moment. The database user needs SELECT, INSERT, UPDATE and DELETE on
+// the table, and the right to create it only for the first run.
+func (s *Store) NewDeduper(ctx context.Context, client *cardgateway.Client) (*Deduper, error) {
+	if err := needContext(ctx, "NewDeduper"); err != nil {
+		return nil, err
+	}
+	if client == nil {
+		return nil, errors.New("sqlstore: NewDeduper: client is nil")
+	}
+	if err := s.dialect.createNotified(ctx, s.db); err != nil {
+		return nil, fmt.Errorf("sqlstore: NewDeduper: %v: %w", s.dialect, err)
+	}
+	return &Deduper{db: s.db, dialect: s.dialect, shop: client.BaseURL() + " " + string(client.AppID()), holder: rand.Text()}, nil
+}
+
+// notified returns the statements that create the table. A row is a claim or, if handled is set, an event that has been handled.
+// After expires it counts for nothing.
+func (d Dialect) notified() []string {
+	text, boolean, index, options := "TEXT", "INTEGER", "", ""
+	switch d {
+	case Postgres:
+		text, boolean = `TEXT COLLATE "C"`, "BOOLEAN"
+	case MySQL: // binary, as in the table of a Store
+		text, boolean = "VARBINARY("+strconv.Itoa(longestEvent)+")", "BOOLEAN"
+		index, options = ", INDEX cardgateway_notified_expires (expires)", " ENGINE = InnoDB ROW_FORMAT = DYNAMIC"
+	}
+	statements := []string{`CREATE TABLE IF NOT EXISTS cardgateway_notified (
+		event   ` + text + ` NOT NULL PRIMARY KEY, -- shop, a space and the key
+		holder  ` + text + ` NOT NULL, -- the Deduper that has claimed the event
+		handled ` + boolean + ` NOT NULL,
+		expires BIGINT NOT NULL       -- microseconds since 1970, UTC
+		` + index + `)` + options}
+	if d != MySQL {
+		statements = append(statements, `CREATE INDEX IF NOT EXISTS cardgateway_notified_expires ON cardgateway_notified (expires)`)
+	}
+	return statements
+}
+
+const selectNotified = `SELECT event, holder, handled, expires FROM cardgateway_notified WHERE 1 = 0`
+
+// createNotified creates the table, unless it exists. If several processes create it at once, some can fail although the
+// statements say IF NOT EXISTS; the next attempt then finds the table.
+func (d Dialect) createNotified(ctx context.Context, db *sql.DB) (err error) {
+	for range 10 {
+		if query(ctx, db, selectNotified) == nil {
+			return nil
+		}
+		if err = d.tryNotified(ctx, db); err == nil || retry.Sleep(ctx, 50*time.Millisecond) != nil {
+			break
+		}
+	}
+	return err
+}
+
+func (d Dialect) tryNotified(ctx context.Context, db *sql.DB) error {
+	for _, statement := range d.notified() {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return query(ctx, db, selectNotified) // fails if it is a table of somebody else with this name
+}
+
+// in returns the expression for the database's time after a duration.
+func (d Dialect) in(after time.Duration) string {
+	return d.clock() + " + " + strconv.FormatInt(after.Microseconds(), 10)
+}
+
+// Claim implements notify.Deduper. Every hundredth claim also forgets up to 200 events whose time is over.
+func (d *Deduper) Claim(ctx context.Context, key string) (notify.ClaimResult, error) {
+	event, err := d.event(ctx, "Claim", key)
+	if err != nil {
+		return notify.ClaimBusy, err
+	}
+	result, err := d.claim(ctx, event)
+	if err != nil {
+		return notify.ClaimBusy, fmt.Errorf("sqlstore: %w", err)
+	}
+	if d.claims.Add(1)%forgetEvery == 1 {
+		_ = d.forget(ctx) // a later claim tries again
+	}
+	return result, nil
+}
+
+func (d *Deduper) claim(ctx context.Context, event string) (notify.ClaimResult, error) {
+	insert := d.dialect.insertMissing(`INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, FALSE, `+
+		d.dialect.in(claimLapses)+`)`, "event")
+	for range 3 {
+		if n, err := d.exec(ctx, insert, event, d.holder); n > 0 || err != nil {
+			return notify.ClaimFresh, err
+		}
+		n, err := d.exec(ctx, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.dialect.in(claimLapses)+`
+			WHERE event = ? AND expires < `+d.dialect.clock(), d.holder, event)
+		if n > 0 || err != nil {
+			return notify.ClaimFresh, err
+		}
+		var handled bool
+		err = d.db.QueryRowContext(ctx, d.dialect.sql(`SELECT handled FROM cardgateway_notified WHERE event = ?`), event).Scan(&handled)
+		switch {
+		case errors.Is(err, sql.ErrNoRows): // released or forgotten meanwhile
+			continue
+		case handled:
+			return notify.ClaimHandled, err
+		}
+		return notify.ClaimBusy, err
+	}
+	return notify.ClaimBusy, nil
+}
+
+// Handled implements notify.Deduper. The event need not be claimed.
+func (d *Deduper) Handled(ctx context.Context, key string) error {
+	statement := `INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, TRUE, ` + d.dialect.in(keepHandled) + `) `
+	if d.dialect == MySQL {
+		statement += `ON DUPLICATE KEY UPDATE handled = VALUES(handled), expires = VALUES(expires)`
+	} else {
+		statement += `ON CONFLICT (event) DO UPDATE SET handled = excluded.handled, expires = excluded.expires`
+	}
+	return d.end(ctx, "Handled", statement, key)
+}
+
+// Release implements notify.Deduper. A claim that has lapsed, and that another Deduper holds now, is left to that one.
+func (d *Deduper) Release(ctx context.Context, key string) error {
+	return d.end(ctx, "Release", `DELETE FROM cardgateway_notified WHERE event = ? AND holder = ? AND NOT handled`, key)
+}
+
+// end ends a claim of this Deduper with a statement.
+func (d *Deduper) end(ctx context.Context, method, statement, key string) error {
+	event, err := d.event(ctx, method, key)
+	if err != nil {
+		return err
+	}
+	if _, err := d.exec(ctx, statement, event, d.holder); err != nil {
+		return fmt.Errorf("sqlstore: %w", err)
+	}
+	return nil
+}
+
+// forget deletes some rows that have expired. It selects them first, because a statement that searches the rows that it
+// deletes locks others on MySQL.
+func (d *Deduper) forget(ctx context.Context) error {
+	rows, err := d.db.QueryContext(ctx, `SELECT event FROM cardgateway_notified WHERE expires < `+d.dialect.clock()+
+		` ORDER BY expires LIMIT `+strconv.Itoa(forgetMost))
+	if err != nil {
+		return err
+	}
+	var expired []any
+	for rows.Next() {
+		var event string
+		if err := rows.Scan(&event); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		expired = append(expired, event)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(expired) == 0 {
+		return err
+	}
+	expired = padded(expired)
+	_, err = d.exec(ctx, `DELETE FROM cardgateway_notified WHERE event IN (`+repeated("?", len(expired))+`) AND expires < `+d.dialect.clock(), expired...)
+	return err
+}
+
+// exec makes a statement and returns how many rows it has changed.
+func (d *Deduper) exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	result, err := d.db.ExecContext(ctx, d.dialect.sql(statement), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// event returns the column event for a key. It rejects one that MySQL would truncate without an error: INSERT IGNORE does.
+func (d *Deduper) event(ctx context.Context, method, key string) (string, error) {
+	if err := needContext(ctx, method); err != nil {
+		return "", err
+	}
+	event := d.shop + " " + key
+	if n := len(event); n > longestEvent {
+		return "", fmt.Errorf("sqlstore: %s: the shop and the key have %d bytes, at most %d are allowed", method, n, longestEvent)
+	}
+	return event, nil
+}

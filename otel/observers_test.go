@@ -1,0 +1,286 @@
+package otel_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/otel"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+)
+
+// values returns the values of all metrics by name and attributes: of a histogram, its count.
+func (c *telemetry) values(t *testing.T) map[string]float64 {
+	t.Helper()
+	got := map[string]float64{}
+	add := func(m metricdata.Metrics, set attribute.Set, value float64) {
+		got[strings.TrimSpace(m.Name+" "+text(set.ToSlice()))] = value
+	}
+	for _, scope := range c.metrics(t).ScopeMetrics {
+		for _, m := range scope.Metrics {
+			switch data := m.Data.(type) {
+			case metricdata.Gauge[int64]:
+				for _, p := range data.DataPoints {
+					add(m, p.Attributes, float64(p.Value))
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range data.DataPoints {
+					add(m, p.Attributes, p.Value)
+				}
+			case metricdata.Sum[int64]:
+				for _, p := range data.DataPoints {
+					add(m, p.Attributes, float64(p.Value))
+				}
+			case metricdata.Histogram[float64]:
+				for _, p := range data.DataPoints {
+					add(m, p.Attributes, float64(p.Count))
+				}
+			default:
+				t.Errorf("%s has data of type %T", m.Name, data)
+			}
+		}
+	}
+	return got
+}
+
+// gauges returns the gauges of a journal with these counts.
+func gauges(unknown, pending, absent, refused, conflicting, settled, unanswered, unreadable float64) map[string]float64 {
+	const entries = "cardgateway.journal.entries cardgateway.journal.state="
+	return map[string]float64{
+		"cardgateway.journal.working": 1,
+		entries + "unknown": unknown, entries + "pending": pending, entries + "presumed_absent": absent, entries + "refused": refused,
+		entries + "conflicting": conflicting, entries + "settled": settled,
+		"cardgateway.journal.unanswered": unanswered, "cardgateway.journal.unreadable": unreadable,
+	}
+}
+
+// TestObserveJournal: the gauges are those of the last complete Recover; every Recover has a duration.
+func TestObserveJournal(t *testing.T) {
+	const complete, incomplete = "cardgateway.journal.recover.duration cardgateway.journal.complete=true",
+		"cardgateway.journal.recover.duration cardgateway.journal.complete=false"
+	counted := journal.RecoverInfo{
+		Open: 1, Pending: 2, PresumedAbsent: 3, Refused: 4, Conflicts: 5, Settled: 6, Unanswered: 7, Unreadable: 8, Complete: true,
+		OldestOpen: time.Now().Add(-time.Hour), Duration: time.Second,
+	}
+	for _, tt := range []struct {
+		name     string
+		observed []journal.RecoverInfo
+		want     map[string]float64 // the gauges but the age
+		age      time.Duration      // of the oldest unknown, at least; negative means that there is none
+		durations
+	}{
+		{"none yet", nil, nil, -1, durations{}},
+		{"one", []journal.RecoverInfo{counted}, gauges(1, 2, 3, 4, 5, 6, 7, 8), time.Hour, durations{complete: 1}},
+		{"nothing left", []journal.RecoverInfo{counted, {Complete: true}}, gauges(0, 0, 0, 0, 0, 0, 0, 0), 0, durations{complete: 2}},
+		{"a failed one changes no gauge", []journal.RecoverInfo{counted, {Open: 9}}, gauges(1, 2, 3, 4, 5, 6, 7, 8), time.Hour,
+			durations{complete: 1, incomplete: 1}},
+		{"a failed one first", []journal.RecoverInfo{{Open: 9}}, nil, -1, durations{incomplete: 1}},
+		{"another process works then", []journal.RecoverInfo{counted, {Standby: true}},
+			map[string]float64{"cardgateway.journal.working": 0}, -1, durations{complete: 1}},
+		{"and this one again", []journal.RecoverInfo{{Standby: true}, counted}, gauges(1, 2, 3, 4, 5, 6, 7, 8), time.Hour, durations{complete: 1}},
+		{"a clock that was set back", []journal.RecoverInfo{{Open: 1, Complete: true, OldestOpen: time.Now().Add(time.Hour)}},
+			gauges(1, 0, 0, 0, 0, 0, 0, 0), 0, durations{complete: 1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			telemetry := newTelemetry()
+			observe, err := otel.ObserveJournal(telemetry.Options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, info := range tt.observed {
+				observe(t.Context(), info)
+			}
+			got := telemetry.values(t)
+			age, ok := got[otel.JournalOldestUnknownMetric]
+			if delete(got, otel.JournalOldestUnknownMetric); ok != (tt.age >= 0) || ok && (age < tt.age.Seconds() || age > tt.age.Seconds()+60) {
+				t.Errorf("age: got %v, %t, want %v", age, ok, tt.age)
+			}
+			want := maps.Clone(map[string]float64(tt.durations))
+			maps.Copy(want, tt.want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("metrics (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+type durations map[string]float64
+
+// TestObserveJournalOfAPayment: a journal reports a payment without an outcome.
+func TestObserveJournalOfAPayment(t *testing.T) {
+	b := newBench(t)
+	b.Attributes = []attribute.KeyValue{attribute.String("shop", "berlin")}
+	observe, err := otel.ObserveJournal(b.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payments := journal.New(b.client, journal.NewMemoryStore(), journal.Options{Observe: observe})
+	b.gateway.Inject(sandbox.Fault{Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+	if _, err := payments.TokenPayment(t.Context(), b.token, tokenPayment("t-lost")); err == nil {
+		t.Fatal("no error")
+	}
+	for _, err := range payments.Recover(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := b.values(t)
+	if n := got["cardgateway.journal.entries cardgateway.journal.state=unknown shop=berlin"]; n != 1 {
+		t.Errorf("got %v unknown in %v", n, got)
+	}
+	if age := got["cardgateway.journal.oldest_unknown.age shop=berlin"]; age <= 0 || age > 60 {
+		t.Errorf("got an age of %v s", age)
+	}
+}
+
+// TestObserveNotifications: notifications are counted by result, from zero.
+func TestObserveNotifications(t *testing.T) {
+	const count, duration = "cardgateway.notifications cardgateway.notification.result=", "cardgateway.notification.duration "
+	zero := map[string]float64{count + "handled": 0, count + "repeated": 0, count + "throttled": 0, count + "failed": 0, count + "rejected": 0}
+	for _, tt := range []struct {
+		name   string
+		info   *notify.Info
+		result string
+		want   string // the attributes of the duration
+	}{
+		{"none yet", nil, "", ""},
+		{"handled", &notify.Info{Kind: notify.KindPayment, Status: 200}, "handled", "payment cardgateway.notification.result=handled http.response.status_code=200"},
+		{"repeated", &notify.Info{Kind: notify.KindRefund, Status: 200, Repeated: true}, "repeated",
+			"refund cardgateway.notification.result=repeated http.response.status_code=200"},
+		{"throttled", &notify.Info{Kind: notify.KindPayment, Status: 503, Throttled: true}, "throttled",
+			"payment cardgateway.notification.result=throttled http.response.status_code=503"},
+		{"failed", &notify.Info{Kind: notify.KindChargeback, Status: 503, Err: errors.New("down")}, "failed",
+			"chargeback cardgateway.notification.result=failed http.response.status_code=503"},
+		{"rejected", &notify.Info{Status: 403, Err: errors.New("forged")}, "rejected",
+			"unknown cardgateway.notification.result=rejected http.response.status_code=403"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			telemetry := newTelemetry()
+			observe, err := otel.ObserveNotifications(telemetry.Options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := maps.Clone(zero)
+			if tt.info != nil {
+				observe(t.Context(), *tt.info)
+				want[count+tt.result], want[duration+"cardgateway.notification.kind="+tt.want] = 1, 1
+			}
+			if diff := cmp.Diff(want, telemetry.values(t)); diff != "" {
+				t.Errorf("metrics (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestObserveNotificationsOfAHandler: a handler reports what is no notification.
+func TestObserveNotificationsOfAHandler(t *testing.T) {
+	b := newBench(t)
+	b.Attributes = []attribute.KeyValue{attribute.String("shop", "berlin")}
+	observe, err := otel.ObserveNotifications(b.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := notify.NewHandler(b.client, notify.Options{Observe: observe}, func(context.Context, *notify.Notification) error { return nil })
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x")))
+	if n := b.values(t)["cardgateway.notifications cardgateway.notification.result=rejected shop=berlin"]; n != 1 {
+		t.Errorf("got %v rejected", n)
+	}
+}
+
+// TestObserversRecordNoText: no error text and no id is part of a metric.
+func TestObserversRecordNoText(t *testing.T) {
+	const secret = "tok-secret"
+	telemetry := newTelemetry()
+	observeJournal, err := otel.ObserveJournal(telemetry.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	observeNotifications, err := otel.ObserveNotifications(telemetry.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	observeJournal(t.Context(), journal.RecoverInfo{Complete: true, Unanswered: 1, LastError: errors.New(secret)})
+	observeNotifications(t.Context(), notify.Info{UniqueID: secret, Status: 503, Err: errors.New(secret)})
+	exported, err := json.Marshal(telemetry.metrics(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(exported)+fmt.Sprintf("%+v", telemetry.metrics(t)), secret) {
+		t.Error("the metrics contain a text that is not theirs")
+	}
+}
+
+// refusingMetric is a meter that has no metric of this name.
+type refusingMetric struct {
+	noop.Meter
+	name string
+}
+
+func (r refusingMetric) err(name string) error {
+	if name == r.name {
+		return errNoCounter
+	}
+	return nil
+}
+
+// provider is a meter provider without a metric.
+type provider struct {
+	noop.MeterProvider
+	without string
+}
+
+func (p provider) Meter(string, ...metric.MeterOption) metric.Meter {
+	return refusingMetric{name: p.without}
+}
+
+func (r refusingMetric) Int64Counter(name string, _ ...metric.Int64CounterOption) (metric.Int64Counter, error) {
+	return noop.Int64Counter{}, r.err(name)
+}
+
+func (r refusingMetric) Float64Histogram(name string, _ ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+	return noop.Float64Histogram{}, r.err(name)
+}
+
+func (r refusingMetric) Int64ObservableGauge(name string, _ ...metric.Int64ObservableGaugeOption) (metric.Int64ObservableGauge, error) {
+	return noop.Int64ObservableGauge{}, r.err(name)
+}
+
+func (r refusingMetric) Float64ObservableGauge(name string, _ ...metric.Float64ObservableGaugeOption) (metric.Float64ObservableGauge, error) {
+	return noop.Float64ObservableGauge{}, r.err(name)
+}
+
+func (r refusingMetric) RegisterCallback(metric.Callback, ...metric.Observable) (metric.Registration, error) {
+	return noop.Registration{}, r.err("callback")
+}
+
+// TestObserverErrors: an error of the meter provider is returned, whichever metric it is about.
+func TestObserverErrors(t *testing.T) {
+	for _, name := range []string{
+		otel.JournalWorkingMetric, otel.JournalEntriesMetric, otel.JournalUnansweredMetric, otel.JournalUnreadableMetric, otel.JournalOldestUnknownMetric,
+		otel.JournalRecoverDurationMetric, "callback", otel.NotificationsMetric, otel.NotificationDurationMetric,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := otel.Options{MeterProvider: provider{without: name}}
+			observeJournal, journalErr := otel.ObserveJournal(o)
+			observeNotifications, notifyErr := otel.ObserveNotifications(o)
+			err := errors.Join(journalErr, notifyErr)
+			if !errors.Is(err, errNoCounter) || (observeJournal == nil) != (journalErr != nil) || (observeNotifications == nil) != (notifyErr != nil) {
+				t.Errorf("got %v and functions %t, %t", err, observeJournal != nil, observeNotifications != nil)
+			}
+		})
+	}
+}
