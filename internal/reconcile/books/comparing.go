@@ -23,33 +23,33 @@ const (
 // either. COALESCE keeps SQLite from reading the rows in the order of an index, which is a random order of the table.
 var entries = map[Kind]string{
 	Payment: `
-		SELECT COALESCE(transaction_id, '') AS id, 0 AS line, at, 0 AS until, state, amount, currency, unique_id, '' AS payment, card, '' AS order_id, test
+		SELECT COALESCE(transaction_id, '') AS id, 0 AS line, at, test AS number, state, amount, currency, unique_id, '' AS payment, card AS text
 		FROM cardgateway_orders
 		UNION ALL
-		SELECT transaction_id, line, at, until, state, amount, currency, '', '', '', order_id, 0 FROM cardgateway_listed_payments` + laterLines + `
+		SELECT transaction_id, line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_listed_payments` + laterLines + `
 		ORDER BY id`,
 	Refund: `
-		SELECT ` + refundID + ` AS id, 0 AS line, r.at, 0 AS until, r.state, r.amount, ` + refundCurrency + `, r.refund_unique_id, r.unique_id AS payment, '', '', 0
+		SELECT ` + refundID + ` AS id, 0 AS line, r.at, 0 AS number, r.state, r.amount, ` + refundCurrency + `, r.refund_unique_id, r.unique_id AS payment, '' AS text
 		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id
 		UNION ALL
-		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', '', order_id, 0 FROM cardgateway_listed_refunds` + laterLines + `
+		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', order_id FROM cardgateway_listed_refunds` + laterLines + `
 		ORDER BY id`,
 }
 
 // laterLines are the lines of the list of an earlier month that belong to later ones, with negative numbers.
 const laterLines = `
 		UNION ALL
-		SELECT id, -line, at, until, state, amount, currency, '', '', '', order_id, 0 FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`
+		SELECT id, -line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`
 
 // Entries returns the rows of the copy, of any time, and the lines of the merchant's list, sorted by the bytes of their ids. Those
 // with the same id are in no order. If before is not zero, it is the start of a month that was compared: the lines of its list that belong
 // to later months are there, too.
 func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.Seq2[Entry, error] {
-	var id, state, currency, order string
+	var id, state, currency, text string // the card of a row, the order of a line
 	var line int
-	var until int64
+	var number int64 // of a row, whether it is a test; of a line, until
 	var e cells
-	targets := []any{&id, &line, &e.at, &until, &state, &e.amount, &currency, &e.UniqueID, &e.Payment, &e.Card, &order, &e.Test}
+	targets := []any{&id, &line, &e.at, &number, &state, &e.amount, &currency, &e.UniqueID, &e.Payment, &text}
 	return comparedRows(ctx, b, entries[kind], []any{string(kind), micro(before)}, func(scan func(...any) error, zone *time.Location) (Entry, error) {
 		if err := scan(targets...); err != nil {
 			return Entry{}, err
@@ -58,10 +58,10 @@ func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.S
 			return Entry{}, err
 		}
 		if line != 0 {
-			return Entry{Line: Line{Line: max(line, -line), Earlier: line < 0, ID: id, Order: order, State: state, Amount: e.Amount, Currency: currency,
-				At: e.At, Until: fromMicro(until, zone)}}, nil
+			return Entry{Line: Line{Line: max(line, -line), Earlier: line < 0, ID: id, Order: text, State: state, Amount: e.Amount, Currency: currency,
+				At: e.At, Until: fromMicro(number, zone)}}, nil
 		}
-		e.ID, e.State, e.Currency = id, state, currency
+		e.ID, e.State, e.Currency, e.Card, e.Test = id, state, currency, text, number != 0
 		return Entry{Row: e.Row}, nil
 	})
 }

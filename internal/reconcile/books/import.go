@@ -39,20 +39,20 @@ type ListSource struct {
 // be, or there is none, or the list cannot be read, the error is a *Refused and the old list is kept.
 func (b *Books) ImportPayments(ctx context.Context, s ListSource) (ListInfo, error) {
 	return b.importList(ctx, s, listTable{PaymentList, "cardgateway_listed_payments",
-		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until", "other"}, paymentColumns})
+		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns})
 }
 
 // ImportRefunds replaces the merchant's list of refunds, as ImportPayments does for payments. The sign of amounts is ignored. The
 // list may have no lines.
 func (b *Books) ImportRefunds(ctx context.Context, s ListSource) (ListInfo, error) {
 	return b.importList(ctx, s, listTable{RefundList, "cardgateway_listed_refunds",
-		[]string{"line", "refund_id", "transaction_id", "amount", "currency", "order_id", "at", "until", "other"}, refundColumns})
+		[]string{"line", "refund_id", "transaction_id", "amount", "currency", "order_id", "at", "until"}, refundColumns})
 }
 
 // listTable is the database table of a list.
 type listTable struct {
 	kind, name string
-	columns    []string // line, one per understood column and until after at, other
+	columns    []string // line, one per understood column, and until after at
 	understood []listColumn
 }
 
@@ -75,7 +75,7 @@ func (b *Books) importList(ctx context.Context, s ListSource, t listTable) (info
 		return info, err
 	}
 	defer func() { err = errors.Join(err, source.close()) }()
-	info = ListInfo{Name: name, Other: append([]string{}, reader.columns.names...), ReadAt: time.Now(), As: ReadAs{Dates: s.Dates}}
+	info = ListInfo{Name: name, ReadAt: time.Now(), As: ReadAs{Dates: s.Dates}}
 	if s.Zone != nil {
 		info.As.Zone = s.Zone.String()
 	}
@@ -159,19 +159,15 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 	}
 	info.SHA256 = hex.EncodeToString(source.sum().Sum(nil))
 	info.As.States = reader.words()
-	other, err := json.Marshal(info.Other)
-	if err != nil {
-		return err
-	}
 	as, err := json.Marshal(info.As)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO cardgateway_lists (kind, name, sha256, lines, unreadable, other_columns, read_as, read_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+	_, err = tx.ExecContext(ctx, `INSERT INTO cardgateway_lists (kind, name, sha256, lines, unreadable, read_as, read_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (kind) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, lines = excluded.lines, unreadable = excluded.unreadable,
-			other_columns = excluded.other_columns, read_as = excluded.read_as, read_at = excluded.read_at`,
-		t.kind, kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(other), string(as), micro(info.ReadAt))
+			read_as = excluded.read_as, read_at = excluded.read_at`,
+		t.kind, kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
 	return err
 }
 

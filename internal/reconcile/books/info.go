@@ -24,11 +24,10 @@ type Info struct {
 
 // ListInfo describes an imported list.
 type ListInfo struct {
-	Name       string   // of the file, or the query
-	SHA256     string   // of the bytes of the file, or of the rows of the query; in hex
-	Rows       int      // lines that were parsed
-	Unreadable int      // lines that could not be parsed
-	Other      []string // names of the additional columns
+	Name       string // of the file, or the query
+	SHA256     string // of the bytes of the file, or of the rows of the query; in hex
+	Rows       int    // lines that were parsed
+	Unreadable int    // lines that could not be parsed
 	As         ReadAs
 	ReadAt     time.Time // zero if no list was imported
 }
@@ -71,15 +70,15 @@ func (b *Books) Info(ctx context.Context) (i Info, err error) {
 }
 
 func (b *Books) listInfo(ctx context.Context, kind string) (i ListInfo, err error) {
-	var other, as string
+	var as string
 	var at int64
-	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, other_columns, read_as, read_at FROM cardgateway_lists WHERE kind = $1`, kind).
-		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, &other, &as, &at)
+	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, read_as, read_at FROM cardgateway_lists WHERE kind = $1`, kind).
+		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, &as, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ListInfo{}, nil
 	}
 	if err == nil {
-		err = errors.Join(json.Unmarshal([]byte(other), &i.Other), json.Unmarshal([]byte(as), &i.As))
+		err = json.Unmarshal([]byte(as), &i.As)
 	}
 	i.ReadAt = fromMicro(at, time.Local)
 	return i, err

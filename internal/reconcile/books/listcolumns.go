@@ -49,9 +49,7 @@ func plainName(name string) string {
 type chosen struct {
 	columns []listColumn
 	at      []int
-	other   []int    // indexes of the additional columns
-	names   []string // of the additional columns
-	width   int      // number of columns
+	width   int // number of columns
 }
 
 // index returns the index of a column in columns, or -1.
@@ -81,11 +79,6 @@ func chooseColumns(titles []string, columns []listColumn, mapped map[string]stri
 		}
 		taken[at] = true
 		c.at = append(c.at, at)
-	}
-	for i, title := range titles {
-		if !taken[i] {
-			c.other, c.names = append(c.other, i), append(c.names, kept(title))
-		}
 	}
 	return c, nil
 }

@@ -1,7 +1,6 @@
 package books
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -12,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/shopspring/decimal"
 )
 
@@ -60,15 +58,7 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	if hasState { // one of the words that are known, so there are few
 		l.counts[word]++
 	}
-	other := make([]string, 0, len(l.columns.other))
-	for _, at := range l.columns.other {
-		other = append(other, withoutCards(kept(cells[at])))
-	}
-	text, err := json.Marshal(other)
-	if err != nil {
-		return bad("", "%s", err)
-	}
-	return append(row, string(text)), nil
+	return row, nil
 }
 
 // id returns the text of a column of ids in a line that cannot be parsed, or "" if there is none or it cannot be parsed either.
@@ -196,14 +186,6 @@ func (l *lineReader) readState(text string) (string, error) {
 // IsState reports whether a text is the name of a state.
 func IsState(name string) bool {
 	return slices.Contains([]string{StateApproved, StateDeclined, StateProcessing, StateRedirect, StateUnknown}, name)
-}
-
-// cardPattern is a run of 13 to 19 digits that begins as card numbers do. One space or hyphen does not end a run.
-var cardPattern = regexp.MustCompile(`\b(?:[3-6]|2[2-7])(?:[ -]?[0-9]){11,17}[0-9]\b`)
-
-// withoutCards masks card numbers in a text of an additional column.
-func withoutCards(text string) string {
-	return cardPattern.ReplaceAllStringFunc(text, mask.Digits)
 }
 
 // lines is a list that is being read.

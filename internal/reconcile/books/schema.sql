@@ -83,7 +83,6 @@ CREATE TABLE cardgateway_lists (
     sha256        $TEXT  NOT NULL,
     lines         BIGINT NOT NULL,
     unreadable    BIGINT NOT NULL,
-    other_columns $TEXT  NOT NULL,  -- JSON
     read_as       $TEXT  NOT NULL,  -- JSON: how its times and states were read
     read_at       BIGINT NOT NULL
 );
@@ -97,8 +96,7 @@ CREATE TABLE cardgateway_listed_payments (
     order_id       $TEXT  NOT NULL,
     order_total    $TEXT  NOT NULL,  -- empty if the list has none
     at             BIGINT NOT NULL,
-    until          BIGINT NOT NULL,  -- the latest time that at may be: later if at is a date alone, or in the hour that clocks show twice
-    other          $TEXT  NOT NULL   -- JSON
+    until          BIGINT NOT NULL   -- the latest time that at may be: later if at is a date alone, or in the hour that clocks show twice
 );
 
 CREATE TABLE cardgateway_listed_refunds (
@@ -109,8 +107,7 @@ CREATE TABLE cardgateway_listed_refunds (
     currency       $TEXT  NOT NULL,
     order_id       $TEXT  NOT NULL,
     at             BIGINT NOT NULL,
-    until          BIGINT NOT NULL,
-    other          $TEXT  NOT NULL
+    until          BIGINT NOT NULL
 );
 
 CREATE TABLE cardgateway_unreadable (
