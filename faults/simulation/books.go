@@ -106,6 +106,7 @@ type books struct {
 	ackedAs        verdict       // what the last acknowledgement was of
 	ackedSuccesses int           // at that time
 	runs           int           // times that Run has told it
+	reportFailed   bool          // the last report of Run could not be stored: it waits for the interval
 	paying         bool          // stored as being paid, without an outcome
 }
 

@@ -286,7 +286,10 @@ func (m *merchant) toldByRun(ctx context.Context, p *process, s *Step, e *journa
 	t.runs++
 	fails := s.Books == "fail" && t.runs%2 == 1
 	w.mu.Unlock()
-	slow := s.N > 0 && t == w.thing(s.Thing) // the merchant's database, with this one
+	if err := (&replicas{w}).slowly(ctx, p, s); err != nil {
+		return err
+	}
+	slow := s.Do == "run" && s.N > 0 && t == w.thing(s.Thing) // the merchant's database, with this one
 	if slow {
 		w.mu.Lock()
 		p.replica.slowUntil = time.Now().Add(time.Duration(s.N)*time.Minute + soonReported)
@@ -297,6 +300,7 @@ func (m *merchant) toldByRun(ctx context.Context, p *process, s *Step, e *journa
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.heard(v, e.State(), p, !fails)
+	t.reportFailed = fails
 	if fails {
 		return errStore
 	}

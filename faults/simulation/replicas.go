@@ -128,7 +128,7 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 		if p := w.processOf(s); !p.isDead() && p.shop.config.Replicas {
 			p.stopRunning()
 			w.tell("%s starts Run", p.name())
-			p.startRun(s.Delay, func(ctx context.Context, e journal.Entry) error { return x.told(ctx, p, s, &e) })
+			p.startRun(s.Delay, func(ctx context.Context, e journal.Entry) error { return (&merchant{w}).toldByRun(ctx, p, s, &e) })
 		}
 	case "replica: stop":
 		w.processOf(s).stopRunning()
@@ -151,27 +151,26 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 	return nil, true
 }
 
-// told is the function that Run calls. N is how many seconds it takes, unless its context ends before.
-func (x *replicas) told(ctx context.Context, p *process, s *Step, e *journal.Entry) error {
-	if s.N > 0 {
-		t := x.w.thingOfKey(e.Key())
-		defer x.w.beginsTelling(ctx, p, t)()
-		x.w.mu.Lock()
-		p.replica.slowUntil = time.Now().Add(time.Duration(s.N)*time.Second + soonReported)
-		x.w.mu.Unlock()
-		timer := time.NewTimer(time.Duration(s.N) * time.Second)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			p.program.contact(true, func() string { return "the database of the merchant" })
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			x.checkLost(ctx, p)
-			return context.Cause(ctx)
-		}
+// slowly takes N seconds within the merchant's function, unless its context ends before.
+func (x *replicas) slowly(ctx context.Context, p *process, s *Step) error {
+	if s.Do != "replica: run" || s.N == 0 {
+		return nil
 	}
-	return (&merchant{x.w}).toldByRun(ctx, p, &Step{Books: s.Books}, e)
+	length := time.Duration(s.N) * time.Second
+	x.w.mu.Lock()
+	p.replica.slowUntil = time.Now().Add(length + soonReported)
+	x.w.mu.Unlock()
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		p.program.contact(true, func() string { return "the database of the merchant" })
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		x.checkLost(ctx, p)
+	}
+	return context.Cause(ctx)
 }
 
 // checkLost checks that a process has a reason if it loses the lease while it reports.
@@ -211,7 +210,6 @@ func (w *world) beginsTelling(ctx context.Context, p *process, t *thing) (ends f
 			other = q
 		}
 	}
-	nested := p.replica.telling == ctx
 	p.replica.telling = ctx
 	l.news = slices.DeleteFunc(l.news, func(a awaited) bool { return a.thing == t })
 	w.mu.Unlock()
@@ -224,9 +222,7 @@ func (w *world) beginsTelling(ctx context.Context, p *process, t *thing) (ends f
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if !nested {
-			p.replica.telling = nil
-		}
+		p.replica.telling = nil
 	}
 }
 
@@ -240,7 +236,7 @@ func (w *world) awaitReport(c *call, t *thing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l, now := &p.shop.replicas, time.Now()
-	if h := l.holder; h != nil && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
+	if h := l.holder; h != nil && !t.reportFailed && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
 		l.news = append(l.news, awaited{t, now, h})
 	}
 }

@@ -52,6 +52,7 @@ func replicas(stores map[string]string, payments int, seed uint64) (failed error
 		for _, n := range []int{2, 3} {
 			r, err := faults.ReplicasRun{
 				Name: kind, Store: named(stores[kind], fmt.Sprint("replicas", n)), Replicas: n, Payments: payments, Rate: 100, Seed: seed + uint64(n),
+				Every: 5 * time.Second,
 			}.Run()
 			if err != nil {
 				return err
