@@ -115,8 +115,9 @@ func median(all []time.Duration) time.Duration {
 
 // PrintCost writes rows as a table.
 func PrintCost(w io.Writer, rows []*CostRow) {
+	var cells [][]any
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-9s bare %5d µs   after one durable write %5d µs   with journal %5d µs   beyond the write %+5.1f %%\n",
-			r.Store, r.Bare.Microseconds(), r.Written.Microseconds(), r.Journal.Microseconds(), 100*r.Share())
+		cells = append(cells, []any{r.Store, micros(r.Bare), micros(r.Written), micros(r.Journal), fmt.Sprintf("%+.1f %%", 100*r.Share())})
 	}
+	printTable(w, "Store|A payment with the plain client|and one durable write|with the journal|The journal beyond both", cells)
 }

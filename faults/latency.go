@@ -182,10 +182,12 @@ func (c *counted) AddNews(ctx context.Context, shop journal.Shop) error {
 
 // PrintLatency writes rows as a Markdown table.
 func PrintLatency(w io.Writer, rows []*LatencyRow) {
-	fmt.Fprintln(w, "| Store | Processes | Other open payments | Confirmed | Reported after, median | 99 % | Statements per second, working | standing by | News per confirmation | Lists per confirmation |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
+	millis := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+	var cells [][]any
 	for _, r := range rows {
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f ms | %.1f ms | %.1f | %.1f | %.2f | %.2f |\n", r.Store, r.Replicas, r.Open, r.Confirmed,
-			float64(r.Median.Microseconds())/1000, float64(r.P99.Microseconds())/1000, r.IdleHolder, r.IdleOther, r.NewsEach, r.ListsEachNews)
+		cells = append(cells, []any{r.Store, r.Replicas, r.Open, r.Confirmed, millis(r.Median), millis(r.P99), fmt.Sprintf("%.1f", r.IdleHolder),
+			fmt.Sprintf("%.1f", r.IdleOther), fmt.Sprintf("%.2f", r.NewsEach), fmt.Sprintf("%.2f", r.ListsEachNews)})
 	}
+	printTable(w, "Store|Processes|Other open payments|Confirmed|Reported after, median|99 %|Statements a second, working|standing by|"+
+		"News per confirmation|Lists per confirmation", cells)
 }

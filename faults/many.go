@@ -155,8 +155,9 @@ func heap() uint64 {
 
 // PrintMany writes rows as a table.
 func PrintMany(w io.Writer, rows []*ManyRow) {
+	var cells [][]any
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-9s %8d open payments: recovered in %v, %.1f MB of memory; Ack after a restart %d µs\n",
-			r.Store, r.Entries, r.First.Round(10*time.Millisecond), float64(r.Heap)/1e6, r.Ack.Microseconds())
+		cells = append(cells, []any{r.Store, r.Entries, seconds(r.First), fmt.Sprintf("%.1f MB", float64(r.Heap)/1e6), micros(r.Ack)})
 	}
+	printTable(w, "Store|Open entries|`Recover`|Memory during that|`Ack` after a restart", cells)
 }

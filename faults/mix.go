@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -137,15 +136,23 @@ func (r *Row) judge(id string, v Verdict, charged int) {
 }
 
 // Print writes rows as a table.
-func Print(w io.Writer, rows []*Row) error {
-	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "gateway\tdesign\tproto\tpayments\tposts\ttwice\twrong\tfalse absent\tunknown, charged\tunknown, not\tpending\tabsent\tnot sent\ttook")
+func Print(w io.Writer, rows []*Row) {
+	var cells [][]any
 	for _, r := range rows {
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\n", r.Behavior, r.Design, r.Proto, r.Payments, r.Posts,
-			r.Twice, r.Wrong, r.FalseNotSent, r.UnknownCharged, r.UnknownNot, r.StillPending, r.Verdicts[Absent], r.Verdicts[NotSent],
-			r.Took.Round(100*time.Millisecond))
+		cells = append(cells, []any{r.gateway(), r.Design, r.Payments, r.Posts, r.Twice, r.Wrong, r.FalseNotSent, r.UnknownCharged,
+			r.UnknownNot, r.StillPending, r.Verdicts[Absent], r.Verdicts[NotSent]})
 	}
-	return tab.Flush()
+	printTable(w, "Gateway|Design|Payments|Requests|Charged twice|Wrong|False absent|Unknown, charged|Unknown, not charged|Left pending|"+
+		"Absent|Not sent", cells)
+}
+
+// gateway names a row's gateway, and how it is reached.
+func (r *Row) gateway() string {
+	proto := map[string]string{"tls": "TLS", "h2": "HTTP/2"}[r.Proto]
+	if proto == "" {
+		proto = "HTTP/1.1"
+	}
+	return r.Behavior + " (" + proto + ")"
 }
 
 // each runs do for every index, many concurrently: most of them wait most of the time.

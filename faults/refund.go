@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"text/tabwriter"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -219,14 +218,12 @@ func (m RefundMix) run(g *sandbox.Gateway, s *site, d RefundDesign, refunds []Re
 }
 
 // PrintRefunds writes rows of refunds as a table. Forgotten are refunds that were made and reported as absent or unknown.
-func PrintRefunds(w io.Writer, rows []*Row) error {
-	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab,
-		"gateway\tdesign\tproto\trefunds\tposts\tpaid back twice\twrong\tforgotten\tunknown, not paid back\tpending\tdeclined\trefused\tabsent\tnot sent\ttook")
+func PrintRefunds(w io.Writer, rows []*Row) {
+	var cells [][]any
 	for _, r := range rows {
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\n", r.Behavior, r.Design, r.Proto, r.Payments, r.Posts,
-			r.Twice, r.Wrong, r.Forgotten(), r.UnknownNot, r.StillPending, r.Verdicts[Declined], r.Verdicts[Refused], r.Verdicts[Absent],
-			r.Verdicts[NotSent], r.Took.Round(100*time.Millisecond))
+		cells = append(cells, []any{r.gateway(), r.Design, r.Payments, r.Posts, r.Twice, r.Wrong, r.Forgotten(), r.UnknownNot, r.StillPending,
+			r.Verdicts[Declined], r.Verdicts[Refused], r.Verdicts[Absent], r.Verdicts[NotSent]})
 	}
-	return tab.Flush()
+	printTable(w, "Gateway|Design|Refunds|Requests|Refunded twice|Wrong|Lost|Unknown, not refunded|Left pending|Declined|Refused|Absent|"+
+		"Not sent", cells)
 }

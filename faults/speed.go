@@ -125,11 +125,13 @@ func payFor(p payer, callers int, long time.Duration, name string) (all []time.D
 
 // PrintSpeed writes rows as a table.
 func PrintSpeed(w io.Writer, rows []*SpeedRow) {
+	var cells [][]any
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-9s %3d callers   bare %6.0f/s %5d µs   with journal %6.0f/s (%.2f)   median %5d µs, 99 %% below %6d µs   processor %d and %d µs\n",
-			r.Store, r.Callers, r.Bare, r.BareP50.Microseconds(), r.Journal, r.Ratio(), r.P50.Microseconds(), r.P99.Microseconds(), r.BareCPU.Microseconds(),
-			r.CPU.Microseconds())
+		cells = append(cells, []any{r.Store, r.Callers, int(r.Bare), int(r.Journal), fmt.Sprintf("%.2f", r.Ratio()), micros(r.P50), micros(r.P99),
+			micros(r.BareCPU), micros(r.CPU)})
 	}
+	printTable(w, "Store|Callers|Payments a second, plain client|with the journal|Ratio|Journal, median|99 %|CPU a payment, plain client|with the journal",
+		cells)
 }
 
 // runInstant is a server that approves every payment at once, with as little work as possible.

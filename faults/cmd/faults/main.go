@@ -1,18 +1,22 @@
-// Command faults prints the figures of RESULTS.md: payments and refunds over broken connections, with every behavior of
-// the gateway, with this client and with commonly used alternatives; a program that is killed; two programs that make the
-// same payment; replicas of a program that are killed and stopped; the duration of a payment without faults, and the number of payments per second; and the cost of very many
-// open payments.
+// Command faults measures what RESULTS.md says: payments and refunds over broken connections, with every behavior of the gateway,
+// with this client and with commonly used alternatives; a program that is killed; two programs that make the same payment;
+// replicas of a program that are killed and stopped; the duration of a payment without faults, and the number of payments per
+// second; and the cost of very many open payments. It prints tables, or replaces those of RESULTS.md.
 //
-//	go run ./cmd/faults [-payments 10000] [-refunds 5000] [-seed 11] [-entries 100000]
-//		[-part mix|refunds|kill|race|replicas|cost|speed|many|stores]
+//	go run ./cmd/faults [-payments 10000] [-refunds 5000] [-seed 11] [-entries 1000000] [-write]
+//		[-part payments|stores|refunds|kill|race|replicas|many|cost|speed]
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/faults"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
@@ -21,93 +25,121 @@ import (
 
 func main() {
 	faults.Child()
-	payments := flag.Int("payments", 10_000, "payments of each row of the first table")
-	refunds := flag.Int("refunds", 5000, "refunds of each row of the second table")
-	seed := flag.Uint64("seed", 11, "what decides which payments meet which faults")
-	part := flag.String("part", "",
-		"print one part only: mix, refunds, kill, race, replicas, cost, speed, many or stores (the first table for the journal in each database)")
-	entries := flag.Int("entries", 100_000, "open payments of the last table")
+	var m measurement
+	flag.IntVar(&m.payments, "payments", 10_000, "payments of each row of payments, stores and replicas")
+	flag.IntVar(&m.refunds, "refunds", 5000, "refunds of each row of refunds")
+	flag.Uint64Var(&m.seed, "seed", 11, "what decides which payments meet which faults")
+	flag.IntVar(&m.entries, "entries", 1_000_000, "open payments of many; it is also measured with a tenth of them")
+	only := flag.String("part", "", "measure one part only")
+	write := flag.Bool("write", false, "replace the results in RESULTS.md, instead of printing them")
 	flag.Parse()
-	if err := run(*part, *payments, *refunds, *entries, *seed); err != nil {
+	if err := m.run(*only, *write); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(part string, payments, refunds, entries int, seed uint64) error {
-	wants := func(name string) bool { return part == "" || part == name }
-	var failed error
-	if wants("mix") {
-		failed = errors.Join(failed, mix(payments, seed))
+// measurement has the parts.
+type measurement struct {
+	payments, refunds, entries int
+	seed                       uint64
+	stores                     map[string]string // a specification for each kind of store
+	out                        bytes.Buffer      // the tables of the current part
+}
+
+const page = "RESULTS.md"
+
+// run measures one part, or all, and prints or writes the tables of each as soon as they are complete.
+func (m *measurement) run(only string, write bool) (failed error) {
+	var done func()
+	defer func() {
+		if done != nil {
+			done()
+		}
+	}()
+	known := false
+	for _, part := range []struct {
+		name    string
+		stores  bool
+		measure func() error
+	}{
+		{"payments", false, m.mix}, {"stores", true, m.mixStores}, {"refunds", false, m.mixRefunds}, {"kill", true, m.kill}, {"race", true, m.race},
+		{"replicas", true, m.replicas}, {"many", true, m.many}, {"cost", true, m.cost}, {"speed", true, m.speed},
+	} {
+		if only != "" && only != part.name {
+			continue
+		}
+		known = true
+		if part.stores && m.stores == nil {
+			var err error
+			if m.stores, done, err = startStores(); err != nil {
+				return errors.Join(failed, err)
+			}
+		}
+		m.out.Reset()
+		err := part.measure()
+		if err == nil || errors.Is(err, errBroken) {
+			err = errors.Join(err, m.publish(part.name, write))
+		}
+		failed = errors.Join(failed, err)
 	}
-	if wants("refunds") {
-		failed = errors.Join(failed, mixRefunds(refunds, seed))
-	}
-	if part == "mix" || part == "refunds" {
-		return failed
-	}
-	stores, done, err := stores()
-	if err != nil {
-		return errors.Join(failed, err)
-	}
-	defer done()
-	if part == "stores" {
-		failed = errors.Join(failed, mixStores(stores, payments, seed))
-	}
-	if wants("kill") {
-		failed = errors.Join(failed, kill(stores, seed))
-	}
-	if wants("race") {
-		failed = errors.Join(failed, race(stores))
-	}
-	if wants("replicas") {
-		failed = errors.Join(failed, replicas(stores, payments, seed))
-	}
-	if wants("cost") {
-		failed = errors.Join(failed, cost(stores))
-	}
-	if wants("speed") {
-		failed = errors.Join(failed, speed(stores))
-	}
-	if wants("many") {
-		failed = errors.Join(failed, many(stores, entries))
+	if !known {
+		return fmt.Errorf("faults: there is no part %q", only)
 	}
 	return failed
 }
 
+// publish prints the tables of a part, or writes them into the page.
+func (m *measurement) publish(part string, write bool) error {
+	if !write {
+		fmt.Printf("## %s\n\n%s\n", part, &m.out)
+		return nil
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return err
+	}
+	results := fmt.Sprintf("\n%s\nMeasured on %s at commit %s.\n\n", &m.out, time.Now().Format(time.DateOnly), strings.TrimSpace(string(commit)))
+	changed, err := faults.Section(string(text), part, results)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, []byte(changed), 0o644)
+}
+
 var errBroken = errors.New("faults: the promise was broken")
 
-// mix prints the first table.
-func mix(payments int, seed uint64) error {
+// mix makes payments over broken connections.
+func (m *measurement) mix() error {
 	protos := []string{"http", "tls", "h2", "http"}
 	var runs []func() (*faults.Row, error)
 	for i, b := range faults.Behaviors() {
-		m := faults.Mix{Seed: seed + uint64(i), Payments: payments, Behavior: b, Proto: protos[i]}
+		mix := faults.Mix{Seed: m.seed + uint64(i), Payments: m.payments, Behavior: b, Proto: protos[i]}
 		for _, design := range faults.Designs() {
-			runs = append(runs, func() (*faults.Row, error) { return m.Run(design) })
+			runs = append(runs, func() (*faults.Row, error) { return mix.Run(design) })
 		}
 	}
 	rows, err := runAll(runs, len(faults.Designs()))
-	if rows == nil {
-		return err
-	}
-	return errors.Join(faults.Print(os.Stdout, rows), err)
+	faults.Print(&m.out, rows)
+	return err
 }
 
-// mixRefunds prints the second table.
-func mixRefunds(refunds int, seed uint64) error {
+// mixRefunds makes refunds over broken connections.
+func (m *measurement) mixRefunds() error {
 	var runs []func() (*faults.Row, error)
 	for i, b := range faults.RefundBehaviors() {
-		m := faults.RefundMix{Seed: seed + uint64(i), Refunds: refunds, Behavior: b, Proto: faults.RefundProtos()[i]}
+		mix := faults.RefundMix{Seed: m.seed + uint64(i), Refunds: m.refunds, Behavior: b, Proto: faults.RefundProtos()[i]}
 		for _, design := range faults.RefundDesigns() {
-			runs = append(runs, func() (*faults.Row, error) { return m.Run(design) })
+			runs = append(runs, func() (*faults.Row, error) { return mix.Run(design) })
 		}
 	}
 	rows, err := runAll(runs, len(faults.RefundDesigns()))
-	if rows == nil {
-		return err
-	}
-	return errors.Join(faults.PrintRefunds(os.Stdout, rows), err)
+	faults.PrintRefunds(&m.out, rows)
+	return err
 }
 
 // runAll runs all rows of a table, each behavior with so many designs, and reports progress. The first two designs of each
@@ -128,8 +160,8 @@ func runAll(runs []func() (*faults.Row, error), designs int) (rows []*faults.Row
 	return rows, failed
 }
 
-// stores creates one empty store of each kind.
-func stores() (specs map[string]string, done func(), err error) {
+// startStores creates one empty store of each kind.
+func startStores() (specs map[string]string, done func(), err error) {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		return nil, nil, err

@@ -17,41 +17,42 @@ func named(spec, name string) string {
 	return strings.NewReplacer("%s", name, "SCHEMA", name).Replace(spec)
 }
 
-func kill(stores map[string]string, seed uint64) (failed error) {
+func (m *measurement) kill() (failed error) {
+	var rows []*faults.KillResult
 	for _, kind := range kinds {
-		r, err := faults.KillRun{Store: named(stores[kind], "kill"), Payments: 2000, Lives: 160, Seed: seed}.Run()
+		r, err := faults.KillRun{Store: named(m.stores[kind], "kill"), Payments: 2000, Lives: 160, Seed: m.seed}.Run()
 		if err != nil {
 			return err
 		}
-		fmt.Printf("killed, %-9s %d payments, %d kills, %d charged, %d paid back: forgotten %d, twice %d, told wrong %d, open in the end %d\n",
-			kind+":", r.Payments, r.Kills, r.Charged, r.Refunded, r.Forgotten, r.Twice, r.Wrong, r.Open)
-		if r.Broken() > 0 {
+		if rows = append(rows, r); r.Broken() > 0 {
 			failed = errBroken
 		}
 	}
+	faults.PrintKills(&m.out, kinds, rows)
 	return failed
 }
 
-func race(stores map[string]string) (failed error) {
+func (m *measurement) race() (failed error) {
+	var rows []*faults.RaceResult
 	for _, kind := range kinds {
-		r, err := faults.Race(named(stores[kind], "race"), 5)
+		r, err := faults.Race(named(m.stores[kind], "race"), 5)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("two processes with 50 callers each, %-9s %d request, %d execution, %d different answers\n", kind+":", r.Posts, r.Executed, len(r.Answers))
-		if r.Posts != 1 || r.Executed != 1 || len(r.Answers) != 1 {
+		if rows = append(rows, r); r.Posts != 1 || r.Executed != 1 || len(r.Answers) != 1 {
 			failed = errBroken
 		}
 	}
+	faults.PrintRaces(&m.out, kinds, rows)
 	return failed
 }
 
-func replicas(stores map[string]string, payments int, seed uint64) (failed error) {
+func (m *measurement) replicas() (failed error) {
 	var rows []*faults.ReplicasResult
 	for _, kind := range kinds {
 		for _, n := range []int{2, 3} {
 			r, err := faults.ReplicasRun{
-				Name: kind, Store: named(stores[kind], fmt.Sprint("replicas", n)), Replicas: n, Payments: payments, Rate: 100, Seed: seed + uint64(n),
+				Name: kind, Store: named(m.stores[kind], fmt.Sprint("replicas", n)), Replicas: n, Payments: m.payments, Rate: 100, Seed: m.seed + uint64(n),
 				Every: 5 * time.Second,
 			}.Run()
 			if err != nil {
@@ -63,75 +64,82 @@ func replicas(stores map[string]string, payments int, seed uint64) (failed error
 			}
 		}
 	}
-	faults.PrintReplicas(os.Stdout, rows)
-	fmt.Println()
+	faults.PrintReplicas(&m.out, rows)
+	fmt.Fprintln(&m.out)
 	var latencies []*faults.LatencyRow
 	for _, n := range []int{1, 2} {
 		for _, open := range []int{0, 1000} {
-			row, err := faults.Latency("postgres", named(stores["postgres"], fmt.Sprint("latency", n, "_", open)), n, 300, open)
+			row, err := faults.Latency("postgres", named(m.stores["postgres"], fmt.Sprint("latency", n, "_", open)), n, 300, open)
 			if err != nil {
 				return errors.Join(failed, err)
 			}
 			latencies = append(latencies, row)
 		}
 	}
-	faults.PrintLatency(os.Stdout, latencies)
+	faults.PrintLatency(&m.out, latencies)
 	return failed
 }
 
-func cost(stores map[string]string) error {
+func (m *measurement) cost() error {
 	var rows []*faults.CostRow
 	for _, kind := range kinds {
-		row, err := faults.Cost(kind, named(stores[kind], "cost"), 1000)
+		row, err := faults.Cost(kind, named(m.stores[kind], "cost"), 1000)
 		if err != nil {
 			return err
 		}
 		rows = append(rows, row)
 	}
-	faults.PrintCost(os.Stdout, rows)
+	faults.PrintCost(&m.out, rows)
 	return nil
 }
 
-func speed(stores map[string]string) error {
+func (m *measurement) speed() error {
+	var rows []*faults.SpeedRow
 	for _, kind := range kinds {
 		for _, callers := range []int{1, 16, 64} {
-			row, err := faults.Speed(kind, named(stores[kind], "speed"), callers, 6*time.Second)
+			row, err := faults.Speed(kind, named(m.stores[kind], "speed"), callers, 6*time.Second)
 			if err != nil {
 				return err
 			}
-			faults.PrintSpeed(os.Stdout, []*faults.SpeedRow{row})
+			rows = append(rows, row)
 		}
 	}
+	faults.PrintSpeed(&m.out, rows)
 	return nil
 }
 
-func many(stores map[string]string, entries int) error {
-	for _, kind := range kinds {
-		for _, n := range []int{entries / 10, entries} {
-			row, err := faults.Many(kind, named(stores[kind], fmt.Sprint("many", n)), n)
+func (m *measurement) many() error {
+	var rows []*faults.ManyRow
+	const outage = 10_000 // open payments
+	settled := make([]time.Duration, len(kinds))
+	for i, kind := range kinds {
+		for _, n := range []int{m.entries / 10, m.entries} {
+			row, err := faults.Many(kind, named(m.stores[kind], fmt.Sprint("many", n)), n)
 			if err != nil {
 				return err
 			}
-			faults.PrintMany(os.Stdout, []*faults.ManyRow{row})
+			rows = append(rows, row)
 		}
-		took, err := faults.AfterOutage(named(stores[kind], "outage"), 10_000, 50*time.Millisecond)
-		if err != nil {
+		var err error
+		if settled[i], err = faults.AfterOutage(named(m.stores[kind], "outage"), outage, 50*time.Millisecond); err != nil {
 			return err
 		}
-		fmt.Printf("%-9s 10,000 open payments, 50 ms a query: settled in %v\n", kind, took.Round(10*time.Millisecond))
 	}
+	faults.PrintMany(&m.out, rows)
+	fmt.Fprintln(&m.out)
+	faults.PrintOutages(&m.out, kinds, outage, settled)
 	return nil
 }
 
-func mixStores(stores map[string]string, payments int, seed uint64) (failed error) {
+func (m *measurement) mixStores() (failed error) {
 	var rows []*faults.Row
 	for _, kind := range kinds {
-		store, done, err := faults.OpenStore(named(stores[kind], "mix"))
+		store, done, err := faults.OpenStore(named(m.stores[kind], "mix"))
 		if err != nil {
 			return err
 		}
 		for i, b := range faults.Behaviors() {
-			row, err := faults.Mix{Seed: seed + uint64(i), Payments: payments, Behavior: b}.Run(faults.JournalOver(kind, store))
+			row, err := faults.Mix{Seed: m.seed + uint64(i), Payments: m.payments, Behavior: b}.Run(faults.JournalOver(kind, store))
 			if err != nil {
 				return errors.Join(err, done())
 			}
@@ -142,5 +150,6 @@ func mixStores(stores map[string]string, payments int, seed uint64) (failed erro
 		}
 		failed = errors.Join(failed, done())
 	}
-	return errors.Join(faults.Print(os.Stdout, rows), failed)
+	faults.Print(&m.out, rows)
+	return failed
 }
