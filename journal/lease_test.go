@@ -94,6 +94,7 @@ type replicas struct {
 	t       *testing.T
 	shop    *shop
 	begun   time.Time
+	mu      sync.Mutex
 	told    []string // "process id state"
 	at      []time.Duration
 	working int // calls of report that have not returned
@@ -115,11 +116,8 @@ func (rs *replicas) start(name string, opts journal.Options) *replica {
 	go func() {
 		defer close(ended)
 		_ = r.Run(ctx, time.Hour, func(ctx context.Context, e journal.Entry) error {
-			rs.told = append(rs.told, fmt.Sprint(name, " ", e.ID().Text, " ", e.State()))
-			rs.at = append(rs.at, time.Since(rs.begun))
-			rs.working++
-			rs.most = max(rs.most, rs.working)
-			defer func() { rs.working-- }()
+			rs.record(fmt.Sprint(name, " ", e.ID().Text, " ", e.State()))
+			defer rs.returned()
 			if rs.report != nil {
 				return rs.report(ctx, r, &e)
 			}
@@ -133,6 +131,21 @@ func (rs *replicas) start(name string, opts journal.Options) *replica {
 	rs.t.Cleanup(r.stop)
 	synctest.Wait()
 	return r
+}
+
+func (rs *replicas) record(told string) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.told = append(rs.told, told)
+	rs.at = append(rs.at, time.Since(rs.begun))
+	rs.working++
+	rs.most = max(rs.most, rs.working)
+}
+
+func (rs *replicas) returned() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.working--
 }
 
 // unknown makes a payment with an unknown outcome, which the gateway never received.
@@ -212,6 +225,7 @@ func TestNewsAreCoalesced(t *testing.T) {
 			want = append(want, "a "+id+" succeeded")
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		rs.told = nil
 		before := b.store.count("AddNews")
 		for i := range 200 {
@@ -256,6 +270,7 @@ func TestFailedReportWaits(t *testing.T) {
 			t.Errorf("reported %d times within 20 seconds", n)
 		}
 		time.Sleep(2 * time.Hour)
+		synctest.Wait()
 		if m := count() - n; m != 2 {
 			t.Errorf("reported %d times more within two intervals", m)
 		}
@@ -293,6 +308,7 @@ func TestTakeover(t *testing.T) {
 				b := rs.start("b", journal.Options{})
 				rs.unknown(b.Journal, "1")
 				time.Sleep(5 * time.Minute) // it is renewed
+				synctest.Wait()
 				rs.told = nil
 				confirm(t, b.Journal, "1")
 				rs.want(2*time.Minute, "a 1 succeeded") // and while report runs
@@ -388,6 +404,7 @@ func TestObservedReplicas(t *testing.T) {
 		}
 		b.store.set(true, false)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if last := infos["b"][len(infos["b"])-1]; last.Complete || !last.Standby || last.Holder != "" {
 			t.Errorf("without the store: %+v", last)
 		}

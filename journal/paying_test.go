@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,18 +21,29 @@ import (
 
 // orders is the merchant's own database: what is being paid or refunded.
 type orders struct {
+	mu     sync.Mutex
 	paying []journal.ID
 	asked  int
 	err    error
 }
 
+func (o *orders) set(err error, paying ...journal.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.paying, o.err = paying, err
+}
+
 func (o *orders) list(context.Context) ([]journal.ID, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.asked++
 	return slices.Clone(o.paying), o.err
 }
 
 // stored stores the outcome of an entry: it is no longer being paid.
 func (o *orders) stored(_ context.Context, e *journal.Entry) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.paying = slices.DeleteFunc(o.paying, func(id journal.ID) bool { return id == e.ID() })
 	return nil
 }
@@ -94,7 +106,7 @@ func TestPayingBegins(t *testing.T) {
 				o := &orders{}
 				told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, nil) // the order is never stored as paid
 				time.Sleep(tt.paying)
-				o.paying = []journal.ID{journal.PaymentID("a")}
+				o.set(nil, journal.PaymentID("a"))
 				time.Sleep(tt.called - tt.paying)
 				code := approved
 				if tt.state == "pending" {
@@ -117,27 +129,36 @@ func TestPayingBegins(t *testing.T) {
 // slowBegin is a store that is slow to record the intent of one payment.
 type slowBegin struct {
 	journal.Store
+	mu     sync.Mutex
 	begins map[string]int
 	gets   int
 	fail   bool // the first Record fails
 }
 
 func (s *slowBegin) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
+	s.mu.Lock()
 	s.gets++
+	s.mu.Unlock()
 	return s.Store.Get(ctx, key)
 }
 
 func (s *slowBegin) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	s.mu.Lock()
 	s.begins[in.ID.Text]++
-	if in.ID.Text == "slow" && s.begins["slow"] == 1 {
+	slow := in.ID.Text == "slow" && s.begins["slow"] == 1
+	s.mu.Unlock()
+	if slow {
 		time.Sleep(8 * time.Minute)
 	}
 	return s.Store.Begin(ctx, in)
 }
 
 func (s *slowBegin) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
-	if s.fail {
-		s.fail = false
+	s.mu.Lock()
+	fail := s.fail
+	s.fail = false
+	s.mu.Unlock()
+	if fail {
 		return errDisk
 	}
 	return s.Store.Record(ctx, key, version, ev)
@@ -233,15 +254,16 @@ func TestPayingOfLostEntries(t *testing.T) {
 // TestPayingFails: an error of Paying ends nothing; what is known of the ids stays. Very long lists are looked at in part.
 func TestPayingFails(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		o := &orders{}
+		var ids []journal.ID
 		for i := range 10_001 {
-			o.paying = append(o.paying, journal.PaymentID(fmt.Sprintf("%05d", i)))
+			ids = append(ids, journal.PaymentID(fmt.Sprintf("%05d", i)))
 		}
+		o := &orders{paying: ids}
 		told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, func(context.Context, *journal.Entry) error { return nil })
 		time.Sleep(2*time.Minute + time.Second)
-		o.err = errDisk
+		o.set(errDisk)
 		time.Sleep(2 * time.Minute)
-		o.err = nil
+		o.set(nil, ids...)
 		time.Sleep(90 * time.Second)
 		synctest.Wait()
 		if len(told.all) != 10_000 || told.all[0] != "00000 not sent" {

@@ -49,7 +49,11 @@ func (s *Shop) tokenNotified(ctx context.Context, n *notify.Notification) error 
 	t := n.Transaction
 	switch t.State() {
 	case cardgateway.StateApproved:
-		return s.store.SaveToken(ctx, t.TransactionID, s.seal.Close(t.TransactionID, n.Token), t.TransactionCardNumber.Last4())
+		encrypted, err := s.cipher.Encrypt(n.Token, t.TransactionID)
+		if err != nil {
+			return err
+		}
+		return s.store.SaveToken(ctx, t.TransactionID, encrypted, t.TransactionCardNumber.Last4())
 	case cardgateway.StateDeclined:
 		return nil
 	}

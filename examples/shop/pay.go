@@ -88,7 +88,7 @@ func (s *Shop) token(ctx context.Context, customer, cardID string) (cardgateway.
 	if c.Customer != customer || c.State != CardReady {
 		return cardgateway.Token{}, errNoCard
 	}
-	return s.seal.Open(c.ID, c.Sealed)
+	return s.cipher.Decrypt(c.Encrypted, c.ID)
 }
 
 // storeToken starts a token order: the cardholder enters the card on the gateway's page, and the token is sent to a URL

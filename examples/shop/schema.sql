@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS cards (
     customer     TEXT   NOT NULL,
     state        TEXT   NOT NULL,
     card         TEXT   NOT NULL DEFAULT '',   -- the last four digits
-    token        TEXT   NOT NULL DEFAULT '',   -- sealed
+    token        TEXT   NOT NULL DEFAULT '',   -- encrypted
     redirect_url TEXT   NOT NULL DEFAULT '',
     created      BIGINT NOT NULL
 );

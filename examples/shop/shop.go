@@ -19,7 +19,7 @@ type Shop struct {
 	client   *cardgateway.Client
 	payments *journal.Journal // makes every payment; the client itself is used only for queries
 	tokens   *notify.TokenURLs
-	seal     *Seal
+	cipher   *cardgateway.TokenCipher // for the tokens of stored cards
 	refunds  refundList
 
 	url            string // of the shop, as browsers and the gateway see it
@@ -53,7 +53,11 @@ func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if shop.seal, err = NewSeal(key); err != nil {
+	tokenKey, err := derive(key, "shop: tokens")
+	if err != nil {
+		return nil, err
+	}
+	if shop.cipher, err = cardgateway.NewTokenCipher(tokenKey); err != nil {
 		return nil, err
 	}
 	urlKey, err := derive(key, "shop: token URLs")

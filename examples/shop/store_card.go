@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// StoredCard is a card that the gateway stores for a customer. The shop stores the last four digits and a sealed token.
+// StoredCard is a card that the gateway stores for a customer. The shop stores the last four digits and the encrypted token.
 type StoredCard struct {
 	ID          string // the token order's transactionId
 	Customer    string
 	State       CardState
 	Card        string // the last four digits
-	Sealed      string // the token; see Seal
+	Encrypted   string // the token; see cardgateway.TokenCipher
 	RedirectURL string // where the cardholder enters the card
 	Created     time.Time
 }
@@ -41,7 +41,7 @@ const cardColumns = `id, customer, state, card, token, redirect_url, created`
 
 func scanCard(row interface{ Scan(...any) error }) (c StoredCard, err error) {
 	var created int64
-	err = row.Scan(&c.ID, &c.Customer, &c.State, &c.Card, &c.Sealed, &c.RedirectURL, &created)
+	err = row.Scan(&c.ID, &c.Customer, &c.State, &c.Card, &c.Encrypted, &c.RedirectURL, &created)
 	c.Created = time.UnixMicro(created)
 	return c, err
 }
@@ -76,10 +76,10 @@ func (s *Store) SetCard(ctx context.Context, id string, p Payment) error {
 	return err
 }
 
-// SaveToken stores the sealed token of a card. The first one stays: a token order has only one.
-func (s *Store) SaveToken(ctx context.Context, id, sealed, lastFour string) error {
+// SaveToken stores the encrypted token of a card. The first one stays: a token order has only one.
+func (s *Store) SaveToken(ctx context.Context, id, encrypted, lastFour string) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE cards SET token = $1, card = $2, state = $3, redirect_url = ''
-		WHERE id = $4 AND token = ''`, sealed, lastFour, CardReady, id)
+		WHERE id = $4 AND token = ''`, encrypted, lastFour, CardReady, id)
 	return err
 }
 

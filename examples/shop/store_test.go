@@ -194,7 +194,7 @@ func testCards(t *testing.T, s *Store) {
 		t.Fatal(err)
 	}
 	all, err := s.CardsOf(t.Context(), c.Customer)
-	if err != nil || len(all) != 1 || all[0].Sealed != "first" || all[0].State != CardReady {
+	if err != nil || len(all) != 1 || all[0].Encrypted != "first" || all[0].State != CardReady {
 		t.Errorf("ready: %+v, %v", all, err)
 	}
 	if err := s.RemoveCard(t.Context(), "somebody else", c.ID); err != nil {
