@@ -100,23 +100,28 @@ func (t *thing) journalID() journal.ID {
 	return journal.PaymentID(t.id)
 }
 
-// rows returns what the gateway has.
-func (t *thing) rows() []sandbox.Row {
+// rowsOfID returns what the gateway has with the thing's id.
+func (t *thing) rowsOfID() []sandbox.Row {
 	if t.isRefund() {
 		return t.shop.gateway.sandbox.RefundRows(t.id)
 	}
-	rows := t.shop.gateway.sandbox.Rows(t.id)
+	return t.shop.gateway.sandbox.Rows(t.id)
+}
+
+// rows returns what the gateway has, with later charges that have an id of the gateway's own.
+func (t *thing) rows() []sandbox.Row {
+	rows := t.rowsOfID()
 	for _, id := range t.renewed {
 		rows = append(rows, t.shop.gateway.sandbox.Rows(id)...)
 	}
 	return rows
 }
 
-// isTwiceIn reports whether more than one of the rows is a success: later charges of a subscription are none, and two of them
+// isTwiceIn reports whether more than one of the rows with the thing's id is a success: later charges of a subscription are none, and two of them
 // are never closer together than six days, unless the gateway has charged twice.
 func (t *thing) isTwiceIn(isShown func(sandbox.Row) bool) bool {
 	var before time.Time
-	for _, r := range t.rows() {
+	for _, r := range t.rowsOfID() {
 		if r.Code != 100 && r.Code != 111 || r.UniqueID == "" || !isShown(r) {
 			continue
 		}
