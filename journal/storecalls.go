@@ -152,7 +152,7 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 }
 
 // lastMoment is how long a store has to return once its context has ended at a deadline.
-const lastMoment = 100 * time.Millisecond
+const lastMoment = 500 * time.Millisecond
 
 // ending says how a function ended that ran in its own goroutine.
 type ending struct {

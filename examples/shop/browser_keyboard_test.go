@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -27,7 +28,7 @@ func TestKeyboardHosted(t *testing.T) {
 	b.tabTo("Name on the card")
 	b.press("Ada Gross")
 	b.follow(kb.Enter)
-	if f := b.focused(); f.Name != "cardNumber" || !b.has(`#cardNumber[aria-invalid="true"][aria-describedby="cardNumber-error"]`) {
+	if f := b.focusOn("cardNumber"); f.Name != "cardNumber" || !b.has(`#cardNumber[aria-invalid="true"][aria-describedby="cardNumber-error"]`) {
 		t.Errorf("after a form without a card the focus is at %+v", f)
 	}
 	card := sandbox.TestCard(sandbox.Challenged)
@@ -45,7 +46,7 @@ func TestKeyboardHosted(t *testing.T) {
 	b.open(g.checkout(t, "tx-3"))
 	b.press(kb.Tab)
 	b.follow(kb.Enter) // the first test card
-	if f := b.focused(); f.Name != "pay" {
+	if f := b.focusOn("pay"); f.Name != "pay" {
 		t.Errorf("after a test card the focus is at %+v, want the button that pays", f)
 	}
 	b.follow(" ")
@@ -116,6 +117,19 @@ func (b *tab) focused() focus {
 	})()`))
 	if err != nil {
 		b.t.Fatal(err)
+	}
+	return f
+}
+
+// focusOn waits for an element to have the focus, and returns what has it then: a browser moves the focus of autofocus a moment
+// after the page was loaded.
+func (b *tab) focusOn(name string) (f focus) {
+	b.t.Helper()
+	for range 50 {
+		if f = b.focused(); f.Name == name {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 	return f
 }

@@ -40,7 +40,7 @@ func TestPoolInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payments := journal.New(client, store, journal.Options{WriteTimeout: 500 * time.Millisecond})
+	payments := journal.New(client, store, journal.Options{WriteTimeout: 2 * time.Second})
 	var held [2]*sql.Tx
 	for i := range held {
 		if held[i], err = db.BeginTx(t.Context(), nil); err != nil {
