@@ -662,6 +662,9 @@ func (c *closing) closeMonth(name string, flags []string, want map[string]string
 			c.t.Errorf("%s: %s, %s, is not found", name, what, want[what])
 		}
 	}
+	if n := strings.Count(readText(c.t, out), ", test payment</small>"); name == "2026-10" && n != 2*eachKind {
+		c.t.Errorf("the page marks %d test payments, want %d", n, 2*eachKind)
+	}
 	for _, b := range parsed.Summary.Bridges {
 		if !b.LeftOver.IsZero() {
 			c.t.Errorf("%s: %s %s: %v is left over", name, b.Kind, b.Currency, b.LeftOver)
@@ -674,6 +677,9 @@ func (c *closing) closeMonth(name string, flags []string, want map[string]string
 		c.t.Errorf("got %+v of October, want %d settled and %d differences", s, len(c.settled), 2*eachKind)
 	}
 	page := readText(c.t, out)
+	if strings.Contains(page, "all are tests") {
+		c.t.Error("the page says that there are no real payments")
+	}
 	_, section, _ := strings.Cut(page, "Open from earlier months <span")
 	section, _, _ = strings.Cut(section, "</section>")
 	for id, kind := range c.settled {

@@ -65,6 +65,9 @@ func TestDemonstration(t *testing.T) {
 	if !strings.Contains(page, "Demonstration: a sandbox, no real money") {
 		t.Error("the page does not say that it is a demonstration")
 	}
+	if !strings.Contains(page, "all are tests") || strings.Contains(page, "test payment</small>") {
+		t.Error("the page does not say that all payments are tests, or says it of each")
+	}
 	var parsed reportJSON
 	if err := json.Unmarshal([]byte(readText(t, strings.TrimSuffix(strings.TrimSpace(r.out), "html")+"json")), &parsed); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 		return bad("", "has %d cells, but the first line has %d columns; a text or an amount that contains the separator must be in quotation marks",
 			len(cells), l.columns.width)
 	}
-	row := record{int64(line)}
+	row := append(make(record, 0, len(l.columns.columns)+2), int64(line)) // the line, and until after at
 	word, hasState := "", false
 	for i, column := range l.columns.columns {
 		text := ""
@@ -50,7 +50,12 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 			return bad(column.name, "%s", err)
 		}
 		if at, ok := value.(timeRange); ok {
-			row = append(row, micro(at.start), micro(at.end))
+			start := any(micro(at.start))
+			end := start
+			if !at.end.Equal(at.start) {
+				end = micro(at.end)
+			}
+			row = append(row, start, end)
 			continue
 		}
 		row = append(row, value)

@@ -27,6 +27,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	if m.hasReal, err = b.HasRealPayments(ctx); err != nil {
 		return nil, err
 	}
+	m.summary.OnlyTests = !m.hasReal
 	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments.Span, findings: findings{}}
 	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds.Span, findings: findings{}}
 	for _, k := range []*kindMatcher{payments, refunds} {

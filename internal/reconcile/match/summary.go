@@ -22,6 +22,7 @@ type Summary struct {
 	Earlier      []Earlier // what was open at the end of earlier months; not in the counts, classes and bridges
 	Kept         int       // what is open at the end of the month, and was kept
 	NotKept      int       // what is open and was not kept, because it is more than books.MostOpen
+	OnlyTests    bool      // every payment of the copy is a test: it is that of a test system
 	TestsLeftOut int       // test payments and their refunds in the period, if they are left out
 }
 

@@ -180,7 +180,7 @@ func (p *Page) gatewayEntry(r *books.Row, kind string) entry {
 	if r.Card != "" {
 		details = append(details, "card "+p.Text(r.Card))
 	}
-	if r.Test {
+	if r.Test && !p.Summary.OnlyTests {
 		details = append(details, "test payment")
 	}
 	e.Details = strings.Join(details, ", ")

@@ -105,6 +105,9 @@ func (v *view) verdict() {
 	if tests := s.Rows(match.ClassTest); tests > 0 {
 		v.Sentences = append(v.Sentences, plural(tests, "test payment")+": no money moved, although the gateway's total has them.")
 	}
+	if s.OnlyTests && s.Compared > 0 {
+		v.Sentences = append(v.Sentences, "No payment of the copy is real: all are tests, and are compared as real ones are.")
+	}
 	if s.TestsLeftOut > 0 {
 		v.Sentences = append(v.Sentences, "Left out: "+TestsLeftOut(s.TestsLeftOut)+".")
 	}
