@@ -182,7 +182,8 @@ func (c *counted) AddNews(ctx context.Context, shop journal.Shop) error {
 
 // PrintLatency writes rows as a Markdown table.
 func PrintLatency(w io.Writer, rows []*LatencyRow) {
-	fmt.Fprintln(w, "| Store | Processes | Other open payments | Confirmed | Reported after, median | 99 % | Statements per second, working | standing by | News per confirmation | Lists per confirmation |")
+	fmt.Fprintln(w, "| Store | Processes | Other open payments | Confirmed | Reported after, median | 99 % "+
+		"| Statements per second, working | standing by | News per confirmation | Lists per confirmation |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range rows {
 		fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f ms | %.1f ms | %.1f | %.1f | %.2f | %.2f |\n", r.Store, r.Replicas, r.Open, r.Confirmed,

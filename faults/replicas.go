@@ -377,14 +377,16 @@ func runReplica(t *task) error {
 
 // PrintReplicas writes the results as a Markdown table.
 func PrintReplicas(w io.Writer, results []*ReplicasResult) {
-	fmt.Fprintln(w, "| Store | Processes | Payments | Kills | Stops | Charged | Charged twice | Lost | Told wrong | Open | Reports | Two at a time | Of these, in a stopped process | Nobody worked, median | worst |")
+	fmt.Fprintln(w, "| Store | Processes | Payments | Kills | Stops | Charged | Charged twice | Lost | Told wrong | Open "+
+		"| Reports | Two at a time | Of these, in a stopped process | Nobody worked, median | worst |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range results {
 		var median, worst time.Duration
 		if n := len(r.Gaps); n > 0 {
 			median, worst = r.Gaps[n/2], r.Gaps[n-1]
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f s | %.1f s |\n", r.Name, r.Replicas, r.KillResult.Payments, r.Kills, r.Stops,
-			r.Charged, r.Twice, r.Forgotten, r.Wrong, r.Open, r.Reports, r.Overlaps, r.Stopped, median.Seconds(), worst.Seconds())
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f s | %.1f s |\n",
+			r.Name, r.Replicas, r.KillResult.Payments, r.Kills, r.Stops, r.Charged, r.Twice, r.Forgotten, r.Wrong, r.Open,
+			r.Reports, r.Overlaps, r.Stopped, median.Seconds(), worst.Seconds())
 	}
 }
