@@ -105,6 +105,9 @@ func (v *view) verdict() {
 	if tests := s.Rows(match.ClassTest); tests > 0 {
 		v.Sentences = append(v.Sentences, plural(tests, "test payment")+": no money moved, although the gateway's total has them.")
 	}
+	if later := s.Rows(match.ClassLaterCharge); later > 0 {
+		v.Sentences = append(v.Sentences, plural(later, "transaction id")+" charged again like a subscription, and not in your list: make sure that each is one.")
+	}
 	if s.TestsLeftOut > 0 {
 		v.Sentences = append(v.Sentences, "Left out: "+TestsLeftOut(s.TestsLeftOut)+".")
 	}
