@@ -286,6 +286,9 @@ func (t *tally) id(kind int, id string, all []held, lines []listed) {
 		return
 	}
 	class, currency, value := t.class(kind, rows, lines)
+	if class == "" && kind == 0 {
+		class, currency, value = t.laterCharge(rows, lines)
+	}
 	for _, left := range sums {
 		if left != 0 && class == "" {
 			class, currency, value = "timing", last(rows).currency, last(rows).cents // in different periods
@@ -306,13 +309,16 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 		return !at.IsZero() && (at.Before(from.Add(t.grace)) || !at.Before(to.Add(-t.grace)))
 	}
 	paid := approvals(rows)
-	if more := again(paid); len(more) > 0 {
+	isSubscription := kind == 0 && canBeCharges(paid)
+	if more := again(paid); len(more) > 0 && !isSubscription {
 		return "two_successes", more[0].currency, sum(more, more[0].currency)
 	}
 	booked, inList, once := bookedAs(lines)
 	switch {
 	case len(lines) == 0 && len(paid) == 0, len(rows) == 0 && booked == "declined":
 		return "", "", 0
+	case len(lines) == 0 && isSubscription && paid[0].at.Before(t.period.From):
+		return "", "", 0 // the line is in the list of that period
 	case len(lines) == 0:
 		from, to, list := t.period.From, t.period.To, t.spans[kind]
 		if !list.IsZero() {
@@ -335,13 +341,18 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 	if len(paid) > 0 {
 		atGateway = sum(paid, r.currency)
 	}
+	if isSubscription { // as many charges as the lines pay for
+		for n := int64(len(paid)); n > 1 && atGateway > inList; n-- {
+			atGateway = (n - 1) * r.cents
+		}
+	}
 	isOther := func(c string) bool { return r.currency != "" && c != r.currency }
 	switch {
 	case slices.ContainsFunc(lines, func(l listed) bool { return isOther(l.currency) }),
 		slices.ContainsFunc(paid, func(p held) bool { return isOther(p.currency) }):
 		return "currency", r.currency, r.cents
 	case r.currency != "" && inList != atGateway:
-		if class = "amount"; len(paid) > 0 && once == atGateway {
+		if class = "amount"; len(paid) > 0 && once == atGateway || isSubscription && once == r.cents {
 			class = "listed_twice"
 		}
 		return class, r.currency, max(inList-atGateway, atGateway-inList)
@@ -360,6 +371,30 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 		return "state", currency, value
 	}
 	return "timing", currency, value
+}
+
+// laterCharge returns the class of the charges in the period of a subscription after its first, if the list does not have all of it.
+func (t *tally) laterCharge(rows []held, lines []listed) (class, currency string, value int64) {
+	paid := approvals(rows)
+	if !canBeCharges(paid) {
+		return "", "", 0
+	}
+	now := slices.DeleteFunc(slices.Clone(paid[1:]), func(r held) bool { return !t.inPeriod(r.at) })
+	if _, inList, _ := bookedAs(lines); len(now) == 0 || inList == sum(paid, paid[0].currency) {
+		return "", "", 0
+	}
+	return "later_charge", now[0].currency, sum(now, now[0].currency)
+}
+
+// canBeCharges reports whether successes of one id, oldest first, can be the charges of a subscription: equal, and each at least 20
+// hours after the one before.
+func canBeCharges(paid []held) bool {
+	for i, r := range paid {
+		if i > 0 && (paid[i-1].at.IsZero() || r.at.Before(paid[i-1].at.Add(20*time.Hour)) || r.cents != paid[0].cents || r.currency != paid[0].currency) {
+			return false
+		}
+	}
+	return len(paid) > 1
 }
 
 // last is the row that is compared: the last success, otherwise the last that is open, otherwise the last.

@@ -22,6 +22,7 @@ const (
 	ClassTest               Class = "test_payment"
 	ClassUnchecked          Class = "unchecked"
 	ClassTiming             Class = "timing"
+	ClassLaterCharge        Class = "later_charge"
 )
 
 // About describes a class in reports.
@@ -37,8 +38,9 @@ type About struct {
 var Classes = []About{
 	{ClassUnreadable, "Line cannot be read", "A line of your list cannot be parsed, and was not compared.", "Correct the list."},
 	{ClassPaidTwice, "Several payments for one order", "Your list has several successful payments with different ids for one order and, if it has a column order_total, they exceed it.", "Refund the excess."},
-	{ClassTwoSuccesses, "Transaction charged more than once", "The gateway has more than one successful payment with the same transaction id.", "Refund all but one."},
-	{ClassMissingHere, "Paid at the gateway, not in your list", "The gateway charged a payment that is not in your list.", "Fulfil the order or refund it; look for the lost notification."},
+	{ClassTwoSuccesses, "Transaction charged more than once", "The gateway has more than one successful payment with the same transaction id, and they are not the charges of one subscription.", "Refund all but one."},
+	{ClassMissingHere, "Paid at the gateway, not in your list", "The gateway charged a payment that is not in your list.", "Fulfil the order or refund it; look for the lost notification. It may be a later charge of a subscription, with an id of the gateway's own: " +
+		"then store it under its uniqueId."},
 	{ClassMissingThere, "In your list, not at the gateway", "Your list contains a payment that is not in the copy of the gateway.", "It was not paid, or the id is wrong: ask the customer, or correct the id."},
 	{ClassCurrency, "Currency differs", "The gateway and your list have different currencies, or a refund has another currency than its payment. Amounts are not converted.", "Correct your records."},
 	{ClassListedTwice, "Listed more than once", "Several lines of your list are the same payment or refund, so your list counts it more than once.", "Correct your list: remove the repeated lines. The amount at the gateway is right."},
@@ -52,6 +54,9 @@ var Classes = []About{
 	{ClassTest, "Test payment", "The gateway marks it as a test, so no money moved, although it is in the total of the gateway. Not an error.", "Do not book it, and do not deliver for it. To leave out test payments, use --exclude-test."},
 	{ClassUnchecked, "Not checked", "So near a limit of the period, your list or the copy that the other side may be outside.", "Export a list that reaches further on both sides, update the copy, and compare again."},
 	{ClassTiming, "Timing difference", "In processing, or recorded in different periods. Not an error.", "Carry it forward to the next run."},
+	{ClassLaterCharge, "Later charge of a subscription", "The gateway charged a transaction id again: the same amount, at least 20 hours after the charge before. A subscription can be " +
+		"charged so, but nothing at the gateway shows that this id is one. Your list does not have all of its charges; nothing else differs. Not an error if it is one.",
+		"Store the charge under its uniqueId. If this id is no subscription, it was charged twice: refund one."},
 }
 
 // place returns the index of a class in Classes.
@@ -66,7 +71,7 @@ func place(c Class) int {
 
 // isCounted reports whether a class is one of differences: not what cannot be compared yet, and not what needs no correction.
 func (c Class) isCounted() bool {
-	return c != ClassTiming && c != ClassUnchecked && c != ClassTest && c != ""
+	return c != ClassTiming && c != ClassUnchecked && c != ClassTest && c != ClassLaterCharge && c != ""
 }
 
 // IsClass reports whether name is a class.

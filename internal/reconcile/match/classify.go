@@ -11,10 +11,13 @@ import (
 // class returns the difference with the first class that applies, or nil if the pair ties out.
 func (k *kindMatcher) class(p *pair) *Difference {
 	switch {
-	case len(p.repeats()) > 0:
-		again := p.repeats()
+	case len(p.later) == 0 && len(repeats(p.paid)) > 0:
+		again := repeats(p.paid)
 		return &Difference{Class: ClassTwoSuccesses, Currency: again[0].Currency, Value: sumOf(again, again[0].Currency), At: again[0].At}
 	case len(p.lines) == 0:
+		if len(p.later) > 0 && k.carried == nil && p.paid[0].At.Before(k.Period.From) {
+			return nil // the list of that period has the line
+		}
 		return k.missingHere(p)
 	case p.row == nil:
 		return k.missingThere(p)
@@ -30,7 +33,7 @@ func (k *kindMatcher) class(p *pair) *Difference {
 func amount(p *pair) *Difference {
 	d := &Difference{Class: ClassAmount, Currency: p.row.Currency, Value: p.sum.Sub(p.atGateway()).Abs(), At: p.row.At}
 	switch {
-	case len(p.paid) > 0 && p.once().Equal(p.atGateway()):
+	case len(p.paid) > 0 && p.once().Equal(p.atGateway()), len(p.later) > 0 && p.once().Equal(p.paid[0].Amount):
 		d.Class, d.Why = ClassListedTwice, fmt.Sprintf("%d lines of your list have this id; some of them are repeated", len(p.lines))
 	case len(p.lines) > 1:
 		d.Why = fmt.Sprintf("%d lines of your list have this id; they are added up", len(p.lines))
@@ -47,6 +50,24 @@ func (k *kindMatcher) missingHere(p *pair) *Difference {
 		d.Class, d.Why = ClassUnchecked, "its line may be before the start or after the end of your list; "+k.bothClocks(d.At)
 	}
 	return d
+}
+
+// laterCharge returns the difference for the later charges of a subscription in the period. It is nil if there are none, or if the list
+// has every charge.
+func (k *kindMatcher) laterCharge(p *pair) *Difference {
+	var now []books.Row
+	for i := range p.later {
+		if k.inPeriod(p.later[i].At) {
+			now = append(now, p.later[i])
+		}
+	}
+	if len(now) == 0 || p.sum.Equal(sumOf(p.paid, p.row.Currency)) {
+		return nil
+	}
+	return &Difference{
+		Class: ClassLaterCharge, Currency: now[0].Currency, Value: sumOf(now, now[0].Currency), At: now[0].At,
+		Gateway: append(p.paid[:1:1], now...), Why: "the first charge was at " + k.clock(p.paid[0].At),
+	}
 }
 
 func (k *kindMatcher) missingThere(p *pair) *Difference {

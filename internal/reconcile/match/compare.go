@@ -142,7 +142,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 		}
 		return k.Period.holds(l.At)
 	}
-	p := newPair(rows, lines)
+	p := newPair(k.kind, rows, lines)
 	atGateway, inBooks := totals{}, totals{}
 	hasLine := false
 	for i := range lines {
@@ -171,19 +171,25 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	}
 	if !isFound || found.known { // a known difference hides only itself
 		d := k.class(p)
+		if d == nil {
+			d = k.laterCharge(p)
+		}
 		isApart := d == nil && !atGateway.equal(inBooks)
 		if isApart {
 			d = &Difference{Class: ClassTiming, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At,
 				Why: "recorded in different periods: " + k.onBothSides(p)}
 		}
-		if k.isTest(p) && (d == nil || d.Class == ClassTiming || len(lines) == 0) {
+		if k.isTest(p) && (d == nil || d.Class == ClassTiming || d.Class == ClassLaterCharge || len(lines) == 0) {
 			d = &Difference{Class: ClassTest, Currency: p.paid[0].Currency, Value: p.atGateway(), At: p.paid[0].At}
 		}
 		if d != nil && k.kind == books.Refund {
 			d.Class = ofRefund(d.Class)
 		}
 		if d != nil && d.Class != found.class {
-			d.Kind, d.ID, d.Gateway, d.Books = k.kind, p.id(), slices.Clone(rows), slices.Clone(lines)
+			if d.Gateway == nil {
+				d.Gateway = slices.Clone(rows)
+			}
+			d.Kind, d.ID, d.Books = k.kind, p.id(), slices.Clone(lines)
 			var err error
 			if found, err = k.found(d); err != nil {
 				return err

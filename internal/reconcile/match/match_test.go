@@ -76,12 +76,17 @@ func (m *memory) give(id, amount string, at time.Time) *memory {
 	return m
 }
 
-// run compares, checks what must always hold, and returns the differences in one line each.
+// run compares, checks what must always hold, and returns the differences in one line each. It passes them on to o.Found, too.
 func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *Summary) {
 	t.Helper()
 	d.fill(t, m)
-	byClass, ofEarlier := map[Class]int{}, 0
+	byClass, ofEarlier, passOn := map[Class]int{}, 0, o.Found
 	o.Found = func(d *Difference) error {
+		if passOn != nil {
+			if err := passOn(d); err != nil {
+				return err
+			}
+		}
 		if !d.Since.IsZero() {
 			ofEarlier++
 			return nil
@@ -180,9 +185,9 @@ func TestClasses(t *testing.T) {
 		{"two successes, not listed", new(memory).pay("a.1", approved, "3 USD", middle).pay("a.2", approved, "3 USD", middle), []string{"two_successes payment a 3 USD"}},
 		{"two successes before amount", new(memory).pay("a.1", approved, "3 USD", middle).pay("a.2", approved, "3 USD", middle).book("a", approved, "6 USD", never), []string{"two_successes payment a 3 USD"}},
 		{"two successes across the edge", new(memory).pay("a.1", approved, "3 USD", day0(9, 30, 23)).pay("a.2", approved, "3 USD", day0(10, 1, 1)).book("a", approved, "3 USD", never), []string{"two_successes payment a 3 USD"}},
-		{"two successes in different periods", new(memory).pay("a.1", approved, "3 USD", middle).pay("a.2", approved, "3 USD", late).book("a", approved, "3 USD", never), []string{"two_successes payment a 3 USD"}},
-		{"two successes in different periods, with a time", new(memory).pay("a.1", approved, "3 USD", early).pay("a.2", approved, "3 USD", middle).book("a", approved, "3 USD", early), []string{"two_successes payment a 3 USD"}},
-		{"two successes in different periods, not listed", new(memory).pay("a.1", approved, "3 USD", early).pay("a.2", approved, "3 USD", middle), []string{"two_successes payment a 3 USD"}},
+		{"two successes in different periods", new(memory).pay("a.1", approved, "3 USD", middle).pay("a.2", approved, "4 USD", late).book("a", approved, "3 USD", never), []string{"two_successes payment a 4 USD"}},
+		{"two successes in different periods, with a time", new(memory).pay("a.1", approved, "3 USD", early).pay("a.2", approved, "4 USD", middle).book("a", approved, "3 USD", early), []string{"two_successes payment a 4 USD"}},
+		{"two successes in different periods, not listed", new(memory).pay("a.1", approved, "3 USD", early).pay("a.2", approved, "4 USD", middle), []string{"two_successes payment a 4 USD"}},
 		{"two successes in other periods", new(memory).pay("a.1", approved, "3 USD", early).pay("a.2", approved, "3 USD", late).book("a", approved, "3 USD", never), nil},
 		{"listed twice", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", middle).book("a", approved, "3.00 USD", middle), []string{"listed_twice payment a 3 USD"}},
 		{"listed three times, in two periods", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", middle).book("a", approved, "3 USD", late).book("a", approved, "3 USD", late), []string{"listed_twice payment a 6 USD"}},

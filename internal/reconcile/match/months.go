@@ -167,7 +167,7 @@ func (k *kindMatcher) classifyAgain(e *earlier) (Earlier, error) {
 	now := Earlier{Was: Class(e.Class), IsOfPeriod: e.isOfPeriod}
 	var d *Difference
 	if !e.isOfPeriod && len(e.rows)+len(e.lines) > 0 {
-		if p := newPair(e.rows, e.lines); !k.isTest(p) {
+		if p := newPair(k.kind, e.rows, e.lines); !k.isTest(p) {
 			k.carried = e
 			d = k.class(p)
 			k.carried = nil

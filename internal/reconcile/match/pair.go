@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/recurring"
 	"github.com/shopspring/decimal"
 )
 
@@ -12,13 +13,17 @@ type pair struct {
 	rows   []books.Row
 	lines  []books.Line
 	paid   []books.Row // the approved rows
+	later  []books.Row // those after the first, if they can be the charges of one subscription
 	row    *books.Row  // the row to compare: the last approved one, otherwise the last that is not declined, otherwise the last; nil if there is none
 	booked string      // approved if any line is, otherwise a state that is not final, otherwise declined; empty if there are no lines
 	sum    decimal.Decimal
 }
 
-func newPair(rows []books.Row, lines []books.Line) *pair {
+func newPair(kind books.Kind, rows []books.Row, lines []books.Line) *pair {
 	p := &pair{rows: rows, lines: lines, paid: approvedOf(rows)}
+	if kind == books.Payment && areCharges(p.paid) {
+		p.later = p.paid[1:]
+	}
 	for i := range rows {
 		if p.row == nil || weight(rows[i].State) >= weight(p.row.State) {
 			p.row = &rows[i]
@@ -47,10 +52,20 @@ func (p *pair) id() string {
 	return p.rows[0].UniqueID
 }
 
-// repeats returns the approved rows of a payment or refund after its first. Refunds of different payments may have the same id.
-func (p *pair) repeats() []books.Row { return repeats(p.paid) }
+// areCharges reports whether approved payments with one id, oldest first, can be the charges of one subscription: of the same amount,
+// and each so much later than the one before. The copy does not have the cycle, so the shortest one counts.
+func areCharges(paid []books.Row) bool {
+	for i := 1; i < len(paid); i++ {
+		before, r := &paid[i-1], &paid[i]
+		if before.At.IsZero() || r.At.Sub(before.At) < recurring.Gap("DAY") || r.Currency != before.Currency || !r.Amount.Equal(before.Amount) {
+			return false
+		}
+	}
+	return len(paid) > 1
+}
 
-// repeats is pair.repeats for approved rows with one id.
+// repeats returns the approved rows with one id of a payment or refund after its first. Refunds of different payments may have the
+// same id.
 func repeats(rows []books.Row) (again []books.Row) {
 	for i := range rows {
 		if slices.ContainsFunc(rows[:i], func(r books.Row) bool { return r.Payment == rows[i].Payment }) {
@@ -80,10 +95,18 @@ func (p *pair) currenciesDiffer() bool {
 		slices.ContainsFunc(p.paid, func(r books.Row) bool { return r.Currency != currency }))
 }
 
-// atGateway returns the sum of the approved rows in the currency of p.row, or the amount of p.row if none is approved.
+// atGateway returns the sum of the approved rows in the currency of p.row, or the amount of p.row if none is approved. Of the charges
+// of a subscription, the lines need not have all: it is the sum of as many as the lines reach, and of one at least.
 func (p *pair) atGateway() decimal.Decimal {
 	if len(p.paid) == 0 {
 		return p.row.Amount
+	}
+	if len(p.later) > 0 && len(p.lines) > 0 {
+		sum := p.paid[0].Amount
+		for i := 0; i < len(p.later) && !sum.Add(p.later[i].Amount).GreaterThan(p.sum); i++ {
+			sum = sum.Add(p.later[i].Amount)
+		}
+		return sum
 	}
 	return sumOf(p.paid, p.row.Currency)
 }

@@ -182,7 +182,7 @@ func naive(m *memory, o Options) (found []string) {
 			class, touched := naiveClass(kind, rows, lines, o)
 			isReal := func(r books.Row) bool { return r.State == approved && !m.isTest(r) }
 			isTest := m.hasReal() && slices.ContainsFunc(rows, isApproved) && !slices.ContainsFunc(rows, isReal)
-			if isTest && touched && (class == "" || class == ClassTiming || len(lines) == 0) {
+			if isTest && touched && (class == "" || class == ClassTiming || class == ClassLaterCharge || len(lines) == 0) {
 				class = ClassTest
 			}
 			if class != "" && !taken[string(kind)+" "+id] {
@@ -253,10 +253,22 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	if kind == books.Refund {
 		here, there, twice = ClassRefundMissingHere, ClassRefundMissingThere, ClassRefundTwice
 	}
+	charges := slices.DeleteFunc(slices.Clone(rows), func(r books.Row) bool { return r.State != approved })
+	cycle := 0 // the amount of each charge of a subscription, in hundredths
+	for i := 1; i < len(charges) && kind == books.Payment; i++ {
+		a, b := charges[i-1], charges[i]
+		if b.At.Sub(a.At).Hours() < 20 || a.Currency != b.Currency || !a.Amount.Equal(b.Amount) {
+			cycle = 0
+			break
+		}
+		cycle = int(a.Amount.Shift(2).IntPart())
+	}
 	nearEdge := func(t time.Time, s Span) bool { return t.Before(s.From.Add(o.Grace)) || !t.Before(s.To.Add(-o.Grace)) }
 	switch {
-	case paid > 1:
+	case paid > 1 && cycle == 0:
 		return twice, touched
+	case len(lines) == 0 && cycle > 0 && charges[0].At.Before(o.Period.From):
+		return ClassLaterCharge, touched
 	case len(lines) == 0 && nearEdge(rows[slices.IndexFunc(rows, isApproved)].At, o.Period):
 		return ClassUnchecked, touched
 	case len(lines) == 0:
@@ -280,7 +292,10 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	if paid == 0 {
 		amount = int(last.Amount.Shift(2).IntPart())
 	}
-	once, seen := amount, map[string]bool{}
+	once, inList, seen := amount, 0, map[string]bool{}
+	if cycle > 0 {
+		once = cycle
+	}
 	for _, l := range lines {
 		if l.Currency != last.Currency {
 			return ClassCurrency, touched
@@ -288,12 +303,17 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 		if l.State != booked {
 			continue
 		}
-		amount -= int(l.Amount.Shift(2).IntPart())
+		inList += int(l.Amount.Shift(2).IntPart())
 		if !seen[l.Amount.String()] {
 			seen[l.Amount.String()] = true
 			once -= int(l.Amount.Shift(2).IntPart())
 		}
 	}
+	all := amount
+	for cycle > 0 && amount > cycle && amount > inList {
+		amount -= cycle
+	}
+	amount -= inList
 	switch {
 	case amount != 0 && once == 0 && paid > 0:
 		return ClassListedTwice, touched
@@ -308,6 +328,10 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 		return ClassState, touched
 	case last.State != booked && !(isOpen(last.State) && isOpen(booked)):
 		return ClassTiming, touched
+	}
+	isLater := func(r books.Row) bool { return r.UniqueID != charges[0].UniqueID && o.Period.holds(r.At) }
+	if cycle > 0 && inList != all && slices.ContainsFunc(charges, isLater) {
+		return ClassLaterCharge, touched
 	}
 	for _, sum := range sums {
 		if sum != 0 {

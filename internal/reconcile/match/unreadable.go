@@ -39,7 +39,7 @@ func (k *kindMatcher) unreadable(same []books.Unreadable) error {
 	}
 	if len(d.Gateway) > 0 {
 		slices.SortFunc(d.Gateway, byTime)
-		row := newPair(d.Gateway, nil).row
+		row := newPair(k.kind, d.Gateway, nil).row
 		if !k.inPeriod(row.At) {
 			k.skip(row.At)
 			return nil

@@ -108,6 +108,9 @@ func (v *view) verdict() {
 	if s.OnlyTests && s.Compared > 0 {
 		v.Sentences = append(v.Sentences, "No payment of the copy is real: all are tests, and are compared as real ones are.")
 	}
+	if later := s.Rows(match.ClassLaterCharge); later > 0 {
+		v.Sentences = append(v.Sentences, plural(later, "transaction id")+" charged again like a subscription, and not in your list: make sure that each is one.")
+	}
 	if s.TestsLeftOut > 0 {
 		v.Sentences = append(v.Sentences, "Left out: "+TestsLeftOut(s.TestsLeftOut)+".")
 	}
