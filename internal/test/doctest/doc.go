@@ -1,4 +1,3 @@
-// Package doctest tests the documentation: every Go snippet on a Markdown page compiles, the program of docs/program.md runs
-// against the sandbox, every link between pages has a target, and files and functions named on a page exist. It has no other
-// code.
+// Package doctest tests the documentation: every Go snippet on a Markdown page compiles, every link between pages has a target, and
+// files and functions named on a page exist. It has no other code.
 package doctest

@@ -1,0 +1,447 @@
+//go:build unix
+
+package program
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// root is the directory of the repository.
+const root = "../.."
+
+var (
+	program string // the executable
+	keys    string // the directory of the keys
+)
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+// runTests builds the program for all tests.
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "program")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		program, keys = filepath.Join(dir, "shop"), dir
+		err = errors.Join(build(dir), os.WriteFile(filepath.Join(keys, "token"), []byte(strings.Repeat("t", 32)), 0o600),
+			os.WriteFile(filepath.Join(keys, "url"), []byte(strings.Repeat("u", 32)), 0o600))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+func build(dir string) error {
+	files, err := write(dir, "")
+	if err != nil {
+		return err
+	}
+	return goCommand(append([]string{"build", "-o", program}, files...)...)
+}
+
+func goCommand(args ...string) error {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", args[0], err, out)
+	}
+	return nil
+}
+
+var fileOfPage = regexp.MustCompile("(?ms)^## (\\w+\\.go)[^\n]*\n.*?^```go\n(.*?)^```")
+
+// write writes the files of the page without one of them, and without the lines that belong to it.
+func write(dir, without string) (paths []string, err error) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/program.md"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range fileOfPage.FindAllSubmatch(page, -1) {
+		name, lines := string(file[1]), strings.SplitAfter(string(file[2]), "\n")
+		if without != "" {
+			lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasSuffix(line, "// "+without+"\n") })
+		}
+		if name == without {
+			continue
+		}
+		paths = append(paths, filepath.Join(dir, name))
+		if err := os.WriteFile(paths[len(paths)-1], []byte(strings.Join(lines, "")), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	if len(paths) < 4 {
+		return nil, fmt.Errorf("docs/program.md has %d files, want more: they are not found", len(paths))
+	}
+	return paths, nil
+}
+
+// TestFilesCanBeLeftOut: the program compiles without each of the files that the page calls optional.
+func TestFilesCanBeLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"cards.go", "nightly.go", "alerts.go"} {
+		t.Run(file, func(t *testing.T) {
+			paths, err := write(t.TempDir(), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := goCommand(append([]string{"vet"}, paths...)...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestLength: main.go is what every merchant has to read.
+func TestLength(t *testing.T) {
+	main, err := os.ReadFile(filepath.Join(keys, "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(main), "\n"); lines > 250 {
+		t.Errorf("main.go has %d lines, want at most 250", lines)
+	}
+}
+
+// TestOneProcess uses the program with SQLite, stops it in the middle of a payment, and looks into its database.
+func TestOneProcess(t *testing.T) {
+	t.Parallel()
+	gateway := startGateway(t)
+	seed(gateway, 700)
+	file := filepath.Join(t.TempDir(), "shop.db")
+	p := start(t, gateway, "", file)
+	paid := p.trade(t, gateway)
+
+	if err := gateway.Chargeback(paid[0]); err != nil {
+		t.Fatal(err)
+	}
+	p.output.await(t, "ERROR alert", "chargeback", paid[0])
+
+	last := p.order(t)
+	gateway.Inject(sandbox.Fault{TransactionID: last, After: time.Second})
+	posted := p.postLater(t, "/orders/"+last+"/page")
+	await(t, time.Minute, "a checkout", func() bool { return len(gateway.Rows(last)) == 1 })
+	p.terminate(t)
+	if status := <-posted; status != http.StatusSeeOther {
+		t.Errorf("the request during SIGTERM got status %d", status)
+	}
+
+	db := open(t, "sqlite", file)
+	checkState(t, db, last, "waiting")
+	checkCopy(t, db, gateway)
+	if out := p.output.String(); strings.Count(out, "ERROR alert") != 1 {
+		t.Error("there are other alerts than that of the chargeback")
+	}
+}
+
+// TestTwoProcesses uses two processes with one Postgres. The one that works is killed in the middle of a payment and of the copy;
+// another one takes its place.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	gateway := startGateway(t)
+	seed(gateway, 4000)
+	address := pgserver.Own(t).URL("public")
+	db := open(t, "pgx", address)
+	balancer := startBalancer(t)
+	first := start(t, gateway, balancer.URL, address)
+	balancer.use(first)
+	lost := first.order(t)
+	second := start(t, gateway, balancer.URL, address)
+	second.order(t) // it stands by
+
+	await(t, time.Minute, "a part of the copy", func() bool { return number(db, `SELECT COUNT(*) FROM gateway_orders`) > 0 })
+	gateway.Inject(sandbox.Fault{TransactionID: lost, After: time.Minute})
+	first.postLater(t, "/orders/"+lost+"/page") // its response is lost with the process
+	await(t, time.Minute, "a checkout", func() bool { return len(gateway.Rows(lost)) == 1 })
+	first.kill(t)
+	if number(db, `SELECT COUNT(*) FROM copies WHERE name = 'orders' AND until > 0`) != 1 {
+		t.Error("the copy was complete before the process was killed: seed more")
+	}
+	killed := time.Now()
+	if got := second.await(t, lost, "waiting", 20*time.Second); got > 10*time.Second {
+		t.Errorf("the other process reported after %v, want at most 10 s", got)
+	}
+	t.Logf("the other process reported %v after the first was killed", time.Since(killed).Round(100*time.Millisecond))
+
+	if _, err := db.Exec(`UPDATE copies SET due = 0`); err != nil { // a quarter of an hour later
+		t.Fatal(err)
+	}
+	third := start(t, gateway, balancer.URL, address)
+	third.order(t)
+	balancer.use(second, third)
+	balancer.program().trade(t, gateway)
+	await(t, time.Minute, "the rest of the copy", func() bool { return number(db, `SELECT COUNT(*) FROM copies WHERE until = 0 AND due > 0`) == 2 })
+	checkCopy(t, db, gateway)
+	second.terminate(t)
+	third.terminate(t)
+}
+
+// TestRestore: what the page says after a restore. A payment and a refund that were made after the backup are not made again, and
+// both are found.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	gateway := startGateway(t)
+	dir := t.TempDir()
+	file, backup := filepath.Join(dir, "shop.db"), filepath.Join(dir, "backup.db")
+	p := start(t, gateway, "", file)
+	unpaid, paid := p.order(t), p.order(t)
+	pay := func(id string) {
+		if _, err := gateway.EnterCard(p.post(t, "/orders/"+id+"/page"), sandbox.TestCard(sandbox.Approved)); err != nil {
+			t.Fatal(err)
+		}
+		p.await(t, id, "paid", time.Minute)
+	}
+	pay(paid)
+	if _, err := open(t, "sqlite", file).Exec(`VACUUM INTO '` + backup + `'`); err != nil {
+		t.Fatal(err)
+	}
+	pay(unpaid)
+	p.post(t, "/orders/"+paid+"/refund")
+	p.await(t, paid, "succeeded", time.Minute)
+	p.terminate(t)
+
+	db, steps := open(t, "sqlite", backup), pageSQL(t)
+	if _, err := db.Exec(steps[0]); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, gateway, "", backup)
+	p.order(t)
+	p.await(t, unpaid, "closed", time.Minute)
+	p.post(t, "/orders/"+unpaid+"/page")
+	p.post(t, "/orders/"+paid+"/refund")
+	p.terminate(t)
+	if moves := gateway.Moves(0); len(moves) != 3 {
+		t.Errorf("money moved %d times, want 3: two payments and a refund: %+v", len(moves), moves)
+	}
+
+	// The copy ends 20 minutes ago, so it does not have what this test has just done.
+	refundIt, list, _ := strings.Cut(steps[2], "\n")
+	for _, insert := range []string{
+		`INSERT INTO gateway_orders VALUES ('1', '` + unpaid + `', 100, '12.50', 'USD', 0), ('2', '` + paid + `', 100, '12.50', 'USD', 0)`,
+		`INSERT INTO gateway_refunds VALUES ('3', '2', '` + paid + `', 111, '12.50', 'USD', 0)`,
+		steps[1], refundIt,
+	} {
+		if _, err := db.Exec(insert); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := texts(t, db, strings.Replace(list, "*", "transaction_id", 1)); !slices.Equal(got, []string{unpaid}) {
+		t.Errorf("got the payments %q that the shop does not know, want %s", got, unpaid)
+	}
+	if got := texts(t, db, `SELECT refund FROM orders WHERE id = $1`, paid); !slices.Equal(got, []string{"review"}) {
+		t.Errorf("the refund that was made has state %q, want review", got)
+	}
+}
+
+// pageSQL returns the page's blocks of SQL.
+func pageSQL(t *testing.T) (blocks []string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root, "docs/program.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range regexp.MustCompile("(?ms)^```sql\n(.*?)^```").FindAllSubmatch(page, -1) {
+		blocks = append(blocks, strings.TrimSpace(string(block[1])))
+	}
+	if len(blocks) != 3 {
+		t.Fatalf("got %d blocks of SQL, want 3", len(blocks))
+	}
+	return blocks
+}
+
+func startGateway(t *testing.T) *sandbox.Server {
+	t.Helper()
+	gateway, err := sandbox.Start(sandbox.Options{
+		MerchantID: "m-1", SecretKey: "test-secret", AppID: "123456", Cards: sandbox.Cards{HostedRetry: true},
+		Notifications: sandbox.Notifications{Scale: 0.01},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gateway.Close() })
+	return gateway
+}
+
+// seed adds orders of the last weeks, which the nightly copy must find.
+func seed(gateway *sandbox.Server, n int) {
+	gateway.Seed(n, time.Now().AddDate(0, 0, -20), time.Now().Add(-time.Hour))
+}
+
+// trade does what customers and staff do, presses each button twice, and checks how often money moved. It returns the orders
+// that were paid.
+func (p *process) trade(t *testing.T, gateway *sandbox.Server) (paid []string) {
+	t.Helper()
+	before := len(gateway.Moves(0))
+	page := p.post(t, "/cards")
+	if _, err := gateway.EnterCard(page, sandbox.TestCard(sandbox.Approved)); err != nil {
+		t.Fatal(err)
+	}
+	var card string
+	await(t, time.Minute, "a stored card", func() bool {
+		card, _, _ = strings.Cut(p.get(t, "/cards"), " ")
+		return card != ""
+	})
+	byCard, byCardLost, byPage := p.order(t), p.order(t), p.order(t)
+	gateway.Inject(sandbox.Fault{TransactionID: byCardLost, Reply: sandbox.ReplyReset})
+	for range 2 {
+		p.post(t, "/orders/"+byCard+"/cards/"+card)
+		p.post(t, "/orders/"+byCardLost+"/cards/"+card)
+	}
+	page = p.post(t, "/orders/"+byPage+"/page")
+	p.await(t, byPage, page, time.Minute) // for a customer who has closed it
+	for _, outcome := range []sandbox.Outcome{sandbox.Declined, sandbox.Approved} {
+		if _, err := gateway.EnterCard(page, sandbox.TestCard(outcome)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paid = []string{byCard, byCardLost, byPage}
+	for _, id := range paid {
+		p.await(t, id, "paid", time.Minute)
+	}
+	p.post(t, "/orders/"+byCard+"/refund")
+	p.post(t, "/orders/"+byCard+"/refund")
+	p.await(t, byCard, "succeeded", time.Minute)
+
+	for _, id := range paid {
+		if n := gateway.Executed(id); n != 1 {
+			t.Errorf("%s was charged %d times, want once", id, n)
+		}
+	}
+	if n := gateway.Refunded(byCard); n != 1 {
+		t.Errorf("%s was refunded %d times, want once", byCard, n)
+	}
+	if moves := gateway.Moves(before); len(moves) != 4 {
+		t.Errorf("money moved %d times, want 4: three payments and a refund: %+v", len(moves), moves)
+	}
+	token, err := gateway.Token(card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(p.output.String(), token) {
+		t.Error("a log has the token")
+	}
+	return paid
+}
+
+// checkCopy compares the nightly copy with the gateway's rows.
+func checkCopy(t *testing.T, db *sql.DB, gateway *sandbox.Server) {
+	t.Helper()
+	from, to := time.Now().AddDate(0, 0, -25), time.Now().Add(-21*time.Minute)
+	for query, want := range map[string][]string{
+		`SELECT unique_id FROM gateway_orders`:  slices.Sorted(gateway.OrderIDs(from, to)),
+		`SELECT unique_id FROM gateway_refunds`: slices.Sorted(gateway.RefundIDs(from, to)),
+	} {
+		if got := texts(t, db, query); len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: got %d rows, want the gateway's %d", query, len(got), len(want))
+		}
+	}
+	for _, text := range texts(t, db, `SELECT token FROM cards`) {
+		if !strings.HasPrefix(text, "v1.") {
+			t.Error("the database has a token that is not encrypted")
+		}
+	}
+}
+
+func checkState(t *testing.T, db *sql.DB, id, want string) {
+	t.Helper()
+	if got := texts(t, db, `SELECT state FROM orders WHERE id = $1`, id); !slices.Equal(got, []string{want}) {
+		t.Errorf("order %s has state %q, want %s", id, got, want)
+	}
+}
+
+func texts(t *testing.T, db *sql.DB, query string, args ...any) (all []string) {
+	t.Helper()
+	rows, err := db.Query(query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// number returns the result of a query for a number, or -1.
+func number(db *sql.DB, query string) (n int) {
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		return -1
+	}
+	return n
+}
+
+func open(t *testing.T, driver, source string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func await(t *testing.T, most time.Duration, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(most); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %s within %v", what, most)
+		}
+	}
+}
+
+// balancer sends each request to the next of the processes.
+type balancer struct {
+	*httptest.Server
+	processes atomic.Pointer[[]*process]
+	next      atomic.Int64
+}
+
+func startBalancer(t *testing.T) *balancer {
+	t.Helper()
+	b := &balancer{}
+	b.use()
+	b.Server = httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		if all := *b.processes.Load(); len(all) > 0 {
+			target, err := url.Parse(all[int(b.next.Add(1))%len(all)].url)
+			if err != nil {
+				panic(err)
+			}
+			r.SetURL(target)
+		}
+	}})
+	t.Cleanup(b.Close)
+	return b
+}
+
+func (b *balancer) use(processes ...*process) { b.processes.Store(&processes) }
+
+// program returns all processes behind the balancer as if they were one.
+func (b *balancer) program() *process {
+	return &process{url: b.URL, output: (*b.processes.Load())[0].output}
+}
