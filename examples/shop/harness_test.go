@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -62,15 +64,25 @@ func withDB(name, key string) option { return func(s *setup) { s.db, s.keyFile =
 // withoutRun lets Run look only once, at the beginning: only what a test does itself happens.
 func withoutRun(s *setup) { s.settleEvery = time.Hour }
 
-// runUntil lets a shop resolve its open payments until check returns no error.
+// runUntil resolves a shop's open payments until check returns no error. It does not use Run, because another Run of the test may
+// have the lease.
 func runUntil(t testing.TB, s *Shop, what string, check func() string) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { _ = s.payments.Run(ctx, 25*time.Millisecond, s.storeOutcome) })
-	defer running.Wait()
-	defer cancel()
-	eventually(t, what, check)
+	eventually(t, what, func() string {
+		for e, err := range s.payments.Recover(t.Context()) {
+			if err == nil {
+				err = s.storeOutcome(t.Context(), e)
+			}
+			switch e.State() {
+			case journal.NotSent, journal.Abandoned, journal.Declined, journal.Succeeded, journal.Conflicting:
+				err = errors.Join(err, s.payments.Ack(t.Context(), e.ID(), e.State()))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return check()
+	})
 }
 
 // processingFor keeps token payments in processing.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // PlaceOrder turns the customer's cart into an order. The same transaction empties the cart, so a form that is sent twice
@@ -96,6 +98,17 @@ func (s *Store) OrdersOf(ctx context.Context, customer string) ([]Order, error) 
 	rows, err := s.db.QueryContext(ctx,
 		`SELECT `+orderColumns+` FROM orders WHERE customer = $1 ORDER BY created DESC, id LIMIT 100`, customer)
 	return collect(rows, err, func(rows *sql.Rows) (Order, error) { return scanOrder(rows) })
+}
+
+// Paying returns the payments of orders whose outcome is not stored. The shop may have been stopped before their calls began: then the
+// journal has no entry that Run could report.
+func (s *Store) Paying(ctx context.Context) ([]journal.ID, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT id FROM orders WHERE state = $1 ORDER BY created, id LIMIT 10000`, Open)
+	return collect(rows, err, func(rows *sql.Rows) (journal.ID, error) {
+		var id string
+		err := rows.Scan(&id)
+		return journal.PaymentID(id), err
+	})
 }
 
 // SetPayment stores what is known of an order's payment, unless more is stored already: others may store it concurrently. It

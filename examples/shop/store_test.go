@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -115,6 +117,15 @@ func testPlaceOnce(t *testing.T, s *Store) {
 	o, err := s.Order(t.Context(), all[0].ID)
 	if err != nil || len(o.Lines) != 1 || o.Lines[0].Quantity != 3 || o.Lines[0].Price.String() != "24" || o.State != Open {
 		t.Errorf("the order is %+v, %v", o, err)
+	}
+	if paying, err := s.Paying(t.Context()); err != nil || !slices.Contains(paying, journal.PaymentID(o.ID)) {
+		t.Errorf("without an outcome are %v, %v; want %s among them", paying, err, o.ID)
+	}
+	if _, err := s.SetPayment(t.Context(), o.ID, Payment{State: Unsent}); err != nil {
+		t.Fatal(err)
+	}
+	if paying, err := s.Paying(t.Context()); err != nil || slices.Contains(paying, journal.PaymentID(o.ID)) {
+		t.Errorf("without an outcome are %v, %v; %s has one", paying, err, o.ID)
 	}
 }
 
