@@ -1,7 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -167,12 +174,18 @@ func TestResolvePayment(t *testing.T) {
 	twice := gatewayFor(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted})
 	pay(t, twice, "t-twice", "12.50", sandbox.Approved)
 	pay(t, twice, "t-twice", "12.50", sandbox.Approved)
+	charged := chargedAgain(t, twice, 6*24*time.Hour)
 	for _, test := range []struct {
 		url, id string
 		args    []string
 		code    int
 		want    string
 	}{
+		{charged, "t-twice", nil, exit.Negative, "TWICE: the gateway has two successes"},
+		{charged, "t-twice", []string{"--subscription-cycle", "week"}, exit.OK, "approved: 12.50 EUR was charged"},
+		{charged, "t-twice", []string{"--subscription-cycle", "MONTH"}, exit.Negative, "TWICE: the gateway has two successes"},
+		{twice.URL, "t-twice", []string{"--subscription-cycle", "WEEK"}, exit.Negative, "TWICE: the gateway has two successes"},
+		{pending.URL, "t-pending", []string{"--subscription-cycle", "WEEK"}, exit.Unknown, " --subscription-cycle=WEEK --seen\n"},
 		{server.URL, "t-approved", nil, exit.OK, "approved: 12.50 EUR was charged"},
 		{server.URL, "t-declined", nil, exit.Negative, "declined, no money was moved"},
 		{server.URL, "t-absent", nil, exit.Negative, "not known to the gateway. That is no proof"},
@@ -193,6 +206,32 @@ func TestResolvePayment(t *testing.T) {
 	}
 	r := tool(t, env, "resolve", "payment", "t-approved")
 	r.want(t, exit.Failed, "missing flags: --amount=AMOUNT, --currency=CODE, --sent-at=TIME")
+}
+
+// chargedAgain starts a server in front of a gateway, which says that one of two payments was made earlier.
+func chargedAgain(t *testing.T, gateway *sandbox.Server, earlier time.Duration) string {
+	t.Helper()
+	target, err := url.Parse(gateway.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := regexp.MustCompile(`"transactionAt":"[^"]*"`)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		body, err := io.ReadAll(r.Body)
+		if at := member.FindIndex(body); at != nil {
+			first, err := time.Parse(`"transactionAt":"`+time.DateTime+`"`, string(body[at[0]:at[1]]))
+			if err != nil {
+				return err
+			}
+			body = slices.Replace(body, at[0], at[1], first.Add(-earlier).AppendFormat(nil, `"transactionAt":"`+time.DateTime+`"`)...)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return err
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 func TestResolveInterrupted(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -34,6 +35,7 @@ type resolvePayment struct {
 	Currency    string `required:"" placeholder:"CODE" help:"The currency that was sent, such as EUR."`
 	Order       string `placeholder:"ID" help:"Your order id, if one was sent."`
 	HostedPage  bool   `name:"hosted-page" help:"The payment is made on the gateway's hosted page, where the cardholder can try another card after a decline."`
+	Cycle       string `name:"subscription-cycle" placeholder:"CYCLE" help:"The subscriptionCycle, if it is a subscription, such as WEEK: charges a cycle apart are not one made twice."`
 	resolveFlags
 }
 
@@ -60,7 +62,7 @@ func (p *resolvePayment) Run(c *call) error {
 	}
 	found, err := client.Resolve(c.ctx, cardgateway.ResolveQuery{
 		TransactionID: p.Transaction, OrderID: p.Order, Amount: sent, Currency: p.Currency, SentAt: sentAt, Wait: p.Wait,
-		HostedPage: p.HostedPage, Seen: p.Seen,
+		HostedPage: p.HostedPage, Seen: p.Seen, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
 	})
 	var rows []*cardgateway.Transaction
 	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && declined.Transaction != nil {
@@ -94,6 +96,9 @@ func (p *resolvePayment) again(c *call, seen bool) string {
 	}
 	if p.HostedPage {
 		flags = append(flags, "--hosted-page")
+	}
+	if p.Cycle != "" {
+		flags = append(flags, "--subscription-cycle="+p.Cycle)
 	}
 	if p.Seen || seen {
 		flags = append(flags, "--seen")
