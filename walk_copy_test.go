@@ -35,7 +35,7 @@ type rowsUpTo struct {
 
 var errCommit = errors.New("the commit failed")
 
-// run copies the orders of a query in batches, as docs/walks.md shows it.
+// run copies the orders of a query in batches, as nightly.go of docs/program.md does.
 func (c *rowCopy) run(ctx context.Context, client *cardgateway.Client, q cardgateway.OrderQuery, size int) error {
 	var resume cardgateway.Checkpoint
 	if err := json.Unmarshal(c.checkpoint, &resume); err != nil {

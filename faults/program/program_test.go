@@ -58,7 +58,7 @@ func build(dir string) error {
 	if err != nil {
 		return err
 	}
-	return goCommand(append([]string{"build", "-o", program}, files...)...)
+	return goCommand(append([]string{"build", "-ldflags=-s -w", "-o", program}, files...)...)
 }
 
 func goCommand(args ...string) error {
@@ -160,7 +160,7 @@ func TestOneProcess(t *testing.T) {
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	gateway := startGateway(t)
-	seed(gateway, 4000)
+	seed(gateway, 3500)
 	address := pgserver.Own(t).URL("public")
 	db := open(t, "pgx", address)
 	balancer := startBalancer(t)
@@ -170,7 +170,7 @@ func TestTwoProcesses(t *testing.T) {
 	second := start(t, gateway, balancer.URL, address)
 	second.order(t) // it stands by
 
-	await(t, time.Minute, "a part of the copy", func() bool { return number(db, `SELECT COUNT(*) FROM gateway_orders`) > 0 })
+	await(t, time.Minute, "a part of the copy", func() bool { return number(db, `SELECT COUNT(*) FROM gateway_orders`) > 1400 })
 	gateway.Inject(sandbox.Fault{TransactionID: lost, After: time.Minute})
 	first.postLater(t, "/orders/"+lost+"/page") // its response is lost with the process
 	await(t, time.Minute, "a checkout", func() bool { return len(gateway.Rows(lost)) == 1 })
@@ -184,14 +184,22 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	t.Logf("the other process reported %v after the first was killed", time.Since(killed).Round(100*time.Millisecond))
 
-	if _, err := db.Exec(`UPDATE copies SET due = 0`); err != nil { // a quarter of an hour later
-		t.Fatal(err)
+	for _, update := range []string{
+		`UPDATE gateway_orders SET at = -1`, // a row that is copied again gets its time back
+		`UPDATE copies SET due = 0`,         // a quarter of an hour later
+	} {
+		if _, err := db.Exec(update); err != nil {
+			t.Fatal(err)
+		}
 	}
 	third := start(t, gateway, balancer.URL, address)
 	third.order(t)
 	balancer.use(second, third)
 	balancer.program().trade(t, gateway)
 	await(t, time.Minute, "the rest of the copy", func() bool { return number(db, `SELECT COUNT(*) FROM copies WHERE until = 0 AND due > 0`) == 2 })
+	if number(db, `SELECT COUNT(*) FROM gateway_orders WHERE at = -1`) == 0 {
+		t.Error("the copy has begun again, and not continued")
+	}
 	checkCopy(t, db, gateway)
 	second.terminate(t)
 	third.terminate(t)

@@ -53,7 +53,6 @@ var (
 
 	subscription func(transactionID string) cardgateway.SubscriptionRequest
 	storeOutcome func(context.Context, journal.Entry) error
-	upsertOrder  func(context.Context, *sql.Tx, *cardgateway.Transaction) error
 )
 
 // merchantOrders is the merchant's own database.
