@@ -95,21 +95,18 @@ func NewMemoryStore() *MemoryStore {
 }
 
 // Begin implements Store.
-func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
-	if err := needContext(ctx, "Begin"); err != nil {
-		return Entry{}, false, err
-	}
-	if err := ctx.Err(); err != nil {
-		return Entry{}, false, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.entries[in.Key()]; e != nil {
-		return e.snapshot(), false, nil
-	}
-	e := newEntry(in)
-	s.entries[in.Key()] = &e
-	return e, true, nil
+func (s *MemoryStore) Begin(ctx context.Context, in Intent) (e Entry, created bool, err error) {
+	err = s.locked(ctx, "Begin", func() error {
+		if existing := s.entries[in.Key()]; existing != nil {
+			e = existing.snapshot()
+			return nil
+		}
+		begun := newEntry(in)
+		s.entries[in.Key()] = &begun
+		e, created = begun, true
+		return nil
+	})
+	return e, created, err
 }
 
 // Get implements Store.
@@ -132,6 +129,17 @@ func (s *MemoryStore) Ack(ctx context.Context, key Key, version int) error {
 }
 
 func (s *MemoryStore) with(ctx context.Context, method string, key Key, do func(*Entry) error) error {
+	return s.locked(ctx, method, func() error {
+		e := s.entries[key]
+		if e == nil {
+			return ErrNoEntry
+		}
+		return do(e)
+	})
+}
+
+// locked calls do with the store locked, unless ctx has ended.
+func (s *MemoryStore) locked(ctx context.Context, method string, do func() error) error {
 	if err := needContext(ctx, method); err != nil {
 		return err
 	}
@@ -140,11 +148,7 @@ func (s *MemoryStore) with(ctx context.Context, method string, key Key, do func(
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.entries[key]
-	if e == nil {
-		return ErrNoEntry
-	}
-	return do(e)
+	return do()
 }
 
 // Unacked implements Store.
@@ -187,24 +191,19 @@ func (s *MemoryStore) keys(shop Shop) []Key {
 // Forget deletes acknowledged payments and refunds of which everything was recorded before the given time, as
 // Store.Forget of package sqlstore does.
 func (s *MemoryStore) Forget(ctx context.Context, before time.Time) (n int64, err error) {
-	if err := needContext(ctx, "Forget"); err != nil {
-		return 0, err
-	}
-	if err := CheckForget(before); err != nil {
-		return 0, err
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, e := range s.entries {
-		if e.MayForget(before) {
-			delete(s.entries, key)
-			n++
+	err = s.locked(ctx, "Forget", func() error {
+		if err := CheckForget(before); err != nil {
+			return err
 		}
-	}
-	return n, nil
+		for key, e := range s.entries {
+			if e.MayForget(before) {
+				delete(s.entries, key)
+				n++
+			}
+		}
+		return nil
+	})
+	return n, err
 }
 
 // Lease implements LeaseStore.
@@ -239,16 +238,10 @@ func (s *MemoryStore) News(ctx context.Context, shop Shop) (n int64, err error) 
 }
 
 func (s *MemoryStore) withLease(ctx context.Context, method string, shop Shop, do func(*memoryLease)) error {
-	if err := needContext(ctx, method); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.leases[shop]
-	do(&l)
-	s.leases[shop] = l
-	return nil
+	return s.locked(ctx, method, func() error {
+		l := s.leases[shop]
+		do(&l)
+		s.leases[shop] = l
+		return nil
+	})
 }
