@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.temporal.io/sdk/activity"
 	sdk "go.temporal.io/sdk/temporal"
 	"golang.org/x/time/rate"
 
@@ -62,22 +63,39 @@ func (r *reconciliation) completeUpTo(ctx context.Context, from time.Time) (comp
 	return complete.UTC(), err
 }
 
-// copyWindow reads a window into its schema, or continues what a worker that has ended has begun.
+// copyWindow reads a window into its schema, or continues what a worker that has ended had begun. What an earlier run of the
+// workflow has left is used only if it is complete.
 func (r *reconciliation) copyWindow(ctx context.Context, w span) error {
-	schema, err := r.schemaOf(ctx, w)
+	database, err := r.makeSchema(ctx, w, "CREATE SCHEMA IF NOT EXISTS $schema")
 	if err != nil {
 		return err
 	}
-	return r.syncBooks(ctx, r.inSchema(schema), w)
+	var info books.Info
+	err = r.open(ctx, database, func(b *books.Books) error {
+		info, err = b.Info(ctx)
+		return err
+	})
+	if err != nil || !info.CompleteUpTo.Before(w.End) && info.Gateway != "" {
+		return err
+	}
+	attempt := activity.GetInfo(ctx).Attempt
+	if attempt == 1 && info.Gateway != "" {
+		if _, err := r.makeSchema(ctx, w, "DROP SCHEMA $schema CASCADE; CREATE SCHEMA $schema"); err != nil {
+			return err
+		}
+	}
+	// Sync reads up to the end of the second that it takes for the current one. It needs a later one each time.
+	now := w.End.Add(time.Duration(2*attempt-3) * time.Second)
+	return r.syncBooks(ctx, database, w, func() time.Time { return now })
 }
 
 // sync does what cardgateway reconcile sync does.
 func (r *reconciliation) sync(ctx context.Context, w span) error {
-	return r.syncBooks(ctx, r.Database, w)
+	return r.syncBooks(ctx, r.Database, w, nil)
 }
 
-// syncBooks updates books up to the end of the span, or up to now.
-func (r *reconciliation) syncBooks(ctx context.Context, database string, w span) error {
+// syncBooks updates books up to now.
+func (r *reconciliation) syncBooks(ctx context.Context, database string, w span, now func() time.Time) error {
 	var progress atomic.Pointer[cardgateway.Progress]
 	progress.Store(&cardgateway.Progress{})
 	defer beat(ctx, func() any { return *progress.Load() })() // counts and a time
@@ -89,14 +107,9 @@ func (r *reconciliation) syncBooks(ctx context.Context, database string, w span)
 	}
 	defer client.CloseIdleConnections()
 	return r.open(ctx, database, func(b *books.Books) error {
-		o := books.SyncOptions{Client: client, From: w.Start, Progress: func(p cardgateway.Progress) { progress.Store(&p) }}
-		if !w.End.IsZero() {
-			o.Now = func() time.Time { return w.End }
-			if info, err := b.Info(ctx); err != nil || !info.CompleteUpTo.Before(w.End) {
-				return err // it has been read
-			}
-		}
-		_, err := b.Sync(ctx, o)
+		_, err := b.Sync(ctx, books.SyncOptions{
+			Client: client, From: w.Start, Now: now, Progress: func(p cardgateway.Progress) { progress.Store(&p) },
+		})
 		return err
 	})
 }
@@ -120,25 +133,21 @@ func refused(err error) error {
 	return err
 }
 
-// inSchema returns the URL of a schema in the database.
-func (r *reconciliation) inSchema(schema string) string {
-	u := *r.url
-	q := u.Query()
-	q.Set("search_path", schema)
-	u.RawQuery = q.Encode()
-	return u.String()
-}
-
-// schemaOf creates the schema of a window, if it does not exist, and returns its name.
-func (r *reconciliation) schemaOf(ctx context.Context, w span) (name string, err error) {
+// makeSchema runs a statement for the schema of a window, and returns the URL of the schema.
+func (r *reconciliation) makeSchema(ctx context.Context, w span, statement string) (database string, err error) {
+	var name string
 	err = r.connect(ctx, func(db *pgx.Conn) error {
 		if name, err = windowSchema(ctx, db, w); err != nil {
 			return err
 		}
-		_, err = db.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS `+pgx.Identifier{name}.Sanitize())
+		_, err = db.Exec(ctx, strings.ReplaceAll(statement, "$schema", pgx.Identifier{name}.Sanitize()))
 		return err
 	})
-	return name, err
+	u := *r.url
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	return u.String(), err
 }
 
 // windowSchema returns the name of the schema of a window: that of the copy, with the start of the window.

@@ -21,7 +21,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// manyPayments is how many payments TestKilledPayments makes. In short mode it makes a fifth of them.
+// manyPayments is how many payments TestKilledPayments makes. In short mode it makes a tenth of them.
 const manyPayments = 1000
 
 // TestKilledPayments makes payments while responses are lost, workers are killed, and the server is killed and started again. The
@@ -43,7 +43,7 @@ func TestKilledPayments(t *testing.T) {
 	task := workerTask{Server: s.Address, Gateway: gateway.URL, Token: gateway.NewToken(sandbox.Approved), Database: url, Queries: 500}
 	n := manyPayments
 	if testing.Short() {
-		n /= 5
+		n /= 10
 	}
 	begun := time.Now()
 	ids := make([]journal.ID, n)
@@ -83,7 +83,7 @@ func TestKilledPayments(t *testing.T) {
 		select {
 		case <-started:
 			open = false
-		case <-time.After(3*time.Second + rand.N(2*time.Second)):
+		case <-time.After(4*time.Second + rand.N(4*time.Second)):
 		}
 		if kills++; kills%2 == 0 {
 			kill(first)
@@ -104,7 +104,8 @@ func TestKilledPayments(t *testing.T) {
 	}
 	// A worker that was killed between recording a payment and sending it leaves it open: nobody can know that it was not sent.
 	var twice, forgotten, wrong, open int
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	fewest, since := n+1, time.Now() // it goes on as long as there is progress: a busy machine is slow
+	for ; time.Since(since) < 2*time.Minute; time.Sleep(time.Second) {
 		told := reports(t, db)
 		twice, forgotten, wrong, open = 0, 0, 0, 0
 		for _, id := range ids {
@@ -122,6 +123,9 @@ func TestKilledPayments(t *testing.T) {
 		}
 		if forgotten == 0 {
 			break
+		}
+		if forgotten < fewest {
+			fewest, since = forgotten, time.Now()
 		}
 	}
 	t.Logf("%d payments in %v, %d workers and the server killed: charged twice %d, forgotten %d, reported wrong %d, open and not charged %d",

@@ -24,7 +24,7 @@ type ReconcileOptions struct {
 }
 
 const (
-	reconcileName = "cardgateway.Reconcile"
+	reconcileName = "Reconcile" // that of the function
 	completeName  = "cardgateway.CompleteUpTo"
 	windowName    = "cardgateway.CopyWindow"
 	mergeName     = "cardgateway.MergeWindows"

@@ -350,3 +350,45 @@ func BenchmarkWalk(b *testing.B) {
 		})
 	}
 }
+
+// TestWindowContinues: an attempt that failed after the orders, and before the refunds, is continued by the next one.
+func TestWindowContinues(t *testing.T) {
+	gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gateway.Close()
+	to := time.Now().Add(-24 * time.Hour).Truncate(time.Second)
+	from := to.Add(-100 * time.Hour)
+	gateway.Seed(3000, from, time.Now())
+	database, db := database(t)
+	r, err := newReconciliation(Reconciliation{Config: configFor(gateway.URL), Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet)
+	windows := []span{{from, to.Add(-50 * time.Hour), 1000}, {to.Add(-50 * time.Hour), to, 1000}}
+	for range 2 { // the second run finds that everything is done
+		gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearchRefunds, Code: 201})
+		env := suite.NewTestWorkflowEnvironment()
+		r.register(env)
+		env.ExecuteWorkflow(func(ctx workflow.Context) error {
+			ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+			for _, w := range windows {
+				if err := workflow.ExecuteActivity(ctx, windowName, w).Get(ctx, nil); err != nil {
+					return err
+				}
+			}
+			return workflow.ExecuteActivity(ctx, mergeName, windows).Get(ctx, nil)
+		})
+		if err := env.GetWorkflowError(); err != nil {
+			t.Fatal(err)
+		}
+		want := len(slices.Collect(gateway.OrderIDs(from, to)))
+		orders := count(t, db, `SELECT count(*) FROM cardgateway_orders WHERE at < `+fmt.Sprint(to.UnixMicro()))
+		if refunds := count(t, db, `SELECT count(*) FROM cardgateway_refunds`); orders != want || refunds < want/11 {
+			t.Errorf("got %d orders and %d refunds, want %d orders", orders, refunds, want)
+		}
+	}
+}

@@ -23,9 +23,11 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 const (
@@ -52,9 +54,9 @@ func TestMain(m *testing.M) {
 
 // workerTask is what a worker process does.
 type workerTask struct {
-	Server   string // of Temporal
-	Gateway  string // base URL
-	Token    string
+	Server   string  // of Temporal
+	Gateway  string  // base URL
+	Token    string  // empty: each payment is a subscription, which the gateway approves at once
 	Database string  // of the journal and the reports, or of the books
 	Walks    bool    // reconcile; otherwise, make payments
 	Queries  float64 // Worker.QueriesPerSecond
@@ -105,6 +107,11 @@ func (task *workerTask) payments(ctx context.Context) (*Payments, func(), error)
 	p := &Payments{
 		Client: client, Store: store,
 		Submit: func(ctx context.Context, m Methods, id journal.ID) error {
+			if task.Token == "" {
+				card := sandbox.TestCard(sandbox.Approved)
+				_, err := m.CreateSubscription(ctx, clienttest.SubscriptionRequest(id.Text, clienttest.NewCard(card.Number, card.CVV)))
+				return err
+			}
 			_, err := m.TokenPayment(ctx, cardgateway.NewToken(task.Token), request(id.Text))
 			return err
 		},
@@ -118,7 +125,7 @@ func (task *workerTask) payments(ctx context.Context) (*Payments, func(), error)
 }
 
 func dial(address string) (client.Client, error) {
-	return client.Dial(client.Options{HostPort: address, Logger: quiet})
+	return client.Dial(client.Options{HostPort: address, Logger: quiet, Identity: "test"})
 }
 
 var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))

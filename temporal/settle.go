@@ -33,7 +33,7 @@ type Settlement struct {
 }
 
 const (
-	settleName = "cardgateway.Settle"
+	settleName = "Settle" // that of the function, so that other workflows can call it
 	submitName = "cardgateway.Submit"
 	queryName  = "cardgateway.Query"
 	reportName = "cardgateway.Report"
