@@ -15,7 +15,9 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -137,6 +139,64 @@ func TestKilledPayments(t *testing.T) {
 		t.Errorf("%d entries are not acknowledged, want %d", left, open)
 	}
 	searchStored(t, s, ids[:min(20, n)], task.Token, sandbox.TestCard(sandbox.Approved).Number, "203.0.113.7")
+}
+
+// TestReset: a workflow that an operator resets to its beginning, and one that is started again, submits nothing.
+func TestReset(t *testing.T) {
+	s := startServer(t)
+	gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gateway.Close()
+	url, db := database(t)
+	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
+	startWorker(t, workerTask{Server: s.Address, Gateway: gateway.URL, Token: gateway.NewToken(sandbox.Approved), Database: url})
+	id := journal.PaymentID("t-1")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	check := func(how string, runID string) {
+		var got Status
+		if err := s.GetWorkflow(ctx, s.engine().WorkflowID(id), runID).Get(ctx, &got); err != nil {
+			t.Fatalf("%s: %v", how, err)
+		}
+		if n := gateway.Executed("t-1"); n != 1 || got.State != "succeeded" || got.Submissions != 1 {
+			t.Errorf("%s: got %d charges and %+v", how, n, got)
+		}
+		told, err := s.engine().Status(ctx, id)
+		if err != nil || told != got {
+			t.Errorf("%s: got the status %+v, %v; want %+v", how, told, err, got)
+		}
+	}
+	run, err := s.engine().Start(ctx, Settlement{ID: id, FirstQuery: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("first", run.GetRunID())
+	reset, err := s.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
+		Namespace: "default", WorkflowExecution: &common.WorkflowExecution{WorkflowId: run.GetID(), RunId: run.GetRunID()},
+		Reason: "test", WorkflowTaskFinishEventId: 4, RequestId: "reset",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("reset", reset.RunId)
+	if run, err = s.engine().Start(ctx, Settlement{ID: id}); err != nil {
+		t.Fatal(err)
+	}
+	check("started again", run.GetRunID())
+	if err := s.engine().Notified(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	check("notified after its end", "")
+	// A notification of what was never paid submits nothing, although the worker could.
+	other := journal.PaymentID("t-2")
+	if err := s.engine().Notified(ctx, other); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.GetWorkflow(ctx, s.engine().WorkflowID(other), "").Get(ctx, nil); err == nil || gateway.Executed("t-2") != 0 {
+		t.Errorf("notified of another payment: got %v and %d charges", err, gateway.Executed("t-2"))
+	}
 }
 
 // reports returns what the workers have reported, by id.

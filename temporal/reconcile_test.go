@@ -326,26 +326,32 @@ func TestRateOfQueries(t *testing.T) {
 
 // BenchmarkWalk measures how much faster four workers are than one, with a gateway that takes 50 ms for each request.
 func BenchmarkWalk(b *testing.B) {
-	for _, workers := range []int{1, 4} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+	for _, test := range []struct{ workers, page, rows int }{{1, 999, 200_000}, {4, 999, 200_000}, {1, 100, 50_000}, {4, 100, 50_000}} {
+		b.Run(fmt.Sprintf("rows=%d/page=%d/workers=%d", test.rows, test.page, test.workers), func(b *testing.B) {
 			s := startServer(b)
-			gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true})
+			gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true, MaxPageSize: test.page})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer gateway.Close()
 			to := time.Now().Truncate(time.Second)
 			from := to.AddDate(-1, 0, 0)
-			gateway.Seed(200_000, from, to)
+			gateway.Seed(test.rows, from, to)
 			proxy := countSearches(b, gateway.URL, 50*time.Millisecond)
 			database, db := database(b)
-			for range workers {
+			for range test.workers {
 				startWorker(b, workerTask{Server: s.Address, Gateway: proxy.URL, Database: database, Walks: true})
 			}
 			for b.Loop() {
-				reconcile(b, s, ReconcileOptions{From: from, Parallel: workers, RequestsPerSecond: 1000}, nil)
+				reconcile(b, s, ReconcileOptions{From: from, Parallel: test.workers, RequestsPerSecond: 1000}, nil)
 			}
-			b.ReportMetric(float64(count(b, db, `SELECT count(*) FROM cardgateway_orders`)), "rows")
+			orders := count(b, db, `SELECT count(*) FROM cardgateway_orders`)
+			if orders != test.rows {
+				b.Errorf("got %d orders", orders)
+			}
+			size := count(b, db, `SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
+			b.ReportMetric(float64(size)/float64(orders), "stored-B/order")
+			b.ReportMetric(float64(orders)/b.Elapsed().Seconds(), "orders/s")
 			b.ReportMetric(float64(len(proxy.all())), "requests")
 		})
 	}
