@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -274,4 +276,15 @@ func forms(text string) (all []string) {
 		all = append(all, encoded[4*((offset+2)/3):len(encoded)-4])
 	}
 	return all
+}
+
+// TestForms: a text is found in base64, wherever it begins.
+func TestForms(t *testing.T) {
+	for offset := range 5 {
+		stored := base64.StdEncoding.EncodeToString([]byte("{\"abcd"[:offset] + "tokSECRET" + "\"}"))
+		found := slices.ContainsFunc(forms("tokSECRET"), func(form string) bool { return strings.Contains(stored, form) })
+		if !found {
+			t.Errorf("offset %d: %s is not found with %q", offset, stored, forms("tokSECRET"))
+		}
+	}
 }

@@ -37,7 +37,7 @@ func next(states []string, n int) string { return states[min(n, len(states)-1)] 
 func (s *script) status(state string) (Status, error) {
 	switch {
 	case state == "fails":
-		return Status{}, sdk.NewNonRetryableApplicationError("worker lost", "Lost", nil)
+		return Status{}, errors.New("worker lost")
 	case state == Mismatch:
 		return Status{}, sdk.NewNonRetryableApplicationError("mismatch", Mismatch, nil)
 	case state == "":
@@ -238,6 +238,18 @@ func TestSettle(t *testing.T) {
 			}
 			t.Logf("%d queries, %v in %v", s.queries, env.Now().Sub(begun), time.Since(real))
 		})
+	}
+}
+
+// TestCanceled: a workflow that is canceled ends at once.
+func TestCanceled(t *testing.T) {
+	s := &script{Submits: []string{"pending"}, Queries: []string{"pending"}}
+	env := s.env(t)
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Minute)
+	begun := env.Now()
+	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+	if err := env.GetWorkflowError(); !sdk.IsCanceledError(errors.Unwrap(err)) || env.Now().Sub(begun) > time.Minute {
+		t.Errorf("got %v after %v", err, env.Now().Sub(begun))
 	}
 }
 
