@@ -259,6 +259,7 @@ func TestPresumedAbsent(t *testing.T) {
 		executed int
 	}{
 		{"not the risk", order{Submission: 2}, "presumed absent", 0},
+		{"not the risk, although the missing order", order{Submission: 2, Accept: accepted}, "presumed absent", 0},
 		{"not the missing order", order{Submission: 2, Risky: true}, "presumed absent", 0},
 		{"another submission", order{Submission: 1, Risky: true, Accept: accepted}, "presumed absent", 0},
 		{"accepted", order{Submission: 2, Risky: true, Accept: accepted}, "succeeded", 1},

@@ -372,7 +372,9 @@ func TestWindowContinues(t *testing.T) {
 	from := to.Add(-100 * time.Hour)
 	gateway.Seed(3000, from, time.Now())
 	database, db := database(t)
-	r, err := newReconciliation(Reconciliation{Config: configFor(gateway.URL), Database: database})
+	config := configFor(gateway.URL)
+	config.Retry.MaxAttempts = 1
+	r, err := newReconciliation(Reconciliation{Config: config, Database: database})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +382,7 @@ func TestWindowContinues(t *testing.T) {
 	suite.SetLogger(quiet)
 	windows := []span{{from, to.Add(-50 * time.Hour), 1000}, {to.Add(-50 * time.Hour), to, 1000}}
 	for range 2 { // the second run finds that everything is done
-		gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearchRefunds, Code: 201})
+		gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearchRefunds, Commit: sandbox.CommitNever, Status: 500})
 		env := suite.NewTestWorkflowEnvironment()
 		r.register(env)
 		env.ExecuteWorkflow(func(ctx workflow.Context) error {
@@ -390,7 +392,10 @@ func TestWindowContinues(t *testing.T) {
 					return err
 				}
 			}
-			return workflow.ExecuteActivity(ctx, mergeName, windows).Get(ctx, nil)
+			if err := workflow.ExecuteActivity(ctx, mergeName, windows).Get(ctx, nil); err != nil {
+				return err
+			}
+			return workflow.ExecuteActivity(ctx, mergeName, windows).Get(ctx, nil) // as if its result had been lost
 		})
 		if err := env.GetWorkflowError(); err != nil {
 			t.Fatal(err)

@@ -88,9 +88,6 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 		if err == nil && s.Status != s.Reported && s.Status.Submissions > 0 {
 			err = s.report(ctx)
 		}
-		if err == nil {
-			err = ctx.Err() // the workflow was canceled; the journal keeps what is known
-		}
 		if err != nil {
 			return s.Status, err
 		}
@@ -104,7 +101,7 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 		case s.Status.Submissions == 0 && s.timeToSubmit(ctx) <= 0:
 			return s.Status, sdk.NewNonRetryableApplicationError("nothing was submitted in time", NotBegun, nil)
 		}
-		if o = s.wait(ctx); ctx.Err() != nil {
+		if o = s.wait(ctx); ctx.Err() != nil { // canceled: the journal keeps what is known
 			return s.Status, ctx.Err()
 		}
 		if o == nil && workflow.GetInfo(ctx).GetContinueAsNewSuggested() && s.notified.Len() == 0 && s.orders.Len() == 0 {

@@ -227,6 +227,9 @@ func TestSettle(t *testing.T) {
 			if diff := cmp.Diff(test.reported, s.reported); test.reported != nil && diff != "" {
 				t.Errorf("reports (-want +got):\n%s", diff)
 			}
+			if test.in.SubmitWithin < 0 && len(s.orders) != 0 {
+				t.Errorf("got the submissions %v, want none", s.orders)
+			}
 			if s.queries > max(test.queries, -test.queries) || test.queries < 0 && s.queries != -test.queries {
 				t.Errorf("got %d queries, want %d", s.queries, test.queries)
 			}
