@@ -170,7 +170,7 @@ func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
 		return Status{}, err
 	}
 	if err := p.Report(ctx, e); err != nil {
-		return Status{}, errors.New("Report has failed") // without its text, which the engine would store
+		return Status{}, errors.New("the function Report has failed") // without its text, which the engine would store
 	}
 	s := statusOf(&e)
 	if s.settled() || s.State == journal.NotSent.String() {
