@@ -1,0 +1,218 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	sdk "go.temporal.io/sdk/temporal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// Payments is what a worker needs to make the payments and refunds of one shop. All fields except Journal are required.
+type Payments struct {
+	Client  *cardgateway.Client
+	Store   journal.Store   // shared by all workers: a database, not a SQLite file
+	Journal journal.Options // Observe is not called
+
+	// Submit makes the payment or the refund with this id, by one call of the method of m that it needs, and returns the error
+	// of that call. It loads the request, and the token or the card, by the id: Temporal stores the id only. A second call
+	// with the same id sends nothing. An error that it returns before the call is not stored anywhere: log it. Submit is
+	// then called again, until Settlement.SubmitWithin has passed.
+	Submit func(ctx context.Context, m Methods, id journal.ID) error
+
+	// Report stores the entry's Outcome in your own database, as the function that is passed to journal.Journal.Run does, and
+	// must be idempotent. It is called whenever the state or the number of submissions has changed, and again until it returns
+	// nil. After that, an entry that has an outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict) is acknowledged.
+	Report func(ctx context.Context, e journal.Entry) error
+}
+
+// Methods are the methods that make a payment or a refund. *journal.Journal has them, and journal.Again.
+type Methods interface {
+	CreateTokenOrder(context.Context, cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error)
+	TokenPayment(context.Context, cardgateway.Token, cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error)
+	CreateSubscription(context.Context, cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error)
+	CreateCheckout(context.Context, cardgateway.CheckoutRequest) (*cardgateway.Transaction, error)
+	CreateCheckoutSubscription(context.Context, cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error)
+	CreateRefund(context.Context, cardgateway.RefundRequest) (*cardgateway.Refund, error)
+}
+
+// Status is what the workflow knows about a payment or a refund. The journal's entry has the details.
+type Status struct {
+	State       string    // a journal.State in words; empty if nothing has begun
+	Submissions int       // recorded in the journal, including those that are proved not sent
+	SentAt      time.Time // when the last of them was recorded
+}
+
+func statusOf(e *journal.Entry) Status {
+	s := Status{State: e.State().String(), Submissions: 1, SentAt: e.Intent().At.UTC()}
+	for i := range e.Evidence {
+		if e.Evidence[i].Source == journal.SourceSubmission {
+			s.Submissions++
+		}
+	}
+	return s
+}
+
+// order says which submission is to be made, and which risk is accepted for it. It names the number of the submission, so that
+// a repeated order, or one that is replayed when the workflow is reset, submits nothing.
+type order struct {
+	Submission int
+	Risky      bool // pay again what is presumed absent
+	Accept     []journal.Acceptance
+}
+
+// payments has the activities for payments and refunds.
+type payments struct {
+	Payments
+	journal *journal.Journal
+}
+
+func newPayments(p Payments) (*payments, error) {
+	if p.Client == nil || p.Store == nil || p.Submit == nil || p.Report == nil {
+		return nil, errors.New("temporal: Payments needs Client, Store, Submit and Report")
+	}
+	p.Journal.Observe = nil
+	return &payments{p, journal.New(p.Client, p.Store, p.Journal)}, nil
+}
+
+// submit makes the ordered submission, unless the journal shows that it has been made, or that it must not be made. That a
+// submission is sent at most once is the promise of the journal, however often the engine starts this activity.
+func (p *payments) submit(ctx context.Context, id journal.ID, o order) (Status, error) {
+	defer beat(ctx, nil)()
+	// If the workflow is terminated or reset, the engine cancels ctx. A request that is being sent is not interrupted by that.
+	deadline, _ := ctx.Deadline()
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	defer cancel()
+	s, err := p.status(ctx, id)
+	if err != nil || s.Submissions != o.Submission-1 {
+		return s, err
+	}
+	var methods Methods
+	switch s.State {
+	case "", journal.NotSent.String():
+		methods = p.journal
+	case journal.Refused.String():
+		methods = p.journal.AfterRefusal()
+	case journal.PresumedAbsent.String():
+		if !o.Risky {
+			return s, nil
+		}
+		methods = p.journal.PayAgainRiskingSecondCharge(o.Accept...)
+	default:
+		return s, nil
+	}
+	// What the call returned is in the journal; its error, which the merchant's function may have written, is not stored by
+	// the engine.
+	if err := p.Submit(ctx, methods, id); errors.Is(err, journal.ErrMismatch) {
+		return Status{}, sdk.NewNonRetryableApplicationError("another payment or refund has this id", Mismatch, nil)
+	}
+	return p.status(context.WithoutCancel(ctx), id)
+}
+
+// status reads the journal.
+func (p *payments) status(ctx context.Context, id journal.ID) (Status, error) {
+	e, err := p.journal.Get(ctx, id)
+	switch {
+	case errors.Is(err, journal.ErrNoEntry):
+		return Status{}, nil
+	case err != nil:
+		return Status{}, err
+	}
+	return statusOf(&e), nil
+}
+
+// query queries the gateway if the journal has no outcome, and records what it returns.
+func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
+	defer beat(ctx, nil)()
+	s, err := p.status(ctx, id)
+	if err != nil || s.Submissions == 0 || s.settled() {
+		return s, err
+	}
+	// A Journal remembers when it last queried for an entry. A new one queries at once.
+	one := journal.New(p.Client, only{p.Store, id}, p.Journal)
+	for e, err := range one.Recover(ctx) {
+		if err != nil {
+			return s, err
+		}
+		s = statusOf(&e)
+		if e.LastQueryError() != nil {
+			return s, errors.New("the gateway could not be queried") // the journal's Logger has the reason
+		}
+	}
+	return s, nil
+}
+
+// only is a store that lists one entry only, so that Recover does everything that it does, for this entry.
+type only struct {
+	journal.Store
+	id journal.ID
+}
+
+func (s only) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		if e, err := s.Get(ctx, journal.Key{Shop: shop, ID: s.id}); err != nil || e.Unacked() {
+			yield(e, err)
+		}
+	}
+}
+
+// report tells the merchant what the journal has, and acknowledges it as journal.Journal.Run does. It returns what was told.
+func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
+	defer beat(ctx, nil)()
+	e, err := p.journal.Get(ctx, id)
+	if err != nil {
+		return Status{}, err
+	}
+	if err := p.Report(ctx, e); err != nil {
+		return Status{}, errors.New("the function Report has failed") // without its text, which the engine would store
+	}
+	s := statusOf(&e)
+	if s.settled() || s.State == journal.NotSent.String() {
+		return s, p.journal.Ack(ctx, id, e.State()) // if the state has changed since: ErrChanged, and the engine tries again
+	}
+	return s, nil
+}
+
+// settled reports whether the workflow ends with this status.
+func (s Status) settled() bool {
+	switch s.State {
+	case journal.Abandoned.String(), journal.Declined.String(), journal.Succeeded.String(), journal.Conflicting.String():
+		return true
+	}
+	return false
+}
+
+// heartbeat is after which time without a sign of life the engine gives an activity's worker up.
+const heartbeat = 10 * time.Second
+
+// beat sends heartbeats with the details, which may be nil, until the function that it returns is called.
+func beat(ctx context.Context, details func() any) (stop func()) {
+	done := make(chan struct{})
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		ticker := time.NewTicker(heartbeat / 4)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				if details != nil {
+					activity.RecordHeartbeat(ctx, details())
+				} else {
+					activity.RecordHeartbeat(ctx)
+				}
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		beating.Wait()
+	}
+}

@@ -1,0 +1,203 @@
+package temporal
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	sdk "go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// Settlement is the input of the workflow Settle. Only the ID is required.
+type Settlement struct {
+	ID journal.ID
+
+	// SubmitWithin is how long after the start of the workflow the first submission may begin. Zero means an hour. Negative
+	// means that the workflow submits nothing, but follows a payment that was made with the journal elsewhere.
+	SubmitWithin time.Duration
+	// FirstQuery is after which time without a notification the gateway is first queried. Zero means 10 s. The next queries
+	// come after an eighth of the time since the submission, but not sooner.
+	FirstQuery time.Duration
+	// KeepOpen is how long the workflow waits for another submission to be ordered, and keeps querying, if the state is NotSent,
+	// Refused or PresumedAbsent: from the last submission, or from its own start if that is later. Zero means 30 days. The
+	// journal keeps the entry.
+	KeepOpen time.Duration
+
+	// What is known so far. The workflow sets it when it continues as new; leave it empty.
+	Begun    time.Time
+	Status   Status
+	Reported Status
+}
+
+const (
+	settleName = "Settle" // that of the function, so that other workflows can call it
+	submitName = "cardgateway.Submit"
+	queryName  = "cardgateway.Query"
+	reportName = "cardgateway.Report"
+
+	notifiedSignal = "cardgateway.notified"
+	orderSignal    = "cardgateway.submit-again"
+	statusQuery    = "cardgateway.status"
+)
+
+// Mismatch and NotBegun are the types of the application errors with which Settle fails.
+const (
+	Mismatch = "Mismatch"
+	NotBegun = "NotBegun"
+)
+
+// Settle makes a payment or a refund, and follows it until the journal has its outcome. It is the workflow that Engine.Start
+// starts; a workflow of your own can call it as a child workflow, with the id that Engine.WorkflowID returns.
+//
+//  1. Submit, as an activity that the engine never repeats. If the engine does not learn how it ended, the journal is read: if
+//     nothing had begun there, nothing was sent, and the submission is made; otherwise nothing is sent again.
+//  2. Report each change of the state.
+//  3. Wait for a notification or a timer, and query the gateway, until the state is Succeeded, Declined, Abandoned or a conflict.
+//     Refused, NotSent and PresumedAbsent are reported too, and another submission is made only if it is ordered: see
+//     Engine.SubmitAgain and Engine.PayAgainRiskingSecondCharge.
+//
+// The result is the last status. The workflow fails with an application error of type NotBegun if nothing was submitted within
+// SubmitWithin, and Mismatch if another payment has the id.
+func Settle(ctx workflow.Context, in Settlement) (Status, error) {
+	in.SubmitWithin = cmp.Or(in.SubmitWithin, time.Hour)
+	in.FirstQuery = cmp.Or(in.FirstQuery, 10*time.Second)
+	in.KeepOpen = cmp.Or(in.KeepOpen, 30*24*time.Hour)
+	if in.Begun.IsZero() {
+		in.Begun = workflow.Now(ctx)
+	}
+	s := &settling{Settlement: in, notified: workflow.GetSignalChannel(ctx, notifiedSignal), orders: workflow.GetSignalChannel(ctx, orderSignal)}
+	err := workflow.SetQueryHandler(ctx, statusQuery, func() (Status, error) { return s.Status, nil })
+	if err != nil {
+		return Status{}, err
+	}
+	o := &order{Submission: 1} // what is to be submitted; nil means that the gateway is queried
+	if in.SubmitWithin < 0 || in.Status.Submissions > 0 {
+		o = nil
+	}
+	for {
+		done := false
+		if o != nil {
+			done, err = s.submit(ctx, *o)
+		}
+		if err == nil && !done {
+			s.query(ctx)
+		}
+		if err == nil && s.Status != s.Reported && s.Status.Submissions > 0 {
+			err = s.report(ctx)
+		}
+		if err != nil {
+			return s.Status, err
+		}
+		since := s.Begun
+		if s.Status.SentAt.After(since) {
+			since = s.Status.SentAt
+		}
+		switch {
+		case s.Status.settled(), s.Status.isOver() && workflow.Now(ctx).Sub(since) > s.KeepOpen:
+			return s.Status, nil
+		case s.Status.Submissions == 0 && s.timeToSubmit(ctx) <= 0:
+			return s.Status, sdk.NewNonRetryableApplicationError("nothing was submitted in time", NotBegun, nil)
+		}
+		if o = s.wait(ctx); ctx.Err() != nil { // canceled: the journal keeps what is known
+			return s.Status, ctx.Err()
+		}
+		if o == nil && workflow.GetInfo(ctx).GetContinueAsNewSuggested() && s.notified.Len() == 0 && s.orders.Len() == 0 {
+			return s.Status, workflow.NewContinueAsNewError(ctx, Settle, s.Settlement)
+		}
+	}
+}
+
+// isOver reports whether nothing more is expected, unless another submission is ordered.
+func (s Status) isOver() bool {
+	switch s.State {
+	case journal.NotSent.String(), journal.Refused.String(), journal.PresumedAbsent.String():
+		return true
+	}
+	return false
+}
+
+// settling is the state of the workflow.
+type settling struct {
+	Settlement
+	notified, orders workflow.ReceiveChannel
+}
+
+// timeToSubmit returns how much time is left for the first submission.
+func (s *settling) timeToSubmit(ctx workflow.Context) time.Duration {
+	return s.Begun.Add(s.SubmitWithin).Sub(workflow.Now(ctx))
+}
+
+// submit runs the activity, at most once. After a failure it is not known what the activity has done, or is still doing.
+func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error) {
+	within := longestSubmission
+	if s.Status.Submissions == 0 {
+		within = max(time.Second, min(within, s.timeToSubmit(ctx)))
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ScheduleToCloseTimeout: within, HeartbeatTimeout: heartbeat, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: 1},
+	})
+	var got Status
+	err = workflow.ExecuteActivity(ctx, submitName, s.ID, o).Get(ctx, &got)
+	if err == nil {
+		s.Status = got
+		return true, nil
+	}
+	if failed, ok := errors.AsType[*sdk.ApplicationError](err); ok && failed.Type() == Mismatch {
+		return false, err
+	}
+	return false, nil
+}
+
+// longestSubmission limits the activity that submits, with the time that it waits for a worker.
+const longestSubmission = 2 * time.Minute
+
+// query reads the journal, and queries the gateway if it must. If that fails for ten minutes, the status stays as it is.
+func (s *settling) query(ctx workflow.Context) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              workflow.GetInfo(ctx).TaskQueueName + queriesQueue,
+		ScheduleToCloseTimeout: 10 * time.Minute, StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: heartbeat,
+	})
+	var got Status
+	if err := workflow.ExecuteActivity(ctx, queryName, s.ID).Get(ctx, &got); err == nil {
+		s.Status = got
+	}
+}
+
+// report tells the merchant, however long that takes.
+func (s *settling) report(ctx workflow.Context) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute, HeartbeatTimeout: heartbeat, RetryPolicy: &sdk.RetryPolicy{MaximumInterval: time.Minute},
+	})
+	err := workflow.ExecuteActivity(ctx, reportName, s.ID).Get(ctx, &s.Reported)
+	s.Status = s.Reported
+	return err
+}
+
+// wait waits until it is time to query, a notification comes, or another submission is ordered. It returns what is to be
+// submitted.
+func (s *settling) wait(ctx workflow.Context) (o *order) {
+	pause := s.FirstQuery
+	if s.Status.Submissions > 0 {
+		pause = max(pause, workflow.Now(ctx).Sub(s.Status.SentAt)/8)
+	}
+	timerCtx, cancel := workflow.WithCancel(ctx)
+	defer cancel()
+	workflow.NewSelector(ctx).
+		AddFuture(workflow.NewTimer(timerCtx, pause), func(workflow.Future) {}).
+		AddReceive(s.notified, func(c workflow.ReceiveChannel, _ bool) {
+			for c.ReceiveAsync(nil) { // one query is enough for all of them
+			}
+		}).
+		AddReceive(s.orders, func(c workflow.ReceiveChannel, _ bool) {
+			o = new(order)
+			c.Receive(ctx, o)
+		}).
+		Select(ctx)
+	if o == nil && s.Status.Submissions == 0 && s.SubmitWithin > 0 {
+		o = &order{Submission: 1}
+	}
+	return o
+}

@@ -1,0 +1,279 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+	sdk "go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// script is what a journal would say, without a journal: the states that the activities return, in turn. The last one stays.
+type script struct {
+	Submits, Queries []string // states; "fails" is an activity that ends with an error, and "" a journal without an entry
+	orders           []order
+	queries          int
+	reported         []string
+	submissions      int
+	last             Status // that was returned
+	begun            time.Time
+	reportFails      int
+	now              func() time.Time
+}
+
+func next(states []string, n int) string { return states[min(n, len(states)-1)] }
+
+func (s *script) status(state string) (Status, error) {
+	switch {
+	case state == "fails":
+		return Status{}, errors.New("worker lost")
+	case state == Mismatch:
+		return Status{}, sdk.NewNonRetryableApplicationError("mismatch", Mismatch, nil)
+	case state == "":
+		return Status{}, nil
+	}
+	if s.submissions == 0 {
+		s.submissions, s.begun = 1, s.now()
+	}
+	s.last = Status{State: state, Submissions: s.submissions, SentAt: s.begun.UTC()}
+	return s.last, nil
+}
+
+func (s *script) submit(_ context.Context, _ journal.ID, o order) (Status, error) {
+	s.orders = append(s.orders, o)
+	state := next(s.Submits, len(s.orders)-1)
+	if state != "" && state != "fails" && state != Mismatch {
+		s.submissions, s.begun = o.Submission, s.now()
+	}
+	return s.status(state)
+}
+
+func (s *script) query(context.Context, journal.ID) (Status, error) {
+	s.queries++
+	return s.status(next(s.Queries, s.queries-1))
+}
+
+func (s *script) report(context.Context, journal.ID) (Status, error) {
+	if s.reportFails > 0 {
+		s.reportFails--
+		return Status{}, errors.New("Report has failed")
+	}
+	s.reported = append(s.reported, s.last.State)
+	return s.last, nil
+}
+
+// env returns a test environment in which the script plays the journal.
+func (s *script) env(t *testing.T) *testsuite.TestWorkflowEnvironment {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	s.now = env.Now
+	env.RegisterWorkflowWithOptions(Settle, workflow.RegisterOptions{Name: settleName})
+	for name, f := range map[string]any{submitName: s.submit, queryName: s.query, reportName: s.report} {
+		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+	return env
+}
+
+// TestSettle goes every way through the workflow, in virtual time.
+func TestSettle(t *testing.T) {
+	signal := func(after time.Duration, name string, value any) func(*testsuite.TestWorkflowEnvironment) {
+		return func(env *testsuite.TestWorkflowEnvironment) {
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow(name, value) }, after)
+		}
+	}
+	first := order{Submission: 1}
+	for _, test := range []struct {
+		name     string
+		in       Settlement
+		script   script
+		signal   func(*testsuite.TestWorkflowEnvironment)
+		want     string // state
+		failure  string // type of the application error
+		orders   []order
+		reported []string
+		queries  int // at most; negative: exactly that many
+		takes    time.Duration
+	}{
+		{
+			name: "approved at once", script: script{Submits: []string{"succeeded"}},
+			want: "succeeded", orders: []order{first}, reported: []string{"succeeded"},
+		},
+		{
+			name: "declined at once", script: script{Submits: []string{"declined"}},
+			want: "declined", orders: []order{first}, reported: []string{"declined"},
+		},
+		{
+			name:   "a notification ends the waiting",
+			in:     Settlement{FirstQuery: time.Hour},
+			script: script{Submits: []string{"pending"}, Queries: []string{"succeeded"}},
+			signal: signal(5*time.Minute, notifiedSignal, nil),
+			want:   "succeeded", orders: []order{first}, reported: []string{"pending", "succeeded"}, queries: -1, takes: 5 * time.Minute,
+		},
+		{
+			name:   "100 hours of timers",
+			script: script{Submits: []string{"pending"}, Queries: append(slices.Repeat([]string{"pending"}, 80), "abandoned")},
+			want:   "abandoned", orders: []order{first}, reported: []string{"pending", "abandoned"}, queries: -81, takes: 100 * time.Hour,
+		},
+		{
+			name:   "the worker is lost after it has submitted",
+			script: script{Submits: []string{"fails"}, Queries: []string{"unknown", "unknown", "succeeded"}},
+			want:   "succeeded", orders: []order{first}, reported: []string{"unknown", "succeeded"}, queries: -3,
+		},
+		{
+			name:   "the worker is lost before it has submitted",
+			script: script{Submits: []string{"fails", "succeeded"}, Queries: []string{""}},
+			want:   "succeeded", orders: []order{first, first}, reported: []string{"succeeded"}, queries: -1,
+		},
+		{
+			name:    "nothing is submitted in time",
+			script:  script{Submits: []string{"fails"}, Queries: []string{""}},
+			failure: NotBegun, queries: 1000, takes: time.Hour,
+		},
+		{
+			name:    "another payment has the id",
+			script:  script{Submits: []string{Mismatch}},
+			failure: Mismatch, orders: []order{first},
+		},
+		{
+			name:   "only followed",
+			in:     Settlement{SubmitWithin: -1},
+			script: script{Queries: []string{"pending", "conflict"}},
+			want:   "conflict", reported: []string{"pending", "conflict"}, queries: -2,
+		},
+		{
+			name:    "only followed, and there is nothing",
+			in:      Settlement{SubmitWithin: -1},
+			script:  script{Queries: []string{""}},
+			failure: NotBegun, queries: -1,
+		},
+		{
+			name:   "presumed absent, and nothing is ordered",
+			script: script{Submits: []string{"unknown"}, Queries: []string{"presumed absent"}},
+			want:   "presumed absent", orders: []order{first}, reported: []string{"unknown", "presumed absent"},
+			queries: 200, takes: 30 * 24 * time.Hour,
+		},
+		{
+			name:   "presumed absent, and found after all",
+			script: script{Submits: []string{"unknown"}, Queries: append(slices.Repeat([]string{"presumed absent"}, 30), "conflict")},
+			want:   "conflict", orders: []order{first}, reported: []string{"unknown", "presumed absent", "conflict"}, queries: -31,
+		},
+		{
+			name:   "presumed absent, and paid again by order",
+			script: script{Submits: []string{"unknown", "succeeded"}, Queries: []string{"presumed absent"}},
+			signal: signal(48*time.Hour, orderSignal, order{Submission: 2, Risky: true, Accept: []journal.Acceptance{journal.AcceptNoOrderGuard}}),
+			want:   "succeeded", queries: 200,
+			orders: []order{first, {Submission: 2, Risky: true, Accept: []journal.Acceptance{journal.AcceptNoOrderGuard}}},
+		},
+		{
+			name:   "refused, and submitted again by order",
+			script: script{Submits: []string{"refused", "succeeded"}, Queries: []string{"refused"}},
+			signal: signal(time.Hour, orderSignal, order{Submission: 2}),
+			want:   "succeeded", orders: []order{first, {Submission: 2}}, queries: 200,
+		},
+		{
+			name:   "not sent, and nothing is ordered",
+			in:     Settlement{KeepOpen: time.Hour},
+			script: script{Submits: []string{"not sent"}, Queries: []string{"not sent"}},
+			want:   "not sent", orders: []order{first}, reported: []string{"not sent"}, queries: 200, takes: time.Hour,
+		},
+		{
+			name:   "the report fails at first",
+			script: script{Submits: []string{"succeeded"}, reportFails: 5},
+			want:   "succeeded", orders: []order{first}, reported: []string{"succeeded"}, takes: 30 * time.Second,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &test.script
+			if s.Queries == nil {
+				s.Queries = []string{"fails"}
+			}
+			env := s.env(t)
+			if test.signal != nil {
+				test.signal(env)
+			}
+			begun, real := env.Now(), time.Now()
+			test.in.ID = journal.PaymentID("t-1")
+			env.ExecuteWorkflow(settleName, test.in)
+			var got Status
+			err := env.GetWorkflowError()
+			if failed, ok := errors.AsType[*sdk.ApplicationError](err); ok != (test.failure != "") || ok && failed.Type() != test.failure {
+				t.Fatalf("got %v, want %q", err, test.failure)
+			}
+			if err == nil {
+				if err := env.GetWorkflowResult(&got); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got.State != test.want {
+				t.Errorf("got state %q, want %q", got.State, test.want)
+			}
+			if diff := cmp.Diff(test.orders, s.orders); test.orders != nil && diff != "" {
+				t.Errorf("submissions (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.reported, s.reported); test.reported != nil && diff != "" {
+				t.Errorf("reports (-want +got):\n%s", diff)
+			}
+			if test.in.SubmitWithin < 0 && len(s.orders) != 0 {
+				t.Errorf("got the submissions %v, want none", s.orders)
+			}
+			if s.queries > max(test.queries, -test.queries) || test.queries < 0 && s.queries != -test.queries {
+				t.Errorf("got %d queries, want %d", s.queries, test.queries)
+			}
+			if took := env.Now().Sub(begun); took < test.takes {
+				t.Errorf("got an end after %v, want it not before %v", took, test.takes)
+			}
+			if took := time.Since(real); took > 20*time.Second {
+				t.Errorf("took %v", took)
+			}
+			t.Logf("%d queries, %v in %v", s.queries, env.Now().Sub(begun), time.Since(real))
+		})
+	}
+}
+
+// TestCanceled: a workflow that is canceled ends at once.
+func TestCanceled(t *testing.T) {
+	s := &script{Submits: []string{"pending"}, Queries: []string{"pending"}}
+	env := s.env(t)
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Minute)
+	begun := env.Now()
+	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+	if err := env.GetWorkflowError(); !sdk.IsCanceledError(errors.Unwrap(err)) || env.Now().Sub(begun) > time.Minute {
+		t.Errorf("got %v after %v", err, env.Now().Sub(begun))
+	}
+}
+
+// TestContinueAsNew: a long workflow continues with what it knows, and submits nothing.
+func TestContinueAsNew(t *testing.T) {
+	s := &script{Submits: []string{"pending"}, Queries: []string{"pending"}}
+	env := s.env(t)
+	env.SetContinueAsNewSuggested(true)
+	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+	again, ok := errors.AsType[*workflow.ContinueAsNewError](env.GetWorkflowError())
+	if !ok {
+		t.Fatalf("got %v", env.GetWorkflowError())
+	}
+	var in Settlement
+	if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &in); err != nil {
+		t.Fatal(err)
+	}
+	then := &script{Queries: []string{"succeeded"}, submissions: 1, begun: in.Status.SentAt}
+	env = then.env(t)
+	env.ExecuteWorkflow(settleName, in)
+	if err := env.GetWorkflowError(); err != nil || len(then.orders) != 0 {
+		t.Errorf("got %v and the submissions %v, want none", err, then.orders)
+	}
+}
