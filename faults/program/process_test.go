@@ -47,6 +47,9 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
+// errors returns how many errors and alerts were logged.
+func (o *output) errors() int { return strings.Count(o.String(), " ERROR ") }
+
 // await waits for a line that has all these words.
 func (o *output) await(t *testing.T, words ...string) {
 	t.Helper()

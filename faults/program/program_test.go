@@ -150,8 +150,8 @@ func TestOneProcess(t *testing.T) {
 	db := open(t, "sqlite", file)
 	checkState(t, db, last, "waiting")
 	checkCopy(t, db, gateway)
-	if out := p.output.String(); strings.Count(out, "ERROR alert") != 1 {
-		t.Error("there are other alerts than that of the chargeback")
+	if n := p.output.errors(); n != 1 {
+		t.Errorf("%d errors were logged, want 1: the alert of the chargeback", n)
 	}
 }
 
@@ -201,8 +201,15 @@ func TestTwoProcesses(t *testing.T) {
 		t.Error("the copy has begun again, and not continued")
 	}
 	checkCopy(t, db, gateway)
-	second.terminate(t)
-	third.terminate(t)
+	if number(db, `SELECT COUNT(*) FROM cardgateway_notified`) < 3 {
+		t.Error("the processes do not share a Deduper")
+	}
+	for _, p := range []*process{second, third} {
+		p.terminate(t)
+		if n := p.output.errors(); n != 0 {
+			t.Errorf("%d errors were logged, want none", n)
+		}
+	}
 }
 
 // TestRestore: what the page says after a restore. A payment and a refund that were made after the backup are not made again, and
