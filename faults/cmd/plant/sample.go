@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +37,7 @@ func sample(root string, packages []string, n int, seed uint64) ([]mutant, error
 		}
 		all = append(all, listed...)
 	}
+	slices.SortFunc(all, func(a, b mutant) int { return strings.Compare(a.String(), b.String()) }) // they are listed in any order
 	random := rand.New(rand.NewPCG(seed, 0))
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:min(n, len(all))], nil
