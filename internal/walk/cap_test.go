@@ -39,19 +39,33 @@ func TestCappedTotals(t *testing.T) {
 	}
 }
 
-// TestFullWindowIsNotCapped: a window that exactly fills its page needs one more request, and is complete.
+// TestFullWindowIsNotCapped: a window that exactly fills its page needs one more request, for a page that is empty or refused, and is
+// complete.
 func TestFullWindowIsNotCapped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 0, 20)
-		time.Sleep(time.Until(end.AddDate(0, 0, 1)))
-		m := &modelGateway{loc: gatewayZone}
-		m.add(0, evenly(100, start, end)...)
-		got, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 100}))
-		wantAll(t, m, got, err)
-		if m.requests != 2 {
-			t.Errorf("got %d requests, want 2", m.requests)
-		}
-	})
+	for name, refused := range map[string]bool{"the next page is empty": false, "the next page is refused": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, end := day0, day0.AddDate(0, 0, 20)
+				time.Sleep(time.Until(end.AddDate(0, 0, 1)))
+				m := &modelGateway{loc: gatewayZone}
+				m.add(0, evenly(100, start, end)...)
+				w := m.walk(start, end, settings{pageSize: 100})
+				fetch := w.config.Source.Fetch
+				w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+					p, err := fetch(ctx, from, to, page, size)
+					if refused && page > 1 {
+						return nil, errRefused
+					}
+					return p, err
+				}
+				got, err := collect(t.Context(), w)
+				wantAll(t, m, got, err)
+				if m.requests != 2 {
+					t.Errorf("got %d requests, want 2", m.requests)
+				}
+			})
+		})
+	}
 }
 
 // TestCompleteWithinABlock: in a block of many windows, the walk reports before its end up to where it is complete, never
