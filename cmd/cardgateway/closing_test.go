@@ -282,6 +282,14 @@ func (c *closing) plant() {
 			c.list(p)
 			october("two_successes", p.id, kind)
 		}},
+		{"charged again in November, as a subscription", func(kind string, _ int) {
+			p := c.take("approved")
+			c.exec(`INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, walk)
+				SELECT id || '-later', unique_id || '-later', transaction_id, state, code, amount, currency, at + $2, card, walk FROM cardgateway_orders WHERE id = $1`,
+				p.unique, (31 * 24 * time.Hour).Microseconds())
+			c.list(p)
+			c.expected["2026-11"]["later_charge "+p.id] = kind
+		}},
 		{"order paid twice, above its total", func(kind string, _ int) {
 			p := c.takeOf("EUR")
 			q := c.takeOf("EUR")

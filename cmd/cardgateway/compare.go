@@ -41,8 +41,11 @@ unchecked or timing is kept, and the next month says what has become of it: comp
 A payment that the gateway marks as a test is test_payment, which is not an error either: no money moved. If all payments of the copy
 are tests, it is a test system, and they are compared as others are.
 
-The exit code is 0 if everything ties out, 1 if there are differences that are neither timing, test_payment nor known, or rows
-that are unchecked, and 2 if the comparison was not possible or nothing was compared.`
+A transaction id that was charged again, the same amount at least 20 hours later, is a later_charge if your list does not have it: a
+subscription is charged so. That is not an error. If the id is no subscription, it was charged twice.
+
+The exit code is 0 if everything ties out, 1 if there are differences that are neither timing, test_payment, later_charge nor
+known, or rows that are unchecked, and 2 if the comparison was not possible or nothing was compared.`
 
 // reconciliation is one run of match or report.
 type reconciliation struct {

@@ -62,7 +62,7 @@ func (d *demo) close() {
 	d.server.Close()
 }
 
-// plantLists writes lists of what the copy contains, with errors of every class except refund_twice. One of them is
+// plantLists writes lists of what the copy contains, with errors of every class except refund_twice and later_charge. One of them is
 // marked as known.
 func plantLists(ctx context.Context, b *books.Books, dir string) error {
 	info, err := b.Info(ctx)

@@ -37,6 +37,7 @@ func TestPlanted(t *testing.T) {
 		l := &plantedLists{each: each, gap: max(1, orders/(each*10)), from: from, to: to, want: map[match.Class][]string{}}
 		dir := t.TempDir()
 		l.markTests(t, read)
+		l.chargeLater(t, read)
 		l.refundTwice(t, read)
 		l.write(t, read, dir)
 

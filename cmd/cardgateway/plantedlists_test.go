@@ -123,6 +123,9 @@ func (l *plantedLists) order(o plantedOrder, successes int) {
 		}
 		l.want[match.ClassTest] = append(l.want[match.ClassTest], o.id)
 		return
+	case successes > 1 && slices.Contains(l.want[match.ClassLaterCharge], o.id):
+		l.pay(o.id, "", o.amount, o.currency, o.at)
+		return
 	case successes > 1:
 		l.want[match.ClassTwoSuccesses] = append(l.want[match.ClassTwoSuccesses], o.id)
 		l.pay(o.id, "", o.amount, o.currency, o.at)
@@ -198,6 +201,25 @@ func (l *plantedLists) markTests(t *testing.T, db *sql.DB) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// chargeLater makes payments of the copy subscriptions: they are charged again a week later.
+func (l *plantedLists) chargeLater(t *testing.T, db *sql.DB) {
+	t.Helper()
+	_, err := db.ExecContext(t.Context(), `INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, walk)
+		SELECT o.id || '-later', o.unique_id || '-later', o.transaction_id, o.state, o.code, o.amount, o.currency, o.at + $1, o.card, o.walk
+		FROM cardgateway_orders o WHERE o.state = 'approved' AND o.test = 0 AND o.at > $2 AND o.at < $3
+			AND NOT EXISTS (SELECT 1 FROM cardgateway_orders p WHERE p.transaction_id = o.transaction_id AND p.id <> o.id) ORDER BY o.id DESC LIMIT $4`,
+		(7 * 24 * time.Hour).Microseconds(), l.from.AddDate(0, 1, 0).UnixMicro(), l.to.AddDate(0, -1, 0).UnixMicro(), l.each)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each(t, db, `SELECT transaction_id FROM cardgateway_orders WHERE id LIKE '%-later'`, func(scan func(...any) error) error {
+		var id string
+		err := scan(&id)
+		l.want[match.ClassLaterCharge] = append(l.want[match.ClassLaterCharge], id)
+		return err
+	})
 }
 
 // refundTwice makes refunds of the copy twice, in different periods. Both together are less than was paid.

@@ -56,7 +56,7 @@ func demonstrate(t *testing.T, args ...string) result {
 	return r
 }
 
-// TestDemonstration runs without any setting: every class but test_payment and refund_twice is planted, and found.
+// TestDemonstration runs without any setting: every class but test_payment, refund_twice and later_charge is planted, and found.
 func TestDemonstration(t *testing.T) {
 	t.Parallel()
 	r := demonstrate(t)
