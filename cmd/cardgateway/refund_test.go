@@ -183,7 +183,7 @@ func TestResolvePayment(t *testing.T) {
 	}{
 		{charged, "t-twice", nil, exit.Negative, "TWICE: the gateway has two successes"},
 		{charged, "t-twice", []string{"--subscription-cycle", "week"}, exit.OK, "approved: 12.50 EUR was charged"},
-		{charged, "t-twice", []string{"--subscription-cycle", "MONTH"}, exit.Negative, "TWICE: the gateway has two successes"},
+		{charged, "t-twice", []string{"--subscription-cycle", "month"}, exit.Negative, "TWICE: the gateway has two successes"},
 		{twice.URL, "t-twice", []string{"--subscription-cycle", "WEEK"}, exit.Negative, "TWICE: the gateway has two successes"},
 		{pending.URL, "t-pending", []string{"--subscription-cycle", "WEEK"}, exit.Unknown, " --subscription-cycle=WEEK --seen\n"},
 		{server.URL, "t-approved", nil, exit.OK, "approved: 12.50 EUR was charged"},

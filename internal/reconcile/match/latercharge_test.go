@@ -101,3 +101,37 @@ func TestLaterCharges(t *testing.T) {
 		}
 	})
 }
+
+// TestLaterChargesByMonth: a first charge in September that is in its list stays there. One that is in no list is open until
+// October is compared, and then a difference, whatever was charged later.
+func TestLaterChargesByMonth(t *testing.T) {
+	last, next := day0(9, 30, 23), day0(10, 20, 12)
+	september := new(memory).pay("a.1", approved, "3 EUR", day0(9, 10, 12)).pay("b.1", approved, "4 EUR", last).book("a", approved, "3 EUR", day0(9, 10, 12))
+	october := new(memory).pay("a.1", approved, "3 EUR", day0(9, 10, 12)).pay("b.1", approved, "4 EUR", last).
+		pay("a.2", approved, "3 EUR", next).pay("b.2", approved, "4 EUR", next).pay("c", approved, "5 EUR", next).book("c", approved, "5 EUR", next)
+	onEach(t, func(t *testing.T, d *database) {
+		for _, tt := range []struct {
+			name           string
+			month          time.Month
+			m              *memory
+			found, earlier []string
+			problems       int
+		}{
+			{"September", 9, september, []string{"unchecked payment b 4 EUR"}, nil, 0},
+			{"October", 10, october, []string{"later_charge payment a 3 EUR", "later_charge payment b 4 EUR"}, []string{"September payment b: unchecked, missing_here"}, 1},
+		} {
+			t.Run(tt.name, func(t *testing.T) {
+				found, s := d.run(t, tt.m, monthOf(tt.month))
+				if diff := cmp.Diff(tt.found, found); diff != "" {
+					t.Errorf("differences (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(tt.earlier, earlierTexts(s)); diff != "" {
+					t.Errorf("earlier months (-want +got):\n%s", diff)
+				}
+				if got := s.Differences(); got != tt.problems {
+					t.Errorf("got %d differences, want %d", got, tt.problems)
+				}
+			})
+		}
+	})
+}
