@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/random"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
@@ -55,7 +55,7 @@ func (s *Store) NewDeduper(ctx context.Context, client *cardgateway.Client) (*De
 	if err := s.dialect.createNotified(ctx, s.db); err != nil {
 		return nil, fmt.Errorf("sqlstore: NewDeduper: %v: %w", s.dialect, err)
 	}
-	return &Deduper{db: s.db, dialect: s.dialect, shop: client.BaseURL() + " " + string(client.AppID()), holder: rand.Text()}, nil
+	return &Deduper{db: s.db, dialect: s.dialect, shop: client.BaseURL() + " " + string(client.AppID()), holder: random.Text()}, nil
 }
 
 // notified returns the statements that create the table. A row is a claim or, if handled is set, an event that has been handled.
