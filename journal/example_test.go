@@ -126,8 +126,7 @@ func ExampleJournal_CreateRefund() {
 	// money was given back 1 time
 }
 
-// Two processes of a shop call Run. The payment's outcome becomes known half a second after its call, in whichever of them works,
-// and is reported once.
+// Two processes of a shop call Run. One of them works, finds the outcome, and reports it; the other one stands by.
 func ExampleJournal_Run() {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer gateway.Close()
@@ -141,12 +140,16 @@ func ExampleJournal_Run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	store := journal.NewMemoryStore() // of both; in production a database
+	one, other := journal.New(client, store, journal.Options{}), journal.New(client, store, journal.Options{})
+
+	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset}) // charged, response lost
+	_, err = one.CreateSubscription(ctx, order("order-1", "123"))
+	fmt.Println("unknown:", errors.Is(err, cardgateway.ErrOutcomeUnknown))
+
 	var running sync.WaitGroup
-	payments := make([]*journal.Journal, 2)
-	for i := range payments {
-		payments[i] = journal.New(client, store, journal.Options{})
+	for _, payments := range []*journal.Journal{one, other} {
 		running.Go(func() {
-			_ = payments[i].Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error { // until ctx ends
+			_ = payments.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error { // until ctx ends
 				return e.Outcome(func(t *cardgateway.Transaction, err error) error {
 					if errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 						return nil // it is reported again when more is known
@@ -158,9 +161,6 @@ func ExampleJournal_Run() {
 			})
 		})
 	}
-	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset}) // charged, response lost
-	_, err = payments[1].CreateSubscription(ctx, order("order-1", "123"))
-	fmt.Println("unknown:", errors.Is(err, cardgateway.ErrOutcomeUnknown))
 	running.Wait()
 	// Output:
 	// unknown: true

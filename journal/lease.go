@@ -195,6 +195,7 @@ func (l *lease) isHeld() bool {
 	if l.end != nil {
 		l.end(ErrLeaseLost)
 		l.end = nil
+		l.j.opts.Logger.LogAttrs(context.Background(), slog.LevelWarn, ErrLeaseLost.Error(), slog.String("holder", l.name))
 	}
 	return false
 }

@@ -42,7 +42,7 @@ func (r *journalRecorder) register(meter metric.Meter) (err error) {
 		gauge                   *metric.Int64ObservableGauge
 		unit, name, description string
 	}{
-		{&r.working, "1", JournalWorkingMetric, "Whether this process works for the journal, and does not stand by."},
+		{&r.working, "{process}", JournalWorkingMetric, "Whether this process works for the journal, and does not stand by."},
 		{&r.entries, "{entry}", JournalEntriesMetric, "Payments and refunds that are not acknowledged."},
 		{&r.unanswered, "{entry}", JournalUnansweredMetric, "Payments and refunds for which the last query failed."},
 		{&r.unreadable, "{entry}", JournalUnreadableMetric, "Entries of the journal that cannot be read."},
