@@ -42,9 +42,10 @@ type Options struct {
 	QueriesPerSecond int
 	// Observe, if set, is called once for each request, possibly concurrently: use it for metrics and alerts.
 	Observe func(context.Context, Info)
-	// Logger, if set, gets one line per notification, with the merchant's own errors. The level is warn if the notification
-	// was not handled, and also the first time that one was rejected for a reason that may be a wrong setting, or because
-	// of a limit. Otherwise it is debug, because anybody can send notifications. Observe counts them all.
+	// Logger, if set, gets one line per notification, with the merchant's own errors. The level is warn if your function or the
+	// Deduper failed, and also the first time that one was rejected for a reason that may be a wrong setting, or because
+	// of a limit. Otherwise it is debug, because anybody can send notifications, also if the query failed: the client's logger has
+	// that. Observe counts them all.
 	Logger *slog.Logger
 }
 
