@@ -248,6 +248,30 @@ func TestNewsAreCoalesced(t *testing.T) {
 	})
 }
 
+// TestSlowReport: the time that a report takes does not count as that of the list, after which there is a pause.
+func TestSlowReport(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		rs.report = func(_ context.Context, _ *replica, e *journal.Entry) error {
+			if e.ID().Text == "slow" && e.State() == journal.Succeeded {
+				time.Sleep(3 * time.Second)
+			}
+			return nil
+		}
+		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
+		silence(s)
+		rs.unknown(a.Journal, "slow")
+		rs.unknown(a.Journal, "1")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		rs.told = nil
+		confirm(t, b.Journal, "slow")
+		rs.want(5*time.Second, "a slow succeeded")
+		confirm(t, b.Journal, "1")
+		rs.want(time.Second, "a 1 succeeded")
+	})
+}
+
 // TestFailedReportWaits: what could not be stored is not reported again with every confirmation of something else.
 func TestFailedReportWaits(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -58,11 +58,12 @@ type runner struct {
 	report func(context.Context, Entry) error
 	lease  *lease // nil if the store has none: then this process works
 
-	soon   map[ID]soonQuery
-	list   bool            // something has changed: list what is not acknowledged
-	listAt time.Time       // not before this time
-	failed idSet           // report has returned an error for these: they wait for the next Recover, or for more news of them
-	paying map[ID]payingID // of recordNeverBegun
+	soon      map[ID]soonQuery
+	list      bool            // something has changed: list what is not acknowledged
+	listAt    time.Time       // not before this time
+	reporting time.Duration   // in report, in all
+	failed    idSet           // report has returned an error for these: they wait for the next Recover, or for more news of them
+	paying    map[ID]payingID // of recordNeverBegun
 }
 
 // soonQuery is a query that is due before the next Recover.
@@ -133,7 +134,7 @@ func (r *runner) reportNews(ctx context.Context) {
 		r.querySoonAfter(id, firstQuery)
 	}
 	r.list = r.list || missed || r.lease != nil && r.lease.hasNews.Swap(false)
-	switch begun := time.Now(); {
+	switch begun, reporting := time.Now(), r.reporting; {
 	case r.list && !begun.Before(r.listAt):
 		r.list = false
 		r.pass(ctx, recovering{list: r.j.unackedExcept(maps.Clone(r.failed))}, func(e *Entry) {
@@ -141,7 +142,8 @@ func (r *runner) reportNews(ctx context.Context) {
 				r.querySoonAfter(e.ID(), firstQuery) // a call in another process has ended so
 			}
 		})
-		r.listAt = time.Now().Add(max(listPause, 4*time.Since(begun)))
+		listing := time.Since(begun) - (r.reporting - reporting)
+		r.listAt = time.Now().Add(max(listPause, 4*listing))
 	case len(confirmed) > 0:
 		r.pass(ctx, recovering{list: r.j.entries(confirmed)}, nil)
 	}
@@ -226,7 +228,9 @@ func (r *runner) reportOne(ctx context.Context, e *Entry) {
 	if !final && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
 		return
 	}
+	begun := time.Now()
 	failed := r.report(ctx, *e)
+	r.reporting += time.Since(begun)
 	if failed != nil {
 		r.failed.add(e.ID())
 	}
