@@ -3,6 +3,7 @@ package cardgateway_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,10 +41,48 @@ func TestCheckpointJSON(t *testing.T) {
 			if err != nil || string(data) != tt.text {
 				t.Errorf("got %s, %v, want %s", data, err, tt.text)
 			}
+			if column, err := c.Value(); err != nil || column != tt.text {
+				t.Errorf("the column: got %v, %v, want %s", column, err, tt.text)
+			}
+			for _, column := range []any{tt.text, []byte(tt.text)} { // drivers differ
+				var scanned cardgateway.Checkpoint
+				if err := scanned.Scan(column); err != nil {
+					t.Errorf("%T: %v", column, err)
+				}
+				if data, err := json.Marshal(scanned); err != nil || string(data) != tt.text {
+					t.Errorf("%T: got %s, %v, want %s", column, data, err, tt.text)
+				}
+			}
 		})
 	}
 	if data, err := json.Marshal(cardgateway.Checkpoint{}); err != nil || string(data) != "null" {
 		t.Errorf("the zero Checkpoint: got %s, %v, want null", data, err)
+	}
+}
+
+func TestCheckpointScanned(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		column any
+		want   string // the error
+	}{
+		{"NULL", nil, ""},
+		{"a number", int64(7), "cardgateway: a Checkpoint cannot be read from a int64"},
+		{"no JSON", "secret", "cardgateway: not a checkpoint of a walk"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var c cardgateway.Checkpoint
+			if err := c.Scan(checkpoint); err != nil {
+				t.Fatal(err)
+			}
+			err := c.Scan(tt.column)
+			if got := fmt.Sprint(err); err != nil && got != tt.want || (err == nil) != (tt.want == "") {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if err == nil && !c.IsZero() {
+				t.Errorf("got %+v, want the zero checkpoint", c)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/baseurl"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
@@ -217,9 +218,10 @@ func (c *Client) onlyAppID() AppID {
 	return c.cfg.AppID
 }
 
-// BaseURL returns the gateway's address, as set in Config. Together with AppID it distinguishes the payments of one shop
-// from those of another, which may use the same transactionIds.
-func (c *Client) BaseURL() string { return c.base.String() }
+// BaseURL returns the gateway's address in its normal form: equivalent values of Config.BaseURL, such as one with a slash at its
+// end or a host in capitals, give the same text. Together with AppID it distinguishes the payments of one shop from those of
+// another, which may use the same transactionIds.
+func (c *Client) BaseURL() string { return baseurl.Normal(c.base.String()) }
 
 // AppID returns the merchant's website app, as set in Config.
 func (c *Client) AppID() AppID { return c.cfg.AppID }

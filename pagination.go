@@ -260,6 +260,45 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
+// Batch is a part of a walk: some rows, and the position after them.
+type Batch[T any] struct {
+	Rows       []*T
+	Checkpoint Checkpoint // a walk that resumes here misses none of the rows after these
+	Last       bool       // the walk has ended without an error
+}
+
+// Batches returns the rows of All in batches of size, which must be at least 1. Store the rows and the checkpoint of a batch in one
+// transaction: a program that was stopped anywhere then continues after the last batch that it has stored.
+//
+// The last batch can have fewer rows or none. So can a batch before an error, which has the rows that were read before it. The
+// errors are those of All; like All, Batches can be used once.
+func (w *Walk[T]) Batches(ctx context.Context, size int) iter.Seq2[Batch[T], error] {
+	return func(yield func(Batch[T], error) bool) {
+		var v violations
+		v.AddIf(size < 1, "size", RuleRange, "must be at least 1")
+		if err := v.err(w.query.op.Name); err != nil {
+			yield(Batch[T]{}, err)
+			return
+		}
+		var rows []*T
+		for row, err := range w.All(ctx) {
+			if err != nil {
+				if len(rows) == 0 || yield(Batch[T]{Rows: rows, Checkpoint: w.Checkpoint()}, nil) {
+					yield(Batch[T]{}, err)
+				}
+				return
+			}
+			if rows = append(rows, row); len(rows) == size {
+				if !yield(Batch[T]{Rows: rows, Checkpoint: w.Checkpoint()}, nil) {
+					return
+				}
+				rows = nil
+			}
+		}
+		yield(Batch[T]{Rows: rows, Checkpoint: w.Checkpoint(), Last: true}, nil)
+	}
+}
+
 // failure converts the error that ended a walk into one of this package, or nil.
 func (w *Walk[T]) failure(err error) error {
 	zone := w.client.cfg.Location.String()
@@ -325,31 +364,4 @@ func isRefused(err error) bool {
 		return e.HTTPStatus == http.StatusBadRequest || e.HTTPStatus == http.StatusUnprocessableEntity
 	}
 	return true
-}
-
-// Checkpoint is the position of a walk: how far it has returned rows, which totals it must still verify, and a hash of the
-// query. Store it as JSON, with encoding/json. The format may change between versions of this package; newer versions read
-// older ones. It contains no rows and no ids, only hashes of ids. The zero value is the beginning.
-//
-// Set as WalkOptions.Resume, it continues the walk of the same query. It contains the range: leave Start and End of the
-// query zero, or set both to the same values. An End that was in the future then means the same instant, which may have
-// passed since. No row is missed. Some can be returned again: usually those of the window in progress, and with another
-// Window those of its whole month. So store rows under their id.
-type Checkpoint struct{ saved walk.Saved }
-
-// IsZero reports whether the checkpoint is the beginning of a walk.
-func (c Checkpoint) IsZero() bool { return c.saved.IsZero() }
-
-// CompleteUpTo is WalkReport.CompleteUpTo at the time of the checkpoint.
-func (c Checkpoint) CompleteUpTo() time.Time { return c.saved.At.CompleteUpTo }
-
-// MarshalJSON returns null for the zero Checkpoint.
-func (c Checkpoint) MarshalJSON() ([]byte, error) { return c.saved.MarshalJSON() }
-
-// UnmarshalJSON reads what MarshalJSON wrote. The error does not quote its input.
-func (c *Checkpoint) UnmarshalJSON(data []byte) error {
-	if err := c.saved.UnmarshalJSON(data); err != nil {
-		return fmt.Errorf("cardgateway: %w", err)
-	}
-	return nil
 }

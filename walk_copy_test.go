@@ -8,8 +8,12 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
@@ -35,36 +39,25 @@ type rowsUpTo struct {
 
 var errCommit = errors.New("the commit failed")
 
-// run copies the orders of a query in batches, as nightly.go of docs/program.md does.
+// run copies the orders of a query in batches.
 func (c *rowCopy) run(ctx context.Context, client *cardgateway.Client, q cardgateway.OrderQuery, size int) error {
 	var resume cardgateway.Checkpoint
-	if err := json.Unmarshal(c.checkpoint, &resume); err != nil {
+	if err := resume.Scan(c.checkpoint); err != nil {
 		return err
 	}
-	walk := client.OrderWalk(q, cardgateway.WalkOptions{Resume: resume, PageSize: 25})
-	var batch []*cardgateway.Transaction
-	store := func() error {
-		checkpoint, err := json.Marshal(walk.Checkpoint())
+	for batch, err := range client.OrderWalk(q, cardgateway.WalkOptions{Resume: resume, PageSize: 25}).Batches(ctx, size) {
 		if err != nil {
 			return err
 		}
-		if err := c.commit(batch, checkpoint); err != nil {
-			return err
+		checkpoint, err := json.Marshal(batch.Checkpoint)
+		if err == nil {
+			err = c.commit(batch.Rows, checkpoint)
 		}
-		batch = batch[:0]
-		return nil
-	}
-	for order, err := range walk.All(ctx) {
 		if err != nil {
 			return err
 		}
-		if batch = append(batch, order); len(batch) == size {
-			if err := store(); err != nil {
-				return err
-			}
-		}
 	}
-	return store()
+	return nil
 }
 
 func (c *rowCopy) commit(batch []*cardgateway.Transaction, checkpoint []byte) error {
@@ -150,4 +143,90 @@ func TestCopyContinues(t *testing.T) {
 func clientFor(t *testing.T, gateway *sandbox.Gateway) *cardgateway.Client {
 	t.Helper()
 	return clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.example", HTTPClient: &http.Client{Transport: gateway.RoundTripper()}})
+}
+
+// TestBatches: each batch but the last is full, and an error comes after the rows that came before it.
+func TestBatches(t *testing.T) {
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name      string
+		transport roundTripFunc
+		size      int
+		want      string // sizes of the batches, and how the walk ends
+	}{
+		{"the last is not full", dayOrders, 100, "100 100 100 65 last"},
+		{"the last is empty", dayOrders, 73, "73 73 73 73 73 0 last"},
+		{"one", dayOrders, 1000, "365 last"},
+		{"no rows", answering(200, page()), 10, "0 last"},
+		{"an error", func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("endingDate") > "2025-04-10" {
+				return nil, broken
+			}
+			return dayOrders(r)
+		}, 40, "40 40 10 query_failed"},
+		{"an error at once", func(*http.Request) (*http.Response, error) { return nil, broken }, 40, "query_failed"},
+		{"a size of zero", dayOrders, 0, "size range"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: tt.transport}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+				})
+				walk := c.OrderWalk(year2025(), cardgateway.WalkOptions{Window: 10 * 24 * time.Hour, Prefetch: 1})
+				var got []string
+				var kept [][]*cardgateway.Transaction // a batch is the caller's
+				for batch, err := range walk.Batches(t.Context(), tt.size) {
+					switch {
+					case errors.Is(err, cardgateway.ErrQueryFailed):
+						got = append(got, "query_failed")
+						continue
+					case err != nil:
+						got = append(got, clienttest.Problems(err)...)
+						continue
+					}
+					got, kept = append(got, fmt.Sprint(len(batch.Rows))), append(kept, batch.Rows)
+					if batch.Last {
+						got = append(got, "last")
+					}
+					if diff := cmp.Diff(walk.Checkpoint(), batch.Checkpoint, cmp.AllowUnexported(cardgateway.Checkpoint{})); diff != "" {
+						t.Errorf("checkpoint (-want +got):\n%s", diff)
+					}
+				}
+				different := map[string]bool{}
+				rows := slices.Concat(kept...)
+				for _, row := range rows {
+					different[row.UniqueID] = true
+				}
+				if len(different) != len(rows) {
+					t.Errorf("got %d different rows of %d", len(different), len(rows))
+				}
+				if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
+					t.Errorf("batches (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestBatchesAreLeft: leaving the loop stops the walk.
+func TestBatchesAreLeft(t *testing.T) {
+	client, gateway := seeded()
+	defer gateway.Close()
+	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	walk := client.OrderWalk(cardgateway.OrderQuery{Start: start, End: start.AddDate(0, 3, 0)}, cardgateway.WalkOptions{})
+	for batch, err := range walk.Batches(t.Context(), 10) {
+		if err != nil || len(batch.Rows) != 10 {
+			t.Errorf("got %d rows, %v", len(batch.Rows), err)
+		}
+		break
+	}
+	if seen := walk.Report().RowsSeen; seen != 10 {
+		t.Errorf("the walk went on to %d rows", seen)
+	}
+	for _, err := range walk.Batches(t.Context(), 10) {
+		if !errors.Is(err, cardgateway.ErrWalked) {
+			t.Errorf("a second loop: got %v, want %v", err, cardgateway.ErrWalked)
+		}
+	}
 }

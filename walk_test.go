@@ -86,6 +86,50 @@ func ExampleClient_OrderWalk() {
 	// Output: 5000 orders, 100 %, complete up to 2024-04-01
 }
 
+// A job that copies orders into a database. The rows of a batch and its checkpoint are stored in one transaction.
+func ExampleWalk_Batches() {
+	client, gateway := seeded()
+	defer gateway.Close()
+	query := cardgateway.OrderQuery{
+		Start: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC),
+		End:   time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC),
+	}
+	stored := map[string]cardgateway.Code{} // a table
+	var checkpoint cardgateway.Checkpoint   // a column of another one
+	store := func(rows []*cardgateway.Transaction, at cardgateway.Checkpoint) error {
+		for _, order := range rows {
+			stored[order.UniqueID] = order.Code
+		}
+		checkpoint = at
+		return nil
+	}
+	run := func(batches int) error {
+		walk := client.OrderWalk(query, cardgateway.WalkOptions{PageSize: 500, Resume: checkpoint})
+		for batch, err := range walk.Batches(context.Background(), 500) {
+			if err == nil {
+				err = store(batch.Rows, batch.Checkpoint)
+			}
+			if err != nil {
+				return err
+			}
+			if batches--; batches == 0 {
+				return nil // the job is stopped
+			}
+		}
+		return nil
+	}
+	for _, batches := range []int{4, -1} {
+		if err := run(batches); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(stored), "orders")
+	}
+	// Output:
+	// 2000 orders
+	// 5000 orders
+}
+
 // seeded is a gateway with 5,000 orders in the first quarter of 2024.
 func seeded() (*cardgateway.Client, *sandbox.Gateway) {
 	gateway := sandbox.New(sandbox.Options{})
