@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -95,6 +96,33 @@ func TestAbsentAfterHasAMinimum(t *testing.T) {
 		time.Sleep(3 * time.Minute)
 		wantStates(t, j, map[string]string{"a": "presumed absent"})
 	})
+}
+
+// TestAbsenceIsPresumedSoon: it is presumed by the first query after AbsentAfter, and an entry is queried at least each eighth of its age.
+func TestAbsenceIsPresumedSoon(t *testing.T) {
+	for _, last := range []time.Duration{20 * time.Hour, 23 * time.Hour, 24*time.Hour - time.Minute} {
+		t.Run("queried after "+last.String(), func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+				begun := time.Now()
+				_, _ = s.pay("a", approved)
+				time.Sleep(last)
+				told := make(chan time.Duration, 1)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				go s.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
+					if e.State() == journal.PresumedAbsent {
+						told <- time.Since(begun)
+						cancel()
+					}
+					return nil
+				})
+				if after := <-told; after < 24*time.Hour || after > 27*time.Hour+30*time.Minute {
+					t.Errorf("presumed absent after %v", after)
+				}
+			})
+		})
+	}
 }
 
 // TestAbsenceNeedsAnAnswer lets every query fail for days: the payment is not presumed absent.

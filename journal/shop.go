@@ -3,10 +3,10 @@ package journal
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/baseurl"
 )
 
 // Shop identifies the shop to which an entry belongs. A transactionId, and a refundTransactionId, is unique only within a
@@ -31,23 +31,29 @@ func PaymentID(transactionID string) ID { return ID{Text: transactionID} }
 // RefundID returns the ID of a refund.
 func RefundID(refundTransactionID string) ID { return ID{Text: refundTransactionID, Refund: true} }
 
-// String returns a text that is unique to the ID within a shop, for stores: the transactionId, or for a refund "refund", a tab
-// and the refundTransactionId. A transactionId has no tab, because the client rejects control characters in ids.
+// String returns a text that is unique to the ID within a shop, for stores and logs: for a refund "refund " and the
+// refundTransactionId, for a payment the transactionId. A transactionId that begins like that of a refund has "payment " before it.
 func (id ID) String() string {
-	if id.Refund {
-		return refundIDs + id.Text
+	switch {
+	case id.Refund:
+		return refundPrefix + id.Text
+	case strings.HasPrefix(id.Text, refundPrefix), strings.HasPrefix(id.Text, paymentPrefix):
+		return paymentPrefix + id.Text
 	}
 	return id.Text
 }
 
-const refundIDs = "refund\t"
+const (
+	refundPrefix  = "refund "
+	paymentPrefix = "payment "
+)
 
 // ParseID reads what ID.String wrote.
 func ParseID(text string) ID {
-	if refundTransactionID, ok := strings.CutPrefix(text, refundIDs); ok {
+	if refundTransactionID, ok := strings.CutPrefix(text, refundPrefix); ok {
 		return RefundID(refundTransactionID)
 	}
-	return PaymentID(text)
+	return PaymentID(strings.TrimPrefix(text, paymentPrefix))
 }
 
 // member returns the interface's name of the id.
@@ -74,19 +80,5 @@ type Key struct {
 
 // shopOf returns the shop of a client. Gateway is Options.Gateway.
 func shopOf(client *cardgateway.Client, gateway string) Shop {
-	return Shop{Gateway: normalURL(cmp.Or(gateway, client.BaseURL())), AppID: client.AppID()}
-}
-
-// normalURL returns the normal form of a base URL (RFC 3986, section 6.2), without a slash at its end.
-func normalURL(base string) string {
-	u, err := url.Parse(base)
-	if err != nil {
-		return base
-	}
-	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	if port := u.Port(); port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
-		u.Host = strings.TrimSuffix(u.Host, ":"+port)
-	}
-	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
-	return u.String()
+	return Shop{Gateway: cmp.Or(baseurl.Normal(gateway), client.BaseURL()), AppID: client.AppID()}
 }

@@ -20,25 +20,38 @@ func (s *shop) otherShop(baseURL string, app cardgateway.AppID, opts journal.Opt
 	return journal.New(client, s.store, opts)
 }
 
-// TestShopOfOneURL: equivalent spellings of a base URL are one shop; other URLs are other shops.
-func TestShopOfOneURL(t *testing.T) {
-	for base, want := range map[string]string{
-		"https://gateway.test":          "https://gateway.test",
-		"HTTPS://Gateway.Test/":         "https://gateway.test",
-		"https://gateway.test:443/v1//": "https://gateway.test/v1",
-		"https://gateway.test:80":       "https://gateway.test:80",
-		"http://gateway.test:80":        "http://gateway.test",
-		"https://gateway.test:/":        "https://gateway.test",
-		"https://[2001:DB8::1]:443":     "https://[2001:db8::1]",
-		"https://[2001:db8::443]":       "https://[2001:db8::443]",
-		"http://gateway.test:443":       "http://gateway.test:443",
-		"https://gateway.test/A":        "https://gateway.test/A",
-		"https://gateway.test/a%2Fb/":   "https://gateway.test/a%2Fb",
-		"no URL %":                      "no URL %",
+// TestIDText: different ids have different texts, which are read back.
+func TestIDText(t *testing.T) {
+	texts := map[string]journal.ID{}
+	for _, tt := range []struct {
+		id   journal.ID
+		want string
+	}{
+		{journal.PaymentID("a"), "a"},
+		{journal.RefundID("a"), "refund a"},
+		{journal.PaymentID("refund a"), "payment refund a"},
+		{journal.PaymentID("payment refund a"), "payment payment refund a"},
+		{journal.PaymentID("payment a"), "payment payment a"},
+		{journal.RefundID("refund a"), "refund refund a"},
+		{journal.RefundID("payment a"), "refund payment a"},
+		{journal.PaymentID("refund"), "refund"},
+		{journal.PaymentID("refund-a"), "refund-a"},
+		{journal.PaymentID(""), ""},
+		{journal.RefundID(""), "refund "},
 	} {
-		if got := journal.NormalURL(base); got != want {
-			t.Errorf("%s: got %s, want %s", base, got, want)
-		}
+		t.Run(tt.want, func(t *testing.T) {
+			got := tt.id.String()
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if back := journal.ParseID(got); back != tt.id {
+				t.Errorf("%q is read back as %+v, want %+v", got, back, tt.id)
+			}
+			if other, ok := texts[got]; ok {
+				t.Errorf("%q is both %+v and %+v", got, tt.id, other)
+			}
+			texts[got] = tt.id
+		})
 	}
 }
 

@@ -364,7 +364,7 @@ func testRefunds(t *testing.T, s journal.Store) {
 			RefundAmount: decimal.RequireFromString("2.500"), RefundCurrency: "USD", RefundRequestAt: at, RefundAt: at,
 		},
 	}
-	ids := []string{"a", "refund", "%_", strings.Repeat("x", 128), strings.Repeat("💳", 128)}
+	ids := []string{"a", "refund", "refund a", "payment a", "%_", strings.Repeat("x", 128), strings.Repeat("💳", 128)}
 	for i, id := range ids {
 		in := journal.Intent{
 			Shop: shop, ID: journal.RefundID(id), UniqueID: "20261120000000000001", Operation: "CreateRefund",

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/random"
-	"github.com/cardgateway/cardgateway-go/internal/retry"
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -41,7 +41,7 @@ const (
 )
 
 // NewDeduper creates the table cardgateway_notified in the store's database if it does not exist, and returns a Deduper that uses
-// it for the notifications of this client's gateway and app. Use a client with the same BaseURL in every process.
+// it for the notifications of this client's gateway and app. Use a client with the same gateway and app in every process.
 //
 // The methods need a connection of the store's database for a moment. The database user needs SELECT, INSERT, UPDATE and DELETE on
 // the table, and the right to create it only for the first run.
@@ -52,10 +52,15 @@ func (s *Store) NewDeduper(ctx context.Context, client *cardgateway.Client) (*De
 	if client == nil {
 		return nil, errors.New("sqlstore: NewDeduper: client is nil")
 	}
-	if err := s.dialect.createNotified(ctx, s.db); err != nil {
+	if err := s.dialect.createTable(ctx, s.db, s.dialect.notified(), selectNotified); err != nil {
 		return nil, fmt.Errorf("sqlstore: NewDeduper: %v: %w", s.dialect, err)
 	}
-	return &Deduper{db: s.db, dialect: s.dialect, shop: client.BaseURL() + " " + string(client.AppID()), holder: random.Text()}, nil
+	return &Deduper{db: s.db, dialect: s.dialect, shop: shopOf(client).String(), holder: random.Text()}, nil
+}
+
+// shopOf returns the shop of a client, as a journal without Options.Gateway names it.
+func shopOf(client *cardgateway.Client) journal.Shop {
+	return journal.Shop{Gateway: client.BaseURL(), AppID: client.AppID()}
 }
 
 // notified returns the statements that create the table. A row is a claim or, if handled is set, an event that has been handled.
@@ -83,29 +88,6 @@ func (d Dialect) notified() []string {
 
 const selectNotified = `SELECT event, holder, handled, expires FROM cardgateway_notified WHERE 1 = 0`
 
-// createNotified creates the table, unless it exists. If several processes create it at once, some can fail although the
-// statements say IF NOT EXISTS; the next attempt then finds the table.
-func (d Dialect) createNotified(ctx context.Context, db *sql.DB) (err error) {
-	for range 10 {
-		if query(ctx, db, selectNotified) == nil {
-			return nil
-		}
-		if err = d.tryNotified(ctx, db); err == nil || retry.Sleep(ctx, 50*time.Millisecond) != nil {
-			break
-		}
-	}
-	return err
-}
-
-func (d Dialect) tryNotified(ctx context.Context, db *sql.DB) error {
-	for _, statement := range d.notified() {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return query(ctx, db, selectNotified) // fails if it is a table of somebody else with this name
-}
-
 // in returns the expression for the database's time after a duration.
 func (d Dialect) in(after time.Duration) string {
 	return d.clock() + " + " + strconv.FormatInt(after.Microseconds(), 10)
@@ -131,10 +113,10 @@ func (d *Deduper) claim(ctx context.Context, event string) (notify.ClaimResult, 
 	insert := d.dialect.insertMissing(`INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, FALSE, `+
 		d.dialect.in(claimLapses)+`)`, "event")
 	for range 3 {
-		if n, err := d.exec(ctx, insert, event, d.holder); n > 0 || err != nil {
+		if n, err := d.dialect.exec(ctx, d.db, insert, event, d.holder); n > 0 || err != nil {
 			return notify.ClaimFresh, err
 		}
-		n, err := d.exec(ctx, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.dialect.in(claimLapses)+`
+		n, err := d.dialect.exec(ctx, d.db, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.dialect.in(claimLapses)+`
 			WHERE event = ? AND expires < `+d.dialect.clock(), d.holder, event)
 		if n > 0 || err != nil {
 			return notify.ClaimFresh, err
@@ -174,7 +156,7 @@ func (d *Deduper) end(ctx context.Context, method, statement, key string) error 
 	if err != nil {
 		return err
 	}
-	if _, err := d.exec(ctx, statement, event, d.holder); err != nil {
+	if _, err := d.dialect.exec(ctx, d.db, statement, event, d.holder); err != nil {
 		return fmt.Errorf("sqlstore: %w", err)
 	}
 	return nil
@@ -200,17 +182,8 @@ func (d *Deduper) forget(ctx context.Context) error {
 		return err
 	}
 	expired = padded(expired)
-	_, err = d.exec(ctx, `DELETE FROM cardgateway_notified WHERE event IN (`+repeated("?", len(expired))+`) AND expires < `+d.dialect.clock(), expired...)
+	_, err = d.dialect.exec(ctx, d.db, `DELETE FROM cardgateway_notified WHERE event IN (`+repeated("?", len(expired))+`) AND expires < `+d.dialect.clock(), expired...)
 	return err
-}
-
-// exec makes a statement and returns how many rows it has changed.
-func (d *Deduper) exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	result, err := d.db.ExecContext(ctx, d.dialect.sql(statement), args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 // event returns the column event for a key. It rejects one that MySQL would truncate without an error: INSERT IGNORE does.

@@ -34,6 +34,20 @@ func (d Dialect) String() string {
 	return "Dialect(" + strconv.Itoa(int(d)) + ")"
 }
 
+// execer is a database, a connection or a transaction.
+type execer interface {
+	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
+}
+
+// exec makes a statement with the placeholders ?, and returns how many rows it has changed.
+func (d Dialect) exec(ctx context.Context, db execer, statement string, args ...any) (int64, error) {
+	result, err := db.ExecContext(ctx, d.sql(statement), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 // sql replaces the placeholders ? in a statement by those of the database.
 func (d Dialect) sql(statement string) string {
 	if d != Postgres {

@@ -106,11 +106,7 @@ func (s *Store) News(ctx context.Context, shop journal.Shop) (n int64, err error
 
 // changeLease executes a statement, and returns how many rows it has changed.
 func (s *Store) changeLease(ctx context.Context, statement string, args ...any) (int64, error) {
-	result, err := s.db.ExecContext(ctx, s.dialect.sql(statement), args...)
-	if err != nil {
-		return 0, s.explained(ctx, err)
-	}
-	n, err := result.RowsAffected()
+	n, err := s.dialect.exec(ctx, s.db, statement, args...)
 	return n, s.explained(ctx, err)
 }
 

@@ -267,10 +267,5 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int64, err erro
 // deleteAcked deletes acknowledged entries of a shop, unless more was recorded since: then they have another version.
 func (s *Store) deleteAcked(ctx context.Context, shop string, version int, ids []any) (int64, error) {
 	ids = padded(ids)
-	statement := s.dialect.sql(fmt.Sprintf(deleteAcked, repeated("?", len(ids))))
-	result, err := s.db.ExecContext(ctx, statement, append([]any{shop, version}, ids...)...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return s.dialect.exec(ctx, s.db, fmt.Sprintf(deleteAcked, repeated("?", len(ids))), append([]any{shop, version}, ids...)...)
 }

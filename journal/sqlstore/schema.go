@@ -56,7 +56,7 @@ func (d Dialect) tables() []string {
 			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`, `
 			CREATE TABLE IF NOT EXISTS cardgateway_journal (
 				shop           VARBINARY(1024) NOT NULL,             -- base URL and appId
-				transaction_id VARBINARY(520)  NOT NULL,             -- of a refund: "refund", a tab and at most 512 bytes
+				transaction_id VARBINARY(520)  NOT NULL,             -- Key.ID: of a refund "refund " and at most 512 bytes
 				begun          BIGINT          NOT NULL,             -- microseconds since 1970, UTC
 				intent         MEDIUMBLOB      NOT NULL,             -- JSON
 				evidence       MEDIUMBLOB      NOT NULL,             -- JSON, one line each
@@ -105,16 +105,35 @@ var ErrNoTables = errors.New("sqlstore: the database has no tables of a journal"
 
 var errSchema = errors.New("the tables are not of this program's version")
 
-// createTables creates the tables, unless they exist. A database user that may not create tables can use existing ones. If
-// several processes create them at once, some can fail although all statements say IF NOT EXISTS; the next attempt then finds
-// the tables.
-func (d Dialect) createTables(ctx context.Context, db *sql.DB) (err error) {
+// createTables creates the tables, unless they exist. A database user that may not create tables can use existing ones.
+func (d Dialect) createTables(ctx context.Context, db *sql.DB) error {
+	return createAtOnce(ctx, func() error { return d.tryTables(ctx, db) })
+}
+
+// createAtOnce creates tables, which several processes may do at once. Then some can fail although all statements say IF NOT
+// EXISTS; the next attempt finds the tables.
+func createAtOnce(ctx context.Context, try func() error) (err error) {
 	for range 10 {
-		if err = d.tryTables(ctx, db); err == nil || errors.Is(err, errSchema) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
+		if err = try(); err == nil || errors.Is(err, errSchema) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
 			break
 		}
 	}
 	return err
+}
+
+// createTable makes the statements, which create a table, unless a SELECT of its columns succeeds.
+func (d Dialect) createTable(ctx context.Context, db *sql.DB, statements []string, columns string) error {
+	return createAtOnce(ctx, func() error {
+		if query(ctx, db, columns) == nil {
+			return nil
+		}
+		for _, statement := range statements {
+			if _, err := db.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return query(ctx, db, columns) // fails if it is a table of somebody else with this name
+	})
 }
 
 func (d Dialect) tryTables(ctx context.Context, db *sql.DB) error {

@@ -1,4 +1,0 @@
-package journal
-
-// NormalURL is normalURL.
-var NormalURL = normalURL
