@@ -190,6 +190,22 @@ func TestChoices(t *testing.T) {
 			t.Errorf("is3d = %#v, want the boolean false", got)
 		}
 	})
+	t.Run("redirectUrl in rows", func(t *testing.T) {
+		for without, want := range map[bool]int{false: 1, true: 0} {
+			g := New(Options{Responses: Responses{NoRedirectURLInRows: without}})
+			a := send(t, g, "POST", "/checkout/payment", body("t", nil))
+			if a.str("redirectUrl") == "" {
+				t.Errorf("the response %s has no redirectUrl", a.text)
+			}
+			from, to := time.Now().AddDate(0, 0, -2).Format(time.DateOnly), time.Now().AddDate(0, 0, 2).Format(time.DateOnly)
+			for _, path := range []string{"/search/order/" + a.str("uniqueId"), "/search/list/order?transactionId=t&startDate=" + from + "&endingDate=" + to} {
+				row := send(t, g, "GET", path, nil)
+				if got := strings.Count(row.text, "redirectUrl"); got != want {
+					t.Errorf("without %t: row %s has %d, want %d", without, row.text, got, want)
+				}
+			}
+		}
+	})
 	t.Run("an id with a wide range", func(t *testing.T) {
 		for wide, want := range map[bool]int{false: 500, true: 121} {
 			g := New(Options{Search: Search{WideRangeWithID: wide}})

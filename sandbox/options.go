@@ -131,6 +131,10 @@ type Responses struct {
 	// published table. By default it is merchantRefundId, as in the interface.
 	RefundTransactionIDInRows bool `json:"refundTransactionIdInRows"`
 
+	// NoRedirectURLInRows leaves redirectUrl out of the rows of queries: then a redirectUrl whose response was lost cannot be
+	// fetched again. By default they have it; the interface does not say.
+	NoRedirectURLInRows bool `json:"noRedirectUrlInRows"`
+
 	// HTTPStatusFollowsCode sends a refusal with the HTTP status that has the same number as its code (401 for code 401),
 	// or 500 for code 999. By default every JSON response to a known operation has HTTP status 200.
 	HTTPStatusFollowsCode bool `json:"httpStatusFollowsCode"`

@@ -207,7 +207,7 @@ func (f resultFormat) appendResult(b jsonobject.Object, o *order, query bool) js
 			b = b.Text("is3d", is3d)
 		}
 	}
-	if o.code == codes.Redirect {
+	if o.code == codes.Redirect && !(query && f.opts.Responses.NoRedirectURLInRows) {
 		b = b.Text("redirectUrl", f.base+o.pagePath())
 	}
 	if query {

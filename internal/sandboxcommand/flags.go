@@ -81,6 +81,7 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.BoolVar(&o.Responses.RefundTransactionIDInRows, "refund-transaction-id", false,
 		"rows of refund queries have refundTransactionId instead of merchantRefundId")
 	f.BoolVar(&o.Responses.Is3DBoolean, "is3d-boolean", false, "is3d is a JSON boolean instead of a string")
+	f.BoolVar(&o.Responses.NoRedirectURLInRows, "no-redirect-url-in-rows", false, "rows of queries have no redirectUrl")
 	f.BoolVar(&o.Responses.HTTPStatusFollowsCode, "status", false, "send refusals with the HTTP status of their code instead of 200")
 	f.IntVar(&o.MaxPageSize, "max-page", 0, "largest `pageSize`; 0 means 999")
 	f.Int64Var(&o.MaxBody, "max-body", 0, "largest request body in `bytes`; 0 means 1 MiB")

@@ -20,19 +20,9 @@ import (
 
 // TestServe starts the command, asks it for its seeded orders, and stops it.
 func TestServe(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	out, in := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Run(ctx, "sandbox", []string{"-merchant", "m", "-secret", "s", "-seed", "50", "-days", "2"}, in)
-	}()
-	base, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := serve(t, "-merchant", "m", "-secret", "s", "-seed", "50", "-days", "2")
 	now := time.Now().UTC()
-	r, err := http.NewRequest("GET", strings.TrimSpace(base)+"/search/list/order?startDate="+
+	r, err := http.NewRequest("GET", base+"/search/list/order?startDate="+
 		now.AddDate(0, 0, -4).Format(time.DateOnly)+"&endingDate="+now.AddDate(0, 0, 2).Format(time.DateOnly), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -47,10 +37,6 @@ func TestServe(t *testing.T) {
 	var page struct{ Code, TotalCount int }
 	if err := json.NewDecoder(resp.Body).Decode(&page); err != nil || page.Code != 121 || page.TotalCount != 50 {
 		t.Errorf("page %+v, %v, want code 121 and 50 orders", page, err)
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("the command ended with %v", err)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package testprogram finds and shares the programs that some tests need: a browser, a database server, an interpreter. A
-// test that needs a missing program is skipped, and says why. The variable CARDGATEWAY_REQUIRE_BROWSER, _POSTGRES, _MYSQL or
-// _PYTHON turns that into a failure, if its value is 1. The package is only for tests.
+// test that needs a missing program is skipped, and says why. The variable CARDGATEWAY_REQUIRE_BROWSER, _POSTGRES, _MYSQL,
+// _PYTHON or _NODE turns that into a failure, if its value is 1. The package is only for tests.
 package testprogram
 
 import (
@@ -27,6 +27,7 @@ var (
 	Postgres = Program{"Postgres", "CARDGATEWAY_REQUIRE_POSTGRES", []string{"initdb"}}
 	MySQL    = Program{"MariaDB or MySQL", "CARDGATEWAY_REQUIRE_MYSQL", []string{"mariadbd", "mysqld"}}
 	Python   = Program{"Python", "CARDGATEWAY_REQUIRE_PYTHON", []string{"python3"}}
+	Node     = Program{"Node.js", "CARDGATEWAY_REQUIRE_NODE", []string{"npm"}}
 )
 
 // ErrMissing says that a program is not installed here, or cannot be started.

@@ -40,6 +40,7 @@ func (g *generator) document() object {
 		"info", object{
 			"title", "Card payment gateway",
 			"version", "1", "x-version", "own: the interface has no versions",
+			"license", object{"name", "MIT", "identifier", "MIT"},
 			"description", "x-source is the source of each part: interface, with its heading; published, for what gateways of " +
 				"this kind publish beyond it; own, for a choice because neither defines it. x-published contains keywords that are published " +
 				"and not in the interface. Objects are open: requests and responses may have additional members.",
@@ -47,6 +48,7 @@ func (g *generator) document() object {
 		"servers", list{object{"url", "/", "description", "the gateway that serves this description"}},
 		"security", list{object{}, object{"basic", list{}}},
 		"paths", g.paths(),
+		"webhooks", webhooks(),
 		"components", object{
 			"securitySchemes", object{"basic", object{
 				"type", "http", "scheme", "basic", "x-published", true,

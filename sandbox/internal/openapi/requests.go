@@ -18,7 +18,7 @@ func (g *generator) body(op *operation) object {
 	for _, m := range op.Members {
 		if m.RequiredWhen != "" {
 			schema.set("if", object{"properties", object{m.RequiredWhen, object{"const", true}}, "required", list{m.RequiredWhen}})
-			schema.set("then", object{"required", list{m.Name}})
+			schema.set("then", object{"properties", object{m.Name, object{}}, "required", list{m.Name}})
 		}
 	}
 	if op.Body == "Array" {

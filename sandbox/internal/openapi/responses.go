@@ -67,8 +67,10 @@ func (g *generator) resultOf(op *operation, r response) object {
 		if r.Code != 112 {
 			required = append(required, "refundTransactionId")
 		}
-		code := object{"properties", object{"code", object{"const", r.Code}}, "required", required}
-		return object{"description", g.meaning(r.Code), "allOf", list{ref("RefundResponse"), code}, "x-source", r.source(op)}
+		return object{
+			"description", g.meaning(r.Code), "x-source", r.source(op), "allOf", list{ref("RefundResponse")},
+			"properties", object{"code", object{"const", r.Code}}, "required", required,
+		}
 	}
 	i := slices.IndexFunc(stateNames, func(s struct {
 		code         int
@@ -78,7 +80,7 @@ func (g *generator) resultOf(op *operation, r response) object {
 	})
 	component := ref(stateNames[i].name)
 	if op.Name == "GetTransaction" { // the requested row
-		return object{"allOf", list{component, object{"required", list{"uniqueId"}}}, "x-source", r.source(op)}
+		return object{"allOf", list{component}, "required", list{"uniqueId"}, "x-source", r.source(op)}
 	}
 	return object{"allOf", list{component}, "x-source", r.source(op)}
 }
@@ -87,7 +89,7 @@ func (r response) source(op *operation) string {
 	switch r.Source {
 	case published:
 		return "published: " + op.Heading
-	case "own":
+	case own:
 		return "own: not shown for this operation"
 	}
 	return "interface: " + op.Heading
@@ -125,8 +127,8 @@ func (g *generator) schemas() (schemas object) {
 			required = append(required, "uniqueId", "transactionId")
 		}
 		schemas.set(s.name, object{
-			"description", g.meaning(s.code), "x-source", g.sourceOf(s.code),
-			"allOf", list{ref(base), object{"properties", object{"code", object{"const", s.code}}, "required", required}},
+			"description", g.meaning(s.code), "x-source", g.sourceOf(s.code), "allOf", list{ref(base)},
+			"properties", object{"code", object{"const", s.code}}, "required", required,
 		})
 		if base == "Refund" {
 			refunds = append(refunds, ref(s.name))
@@ -136,6 +138,7 @@ func (g *generator) schemas() (schemas object) {
 	}
 	schemas.set("OrderPage", g.page(transactions))
 	schemas.set("RefundPage", g.page(refunds))
+	g.setNotifications(&schemas)
 	schemas.set("Upload", object{
 		"type", "object", "x-source", "published: Batch tracking-number upload",
 		"properties", object{"code", object{"enum", list{141, 142}}, "message", object{"type", "string"}, "timestamp", instant()},
@@ -215,9 +218,9 @@ func resultMember(m *member) object {
 		schema = object{"type", "string", "pattern", "^[0-9]{1,128}$"}
 	case "transactionId", "merchantRefundId", "refundUniqueId", "refundTransactionId":
 		schema = object{"type", "string", "minLength", 1, "maxLength", 255, "x-limit", "published: 255 for transactionId"}
-	case "transactionAmount", "refundAmount":
+	case "transactionAmount", "refundAmount", "chargebackAmount":
 		schema = object{"type", "string", "pattern", `^-?[0-9]{1,12}(\.[0-9]{1,3})?$`}
-	case "transactionCurrency", "refundCurrency":
+	case "transactionCurrency", "refundCurrency", "chargebackCurrency":
 		schema = object{"type", "string", "pattern", "^[A-Z]{3}$"}
 	case "transactionAt", "refundRequestAt", "refundAt":
 		schema = object{"type", "string", "pattern", "^" + datePattern + " " + timePattern + "$"}
@@ -227,11 +230,23 @@ func resultMember(m *member) object {
 		schema = object{"type", "string", "pattern", urlPattern}
 	case "billingAddress":
 		return ref("ResultAddress")
+	case "sign":
+		schema = object{
+			"type", "string", "pattern", "^[0-9A-Fa-f]{64}$",
+			"description", "SHA-256 of the non-empty values of the other members, in the order of their names, and of the secret key",
+		}
+	case "token":
+		schema = object{"type", "string", "minLength", 1}
 	default:
 		schema = object{"type", "string"}
 	}
+	if m.Value != "" {
+		schema = object{"const", m.Value}
+	}
 	if m.Source == published {
 		schema.set("x-published", true)
+	} else if m.Source == own {
+		return append(schema, "x-source", "own: "+m.Note)
 	} else if m.PublicFacts.Limit > 0 && m.Type == "String" && !strings.HasSuffix(m.Name, "Id") {
 		schema.set("x-published", object{"maxLength", m.PublicFacts.Limit})
 	}

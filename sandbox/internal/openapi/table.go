@@ -4,7 +4,7 @@ package openapi
 type table struct {
 	Operations, PublishedOperations []operation
 	Objects, Results                map[string][]member
-	PublishedMembers                map[string][]member
+	PublishedMembers, Notifications map[string][]member
 	Codes                           []code
 	Cycles                          []struct{ Value string }
 }
@@ -20,6 +20,7 @@ func (o *operation) isPublished() bool { return o.Source == published }
 
 type member struct {
 	Name, In, Type, Object, Format, Note, Default string
+	Value                                         string // the only one, if there is one
 	Required, RequiredWhen                        string
 	RequiredIn                                    []string
 	Limit, Digits, Decimals                       int
@@ -44,4 +45,8 @@ type code struct {
 	Source           string
 }
 
-const published = "public-facts" // source of members that are not in the interface
+// Sources of what is not in the interface.
+const (
+	published = "public-facts"
+	own       = "own"
+)
