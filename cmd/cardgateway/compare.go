@@ -42,10 +42,10 @@ A payment that the gateway marks as a test is test_payment, which is not an erro
 are tests, it is a test system, and they are compared as others are.
 
 A transaction id that was charged again, the same amount at least 20 hours later, is a later_charge if your list does not have it: a
-subscription is charged so. That is not an error. If the id is no subscription, it was charged twice.
+subscription is charged so. List later charges with the transaction id of the first. If the id is no subscription, it was charged twice.
 
-The exit code is 0 if everything ties out, 1 if there are differences that are neither timing, test_payment, later_charge nor
-known, or rows that are unchecked, and 2 if the comparison was not possible or nothing was compared.`
+The exit code is 0 if everything ties out, 1 if there are differences that are neither timing, test_payment nor known, or rows that
+are unchecked, and 2 if the comparison was not possible or nothing was compared.`
 
 // reconciliation is one run of match or report.
 type reconciliation struct {

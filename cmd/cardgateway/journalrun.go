@@ -144,16 +144,16 @@ func (s *settling) result(failed error) error {
 	return nil
 }
 
-// journalMetrics returns the metrics of a round. The time of the oldest unknown entry is absent if there is none.
+// journalMetrics returns the metrics of a round, with the names, labels and states of module otel. The time of the oldest unknown entry
+// is absent if there is none.
 func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 	var all []metrics.Metric
 	for state, n := range map[string]int{
-		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, journal.Conflicting.String(): i.Conflicts,
-		"settled": i.Settled,
+		"unknown": i.Open, "pending": i.Pending, "presumed_absent": i.PresumedAbsent, "refused": i.Refused, "conflicting": i.Conflicts, "settled": i.Settled,
 	} {
 		all = append(all, metrics.Metric{
 			Name: "cardgateway_journal_entries", Help: "Payments and refunds that are not acknowledged, by state; settled ones have an outcome.",
-			Labels: []metrics.Label{{Name: "state", Value: state}}, Value: float64(n),
+			Labels: []metrics.Label{{Name: "cardgateway_journal_state", Value: state}}, Value: float64(n),
 		})
 	}
 	all = append(all,

@@ -37,7 +37,7 @@ func comparisonMetrics(s *match.Summary) []metrics.Metric {
 	}
 	for _, c := range match.Classes {
 		all = append(all, metrics.Metric{
-			Name: "cardgateway_reconcile_differences", Help: "Differences that are not marked as known, by class; timing, test_payment and later_charge are no errors.",
+			Name: "cardgateway_reconcile_differences", Help: "Differences that are not marked as known, by class; timing and test_payment are no errors.",
 			Labels: []metrics.Label{{Name: "class", Value: string(c.Class)}}, Value: float64(differ[c.Class]),
 		})
 	}

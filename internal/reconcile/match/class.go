@@ -55,8 +55,8 @@ var Classes = []About{
 	{ClassUnchecked, "Not checked", "So near a limit of the period, your list or the copy that the other side may be outside.", "Export a list that reaches further on both sides, update the copy, and compare again."},
 	{ClassTiming, "Timing difference", "In processing, or recorded in different periods. Not an error.", "Carry it forward to the next run."},
 	{ClassLaterCharge, "Later charge of a subscription", "The gateway charged a transaction id again: the same amount, at least 20 hours after the charge before. A subscription can be " +
-		"charged so, but nothing at the gateway shows that this id is one. Your list does not have all of its charges; nothing else differs. Not an error if it is one.",
-		"Store the charge under its uniqueId. If this id is no subscription, it was charged twice: refund one."},
+		"charged so, but nothing at the gateway shows that this id is one. Your list does not have all of its charges of the period; nothing else differs.",
+		"If this id is a subscription, store the charge under its uniqueId, and list it with the transaction id of the first. Otherwise it was charged twice: refund one."},
 }
 
 // place returns the index of a class in Classes.
@@ -71,7 +71,7 @@ func place(c Class) int {
 
 // isCounted reports whether a class is one of differences: not what cannot be compared yet, and not what needs no correction.
 func (c Class) isCounted() bool {
-	return c != ClassTiming && c != ClassUnchecked && c != ClassTest && c != ClassLaterCharge && c != ""
+	return c != ClassTiming && c != ClassUnchecked && c != ClassTest && c != ""
 }
 
 // IsClass reports whether name is a class.

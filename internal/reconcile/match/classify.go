@@ -2,10 +2,12 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/shopspring/decimal"
 )
 
 // class returns the difference with the first class that applies, or nil if the pair ties out.
@@ -52,21 +54,55 @@ func (k *kindMatcher) missingHere(p *pair) *Difference {
 	return d
 }
 
-// laterCharge returns the difference for the later charges of a subscription in the period. It is nil if there are none, or if the list
-// has every charge.
-func (k *kindMatcher) laterCharge(p *pair) *Difference {
-	var now []books.Row
-	for i := range p.later {
-		if k.inPeriod(p.later[i].At) {
-			now = append(now, p.later[i])
-		}
-	}
+// laterCharge returns the difference for the later charges of a subscription in the period that the list does not have, or nil. Lines
+// without a time are of the period if isOurs says so.
+func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Difference {
+	now := chargesIn(p.later, k.inPeriod)
 	if len(now) == 0 || p.sum.Equal(sumOf(p.paid, p.row.Currency)) {
 		return nil
 	}
+	missing := sumOf(chargesIn(p.paid, k.inPeriod), p.row.Currency)
+	for _, line := range p.lines {
+		isNow := line.At.IsZero() && isOurs(line) || !line.At.IsZero() && k.inPeriod(p.charge(line).At)
+		if line.State == books.StateApproved && isNow {
+			missing = missing.Sub(line.Amount)
+		}
+	}
+	if !missing.IsPositive() {
+		return nil
+	}
+	d := k.unlisted(p, now, missing)
+	if i := slices.IndexFunc(now, func(r books.Row) bool { return k.atEdge(r.At) }); i >= 0 {
+		d.Class, d.At = ClassUnchecked, now[i].At
+		d.Why = "a later charge of a subscription, whose line may be before the start or after the end of your list; " + k.bothClocks(d.At)
+	}
+	return d
+}
+
+// laterChargeAgain is laterCharge for an entry of an earlier month that was not checked: its charge, and those after it that were near
+// the end of that month, need a line.
+func (k *kindMatcher) laterChargeAgain(p *pair, e *earlier) *Difference {
+	month := Span{From: e.Month, To: k.endOf(e.Month)}
+	left := slices.DeleteFunc(chargesIn(p.later, month.holds), func(r books.Row) bool {
+		isOfEntry := r.At.Equal(e.At) || r.At.After(e.At) && !r.At.Before(month.To.Add(-k.Grace))
+		return !isOfEntry || slices.ContainsFunc(p.lines, func(l books.Line) bool {
+			return l.State == books.StateApproved && (l.At.IsZero() || p.charge(l).At.Equal(r.At))
+		})
+	})
+	if len(left) == 0 || Class(e.Class) != ClassUnchecked {
+		return nil
+	}
+	d := k.unlisted(p, left, sumOf(left, p.row.Currency))
+	if slices.ContainsFunc(left, func(r books.Row) bool { return k.mayBeNext(r.At) }) {
+		d.Class = ClassUnchecked
+	}
+	return d
+}
+
+func (k *kindMatcher) unlisted(p *pair, charges []books.Row, value decimal.Decimal) *Difference {
 	return &Difference{
-		Class: ClassLaterCharge, Currency: now[0].Currency, Value: sumOf(now, now[0].Currency), At: now[0].At,
-		Gateway: append(p.paid[:1:1], now...), Why: "the first charge was at " + k.clock(p.paid[0].At),
+		Class: ClassLaterCharge, Currency: p.row.Currency, Value: value, At: charges[0].At,
+		Gateway: append(p.paid[:1:1], charges...), Why: "the first charge was at " + k.clock(p.paid[0].At),
 	}
 }
 

@@ -172,7 +172,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	if !isFound || found.known { // a known difference hides only itself
 		d := k.class(p)
 		if d == nil {
-			d = k.laterCharge(p)
+			d = k.laterCharge(p, ours)
 		}
 		isApart := d == nil && !atGateway.equal(inBooks)
 		if isApart {
@@ -199,7 +199,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 			}
 		}
 	}
-	if e := k.earlier[p.id()]; e != nil && found.class.isCounted() {
+	if e := k.earlier[p.id()]; e != nil && found.class.isCounted() && found.class != ClassLaterCharge { // that is about another charge
 		e.isOfPeriod = true
 	}
 	k.summary.step(k.kind, found, atGateway, inBooks)

@@ -97,14 +97,22 @@ func (k *kindMatcher) monthBefore() time.Time {
 	return time.Time{}
 }
 
+// endOf returns the end of a month that was compared.
+func (k *kindMatcher) endOf(month time.Time) time.Time {
+	i := slices.IndexFunc(k.months, func(m books.Month) bool { return m.From.Equal(month) })
+	if i < 0 {
+		return month
+	}
+	return k.months[i].To
+}
+
 // mayBeNext reports whether the other side of the carried entry may be in the list of a month that was not compared: the one before its own,
 // or the one after it.
 func (k *kindMatcher) mayBeNext(t time.Time) bool {
-	own := slices.IndexFunc(k.months, func(m books.Month) bool { return m.From.Equal(k.carried.Month) })
-	if own < 0 {
+	from, to := k.carried.Month, k.endOf(k.carried.Month)
+	if !from.Before(to) {
 		return false
 	}
-	from, to := k.months[own].From, k.months[own].To
 	hasBefore := slices.ContainsFunc(k.months, func(m books.Month) bool { return m.To.Equal(from) })
 	hasAfter := to.Equal(k.Month.From) || slices.ContainsFunc(k.months, func(m books.Month) bool { return m.From.Equal(to) })
 	return !hasBefore && t.Before(from.Add(k.Grace)) || !hasAfter && !t.Before(to.Add(-k.Grace))
@@ -169,7 +177,9 @@ func (k *kindMatcher) classifyAgain(e *earlier) (Earlier, error) {
 	if !e.isOfPeriod && len(e.rows)+len(e.lines) > 0 {
 		if p := newPair(k.kind, e.rows, e.lines); !k.isTest(p) {
 			k.carried = e
-			d = k.class(p)
+			if d = k.class(p); d == nil {
+				d = k.laterChargeAgain(p, e)
+			}
 			k.carried = nil
 		}
 	}

@@ -2,6 +2,7 @@ package match
 
 import (
 	"slices"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/recurring"
@@ -62,6 +63,27 @@ func areCharges(paid []books.Row) bool {
 		}
 	}
 	return len(paid) > 1
+}
+
+// chargesIn returns the charges whose time satisfies a condition.
+func chargesIn(charges []books.Row, holds func(time.Time) bool) (in []books.Row) {
+	for i := range charges {
+		if holds(charges[i].At) {
+			in = append(in, charges[i])
+		}
+	}
+	return in
+}
+
+// charge returns the approved row that is nearest in time to a line.
+func (p *pair) charge(l books.Line) *books.Row {
+	nearest := &p.paid[0]
+	for i := range p.paid {
+		if p.paid[i].At.Sub(l.At).Abs() < nearest.At.Sub(l.At).Abs() {
+			nearest = &p.paid[i]
+		}
+	}
+	return nearest
 }
 
 // repeats returns the approved rows with one id of a payment or refund after its first. Refunds of different payments may have the

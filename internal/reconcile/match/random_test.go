@@ -69,6 +69,9 @@ func randomBooks(r *rand.Rand) *memory {
 			m.pay(fmt.Sprintf("%s.%d", id, try), state(), pick(usual, usual, amount()), at())
 			m.orders[len(m.orders)-1].Test = r.IntN(12) == 0
 		}
+		if r.IntN(8) == 0 {
+			m.pay(id+".later", approved, usual, day0(10, 20, 12))
+		}
 		for range pick("", "x", "x", "xx") {
 			if order := pick("", "o1", "o2", "o3"); order == "" || r.IntN(2) == 0 {
 				m.book(id, state(), pick(usual, usual, amount()), atOrNever())
@@ -216,6 +219,37 @@ func (m *memory) ofID(kind books.Kind, id string, window Span) (rows []books.Row
 	return rows, lines
 }
 
+// naiveLater is the class of the charges of a subscription in the period, if the lines that are nearest to them are fewer.
+func naiveLater(charges []books.Row, lines []books.Line, rowNow bool, o Options) Class {
+	later, missing := 0, money("0")
+	class := ClassLaterCharge
+	for i, r := range charges {
+		if o.Period.holds(r.At) {
+			missing = missing.Add(r.Amount)
+		}
+		if i > 0 && o.Period.holds(r.At) {
+			later++
+			if r.At.Before(o.Period.From.Add(o.Grace)) || !r.At.Before(o.Period.To.Add(-o.Grace)) {
+				class = ClassUnchecked
+			}
+		}
+	}
+	for _, l := range lines {
+		isNow := l.At.IsZero() && rowNow
+		if !l.At.IsZero() {
+			nearest := slices.MinFunc(charges, func(a, b books.Row) int { return int(a.At.Sub(l.At).Abs() - b.At.Sub(l.At).Abs()) })
+			isNow = o.Period.holds(nearest.At)
+		}
+		if l.State == approved && isNow {
+			missing = missing.Sub(l.Amount)
+		}
+	}
+	if later == 0 || !missing.IsPositive() {
+		return ""
+	}
+	return class
+}
+
 func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options) (class Class, touched bool) {
 	paid, sums := 0, map[string]int{} // gateway less books in the period, in hundredths
 	rowNow := false
@@ -268,7 +302,7 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	case paid > 1 && cycle == 0:
 		return twice, touched
 	case len(lines) == 0 && cycle > 0 && charges[0].At.Before(o.Period.From):
-		return ClassLaterCharge, touched
+		return naiveLater(charges, nil, false, o), touched
 	case len(lines) == 0 && nearEdge(rows[slices.IndexFunc(rows, isApproved)].At, o.Period):
 		return ClassUnchecked, touched
 	case len(lines) == 0:
@@ -329,9 +363,10 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	case last.State != booked && !(isOpen(last.State) && isOpen(booked)):
 		return ClassTiming, touched
 	}
-	isLater := func(r books.Row) bool { return r.UniqueID != charges[0].UniqueID && o.Period.holds(r.At) }
-	if cycle > 0 && inList != all && slices.ContainsFunc(charges, isLater) {
-		return ClassLaterCharge, touched
+	if cycle > 0 && inList != all {
+		if class := naiveLater(charges, lines, rowNow, o); class != "" {
+			return class, touched
+		}
 	}
 	for _, sum := range sums {
 		if sum != 0 {
