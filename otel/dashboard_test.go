@@ -2,8 +2,10 @@ package otel_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"reflect"
 	"regexp"
@@ -12,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/otel"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
@@ -48,17 +53,43 @@ func TestDashboard(t *testing.T) {
 	for _, wrong := range names.wrongIn(t, file) {
 		t.Error(wrong)
 	}
-	for _, metric := range []string{
-		"cardgateway_client_call_duration_seconds_bucket", "cardgateway_client_call_duration_seconds_count",
-		"cardgateway_client_call_duration_seconds_sum", "cardgateway_client_unknown_outcomes_total",
-	} {
-		if !names.metrics[metric] {
-			t.Errorf("no metric has the name %s in Prometheus", metric)
-		}
-		if !strings.Contains(string(file), metric+"{") {
-			t.Errorf("the dashboard does not show %s", metric)
+	for _, metric := range names.notIn(string(file)) {
+		t.Errorf("the dashboard does not show %s", metric)
+	}
+}
+
+// TestDashboardLacks: a metric without a panel is found.
+func TestDashboardLacks(t *testing.T) {
+	file, err := os.ReadFile("dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := recordedNames(t)
+	if len(names.families) < 10 {
+		t.Errorf("got the metrics %q, want more: they are not recorded", slices.Sorted(maps.Keys(names.families)))
+	}
+	for family, series := range names.families {
+		t.Run(family, func(t *testing.T) {
+			without := string(file)
+			for _, metric := range series {
+				without = strings.ReplaceAll(without, metric+"{", "another{")
+			}
+			if diff := cmp.Diff([]string{family}, names.notIn(without)); diff != "" {
+				t.Errorf("metrics that are not shown (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// notIn returns the metrics that no panel shows.
+func (n promNames) notIn(file string) (missing []string) {
+	for family, series := range n.families {
+		if !slices.ContainsFunc(series, func(metric string) bool { return strings.Contains(file, metric+"{") }) {
+			missing = append(missing, family)
 		}
 	}
+	slices.Sort(missing)
+	return missing
 }
 
 // TestDashboardMistakes: a name that does not exist is found anywhere in the dashboard.
@@ -72,6 +103,8 @@ func TestDashboardMistakes(t *testing.T) {
 		{"metric", "cardgateway_client_unknown_outcomes_total{", "cardgateway_client_unknown_outcome_total{", "no metric cardgateway_client_unknown_outcome_total"},
 		{"metric of a variable", "(cardgateway_client_call_duration_seconds_count,", "(cardgateway_client_call_duration_count,",
 			"no metric cardgateway_client_call_duration_count"},
+		{"metric of the journal", "(cardgateway_journal_working{", "(cardgateway_journal_works{", "no metric cardgateway_journal_works"},
+		{"label of the journal", "by (cardgateway_journal_state)", "by (state)", "no label state"},
 		{"label", "error_type!=", "error_kind!=", "no label error_kind"},
 		{"label of a sum", "by (le, cardgateway_operation)", "by (le, operation)", "no label operation"},
 		{"label of a legend", "{{cardgateway_outcome}}", "{{outcome}}", "no label outcome"},
@@ -95,6 +128,7 @@ func TestDashboardMistakes(t *testing.T) {
 // promNames holds the names that Prometheus uses for what is recorded.
 type promNames struct {
 	metrics, labels map[string]bool
+	families        map[string][]string // the metrics of which each is a part
 	values          map[string][]string // of a label
 }
 
@@ -104,7 +138,18 @@ func recordedNames(t *testing.T) promNames {
 	b := newBench(t)
 	b.gateway.Inject(sandbox.Fault{Status: 503, Reply: sandbox.ReplyHTML})
 	_ = b.pay(t.Context(), "t-1") // unknown
-	names := promNames{metrics: map[string]bool{}, labels: map[string]bool{"le": true}, values: knownValues()}
+	observeJournal, err1 := otel.ObserveJournal(b.Options)
+	observeNotifications, err2 := otel.ObserveNotifications(b.Options)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	observeJournal(t.Context(), journal.RecoverInfo{Complete: true})
+	observeNotifications(t.Context(), notify.Info{Status: http.StatusOK})
+	names := promNames{metrics: map[string]bool{}, labels: map[string]bool{"le": true}, families: map[string][]string{}, values: knownValues()}
+	add := func(family, suffix string) {
+		names.metrics[family+suffix] = true
+		names.families[family] = append(names.families[family], family+suffix)
+	}
 	addLabels := func(set attribute.Set) {
 		for _, a := range set.ToSlice() {
 			names.labels[strings.ReplaceAll(string(a.Key), ".", "_")] = true
@@ -119,16 +164,23 @@ func recordedNames(t *testing.T) promNames {
 			switch data := m.Data.(type) {
 			case metricdata.Histogram[float64]:
 				for _, suffix := range []string{"_bucket", "_count", "_sum"} {
-					names.metrics[name+suffix] = true
+					add(name, suffix)
 				}
 				for _, p := range data.DataPoints {
 					addLabels(p.Attributes)
 				}
 			case metricdata.Sum[int64]:
-				names.metrics[name+"_total"] = true
+				add(name, "_total")
 				for _, p := range data.DataPoints {
 					addLabels(p.Attributes)
 				}
+			case metricdata.Gauge[int64]:
+				add(name, "")
+				for _, p := range data.DataPoints {
+					addLabels(p.Attributes)
+				}
+			case metricdata.Gauge[float64]:
+				add(name, "")
 			default:
 				t.Fatalf("%s has data of type %T", m.Name, data)
 			}

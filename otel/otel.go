@@ -28,8 +28,8 @@
 //	}
 //	payments := journal.New(client, store, journal.Options{Observe: observeJournal})
 //
-// The file dashboard.json in the directory of this package shows the client's metrics in Grafana; it expects the names that Prometheus
-// uses for them.
+// The file dashboard.json in the directory of this package shows all metrics in Grafana; it expects the names that Prometheus uses for
+// them.
 //
 // # Secrets
 //
