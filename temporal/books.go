@@ -164,21 +164,21 @@ func (r *reconciliation) connect(ctx context.Context, do func(*pgx.Conn) error) 
 	return errors.Join(do(db), db.Close(context.WithoutCancel(ctx)))
 }
 
-// merge moves windows that have been read into the copy, in order, each in one transaction. It holds the copy open meanwhile, so
-// that nothing else changes it.
+// merge moves windows that have been read into the copy, in order.
 func (r *reconciliation) merge(ctx context.Context, windows []span) error {
 	defer beat(ctx, nil)()
 	return r.open(ctx, r.Database, func(b *books.Books) error {
 		return r.connect(ctx, func(db *pgx.Conn) error {
 			for _, w := range windows {
-				if info, err := b.Info(ctx); err != nil {
-					return err
-				} else if info.Gateway != "" && !info.CompleteUpTo.Before(w.End) {
-					continue // an earlier attempt has moved it
-				}
 				name, err := windowSchema(ctx, db, w)
-				if err == nil {
-					err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error { return moveWindow(ctx, tx, name) })
+				if err != nil {
+					return err
+				}
+				info, err := b.Info(ctx)
+				if err == nil && info.Gateway != "" && !info.CompleteUpTo.Before(w.End) { // an earlier attempt, or another run, has moved it
+					_, err = db.Exec(ctx, `DROP SCHEMA IF EXISTS `+pgx.Identifier{name}.Sanitize()+` CASCADE`)
+				} else if err == nil {
+					err = b.MoveFrom(ctx, name)
 				}
 				if err != nil {
 					return err
@@ -187,23 +187,4 @@ func (r *reconciliation) merge(ctx context.Context, windows []span) error {
 			return nil
 		})
 	})
-}
-
-// moveWindow moves the rows of a window. Rows that the copy has, from the last minutes before its end, are replaced by those of
-// the window.
-func moveWindow(ctx context.Context, tx pgx.Tx, schema string) error {
-	const statements = `
-		DELETE FROM cardgateway_orders WHERE id IN (SELECT id FROM $window.cardgateway_orders);
-		DELETE FROM cardgateway_refunds WHERE id IN (SELECT id FROM $window.cardgateway_refunds);
-		INSERT INTO cardgateway_orders SELECT * FROM $window.cardgateway_orders;
-		INSERT INTO cardgateway_refunds SELECT * FROM $window.cardgateway_refunds;
-		INSERT INTO cardgateway_changes SELECT * FROM $window.cardgateway_changes;
-		INSERT INTO cardgateway_copy SELECT * FROM $window.cardgateway_copy ON CONFLICT DO NOTHING;
-		INSERT INTO cardgateway_walks AS own SELECT * FROM $window.cardgateway_walks
-			ON CONFLICT (kind) DO UPDATE SET complete = excluded.complete, number = greatest(own.number, excluded.number),
-			begun = excluded.begun, start = excluded.start, until = excluded.until, checkpoint = excluded.checkpoint,
-			deep = excluded.deep, asked = excluded.asked;
-		DROP SCHEMA $window CASCADE`
-	_, err := tx.Exec(ctx, strings.ReplaceAll(statements, "$window", pgx.Identifier{schema}.Sanitize()))
-	return err
 }

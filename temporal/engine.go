@@ -89,7 +89,8 @@ func (e Engine) Reconcile(ctx context.Context, o ReconcileOptions) (client.Workf
 }
 
 // ScheduleReconcile makes Temporal start the workflow Reconcile at the times of the specification, unless the last run has not
-// ended. To change or delete the schedule, use the handle.
+// ended. To change or delete the schedule, use the handle. A run that Reconcile starts meanwhile is not one of the schedule: both
+// complete the copy, but may read the same windows.
 func (e Engine) ScheduleReconcile(ctx context.Context, o ReconcileOptions, at client.ScheduleSpec) (client.ScheduleHandle, error) {
 	return e.Client.ScheduleClient().Create(ctx, client.ScheduleOptions{
 		ID: e.reconcileID(), Spec: at, Overlap: enums.SCHEDULE_OVERLAP_POLICY_SKIP,

@@ -3,7 +3,9 @@ package temporal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -91,6 +93,7 @@ func (s *shop) env(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
 	p.register(env, registry{env})
 	return env
 }
@@ -330,6 +333,35 @@ func TestReported(t *testing.T) {
 		if a {
 			t.Errorf("report %d: it was acknowledged before", i+1)
 		}
+	}
+}
+
+// TestNotSentAcknowledged: a payment that was not sent is acknowledged too, so that it can be forgotten.
+func TestNotSentAcknowledged(t *testing.T) {
+	s := newShop(t)
+	s.gateway.Close() // nothing can be sent
+	got := s.settle(t, Settlement{ID: journal.PaymentID("t-1"), KeepOpen: time.Minute})
+	e, err := journal.New(s.Client, s.Store, s.Journal).Get(t.Context(), journal.PaymentID("t-1"))
+	if err != nil || got.State != "not sent" || e.Unacked() {
+		t.Errorf("got %+v, %v, unacknowledged %v; want that it was not sent, and acknowledged", got, err, e.Unacked())
+	}
+}
+
+// TestReportErrorIsNotStored: the text of an error of the merchant's function, which may contain anything, does not reach Temporal.
+func TestReportErrorIsNotStored(t *testing.T) {
+	s := newShop(t)
+	s.settle(t, Settlement{ID: journal.PaymentID("t-1")})
+	s.Report = func(context.Context, journal.Entry) error { return errors.New("cannot store tok123") }
+	p, err := newPayments(s.Payments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet)
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(p.report)
+	if _, err := env.ExecuteActivity(p.report, journal.PaymentID("t-1")); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "tok123") {
+		t.Errorf("got %v, want an error without the function's text", err)
 	}
 }
 

@@ -16,9 +16,11 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -50,6 +52,7 @@ func TestReconcile(t *testing.T) {
 			var suite testsuite.WorkflowTestSuite
 			suite.SetLogger(quiet)
 			env := suite.NewTestWorkflowEnvironment()
+			env.SetTestTimeout(time.Minute)
 			env.SetStartTime(test.now)
 			env.RegisterWorkflowWithOptions(Reconcile, workflow.RegisterOptions{Name: reconcileName})
 			var mu sync.Mutex
@@ -277,6 +280,72 @@ func (c *counted) again(from, at time.Time) (windows []int) {
 	return windows
 }
 
+// TestSchedule: Temporal starts the workflow at the times of the schedule, unless the last run has not ended. A run that is started
+// beside it does no harm.
+func TestSchedule(t *testing.T) {
+	s := startServer(t)
+	gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gateway.Close()
+	const rows = 3000
+	to := time.Now().Truncate(time.Second)
+	from := to.AddDate(0, 0, -10)
+	gateway.Seed(rows, from, to)
+	proxy := countSearches(t, gateway.URL, 200*time.Millisecond)
+	database, db := database(t)
+	startWorker(t, workerTask{Server: s.Address, Gateway: proxy.URL, Database: database, Walks: true})
+	o := ReconcileOptions{From: from, Window: 24 * time.Hour, RequestsPerSecond: 1000}
+	every := client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Second}}}
+	schedule, err := s.engine().ScheduleReconcile(t.Context(), o, every)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.engine().ScheduleReconcile(t.Context(), o, every); err == nil {
+		t.Error("a second schedule of the shop was made")
+	}
+	for len(proxy.all()) == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	reconcile(t, s, o, nil)
+	var runs []client.ScheduleActionResult
+	for end := time.Now().Add(2 * time.Minute); len(runs) < 3; time.Sleep(100 * time.Millisecond) {
+		described, err := schedule.Describe(t.Context())
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("got %d runs, want 3: %v", len(runs), err)
+		}
+		if runs = described.Info.RecentActions; len(runs) >= 3 && described.Info.NumActionsSkippedOverlap == 0 {
+			t.Error("no start was skipped, although a run takes longer than the interval")
+		}
+	}
+	if err := schedule.Delete(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var ended time.Time
+	for i, run := range runs {
+		id, runID := run.StartWorkflowResult.WorkflowID, run.StartWorkflowResult.FirstExecutionRunID
+		if err := s.GetWorkflow(t.Context(), id, runID).Get(t.Context(), nil); err != nil {
+			t.Errorf("run %d: %v", i+1, err)
+		}
+		described, err := s.DescribeWorkflowExecution(t.Context(), id, runID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := described.WorkflowExecutionInfo
+		if info.StartTime.AsTime().Before(ended) {
+			t.Errorf("run %d began before the one before it had ended", i+1)
+		}
+		ended = info.CloseTime.AsTime()
+	}
+	if orders, refunds := count(t, db, `SELECT count(*) FROM cardgateway_orders`), count(t, db, `SELECT count(*) FROM cardgateway_refunds`); orders != rows || refunds != rows/10 {
+		t.Errorf("got %d orders and %d refunds, want %d and %d", orders, refunds, rows, rows/10)
+	}
+	if left := count(t, db, `SELECT count(*) FROM information_schema.schemata WHERE schema_name LIKE '%_window_%'`); left != 0 {
+		t.Errorf("%d schemas of windows are left", left)
+	}
+}
+
 // TestRateOfWalks: whatever the number of workers, the gateway gets no more requests than it should.
 func TestRateOfWalks(t *testing.T) {
 	s := startServer(t)
@@ -365,18 +434,21 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
-// TestWindowContinues: an attempt that failed after the orders, and before the refunds, is continued by the next one.
+// TestWindowContinues: an attempt that failed after the orders, and before the refunds, is continued by the next one, which reads
+// only the last two days of the orders again. What an earlier run of the workflow has left is not continued: it may be old.
 func TestWindowContinues(t *testing.T) {
 	gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer gateway.Close()
+	const window = 10 * 24 * time.Hour
 	to := time.Now().Add(-24 * time.Hour).Truncate(time.Second)
-	from := to.Add(-100 * time.Hour)
+	from := to.Add(-2 * window)
 	gateway.Seed(3000, from, time.Now())
+	proxy := countSearches(t, gateway.URL, 0)
 	database, db := database(t)
-	config := configFor(gateway.URL)
+	config := configFor(proxy.URL)
 	config.Retry.MaxAttempts = 1
 	r, err := newReconciliation(Reconciliation{Config: config, Database: database})
 	if err != nil {
@@ -384,30 +456,107 @@ func TestWindowContinues(t *testing.T) {
 	}
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)
-	windows := []span{{from, to.Add(-50 * time.Hour), 1000}, {to.Add(-50 * time.Hour), to, 1000}}
-	for range 2 { // the second run finds that everything is done
-		gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearchRefunds, Commit: sandbox.CommitNever, Status: 500})
+	windows := []span{{from, from.Add(window), 1000}, {from.Add(window), to, 1000}}
+	run := func(attempts int32, merges bool) error {
 		env := suite.NewTestWorkflowEnvironment()
+		env.SetTestTimeout(5 * time.Minute)
 		r.register(env)
 		env.ExecuteWorkflow(func(ctx workflow.Context) error {
-			ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+			ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+				StartToCloseTimeout: time.Minute, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: attempts},
+			})
 			for _, w := range windows {
 				if err := workflow.ExecuteActivity(ctx, windowName, w).Get(ctx, nil); err != nil {
 					return err
 				}
 			}
-			if err := workflow.ExecuteActivity(ctx, mergeName, windows).Get(ctx, nil); err != nil {
-				return err
+			for range 2 { // the second time as if the first result had been lost
+				if !merges {
+					return nil
+				}
+				if err := workflow.ExecuteActivity(ctx, mergeName, windows).Get(ctx, nil); err != nil {
+					return err
+				}
 			}
-			return workflow.ExecuteActivity(ctx, mergeName, windows).Get(ctx, nil) // as if its result had been lost
+			return nil
 		})
-		if err := env.GetWorkflowError(); err != nil {
+		return env.GetWorkflowError()
+	}
+	failing := sandbox.Fault{Operation: sandbox.OpSearchRefunds, Commit: sandbox.CommitNever, Status: 500}
+
+	gateway.Inject(failing)
+	if run(1, false) == nil {
+		t.Fatal("got no error of the earlier run")
+	}
+	var left string
+	if err := db.QueryRowContext(t.Context(), `SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE '%_window_%'`).Scan(&left); err != nil {
+		t.Fatal(err)
+	}
+	exec1(t, db, `INSERT INTO `+left+`.cardgateway_orders SELECT 'old' || id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, test, walk
+		FROM `+left+`.cardgateway_orders LIMIT 1`)
+	earlier := len(proxy.all())
+	gateway.Inject(failing)
+	if err := run(10, false); err != nil {
+		t.Fatal(err)
+	}
+	wantContinued(t, proxy.all()[earlier:], windows)
+	read := len(proxy.all())
+	want := len(slices.Collect(gateway.OrderIDs(from, to)))
+	for i := range 2 { // the second run finds that everything is done
+		if err := run(10, true); err != nil {
 			t.Fatal(err)
 		}
-		want := len(slices.Collect(gateway.OrderIDs(from, to)))
+		if again := len(proxy.all()) - read; i == 0 && again != 0 {
+			t.Errorf("got %d more requests for windows that had been read, want none", again)
+		}
 		orders := count(t, db, `SELECT count(*) FROM cardgateway_orders WHERE at < `+fmt.Sprint(to.UnixMicro()))
 		if refunds := count(t, db, `SELECT count(*) FROM cardgateway_refunds`); orders != want || refunds < want/11 {
 			t.Errorf("got %d orders and %d refunds, want %d orders", orders, refunds, want)
 		}
+		if schemas := count(t, db, `SELECT count(*) FROM information_schema.schemata WHERE schema_name LIKE '%_window_%'`); schemas != 0 {
+			t.Errorf("got %d schemas of windows, want none", schemas)
+		}
+	}
+}
+
+// TestStartMissing: a new copy needs a start, and Temporal does not try again without one.
+func TestStartMissing(t *testing.T) {
+	database, _ := database(t)
+	r, err := newReconciliation(Reconciliation{Config: configFor("http://127.0.0.1:1"), Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet)
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(r.completeUpTo)
+	_, err = env.ExecuteActivity(r.completeUpTo, time.Time{})
+	if failed, ok := errors.AsType[*sdk.ApplicationError](err); !ok || !failed.NonRetryable() || !strings.Contains(failed.Error(), "From is not set") {
+		t.Errorf("got %v, want that From is not set", err)
+	}
+}
+
+// wantContinued fails the test if more than two days of the orders of a window were read after its refunds.
+func wantContinued(t *testing.T, all []search, windows []span) {
+	t.Helper()
+	refunds := map[int]bool{} // the windows whose refunds were read
+	for _, s := range all {
+		start, err := time.ParseInLocation(time.DateTime, s.start, cardgateway.DefaultLocation())
+		if err != nil {
+			t.Fatal(err)
+		}
+		start = start.Add(2 * time.Second) // windows overlap
+		for i, w := range windows {
+			switch {
+			case start.Before(w.Start) || !start.Before(w.End):
+			case s.path == "/search/list/refund":
+				refunds[i] = true
+			case refunds[i] && start.Before(w.End.Add(-49*time.Hour)):
+				t.Errorf("window %d: the orders from %v were read again", i, start)
+			}
+		}
+	}
+	if len(refunds) != len(windows) {
+		t.Errorf("got the refunds of %d windows, want those of %d", len(refunds), len(windows))
 	}
 }

@@ -1,14 +1,17 @@
 package temporal
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"go/build"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -34,6 +37,8 @@ const (
 	requireServer = "CARDGATEWAY_REQUIRE_TEMPORAL" // 1: fail where there is no server, instead of skipping the test
 	workerEnv     = "CARDGATEWAY_TEMPORAL_WORKER"  // the task of a process that is a worker, as JSON
 	queue         = "shop"
+	byCard        = "card-"
+	cardCode      = "0417" // the verification code of a card that is approved
 )
 
 func TestMain(m *testing.M) {
@@ -56,10 +61,12 @@ func TestMain(m *testing.M) {
 type workerTask struct {
 	Server   string  // of Temporal
 	Gateway  string  // base URL
-	Token    string  // empty: each payment is a subscription, which the gateway approves at once
+	Token    string  // of all payments but those whose id begins with byCard
 	Database string  // of the journal and the reports, or of the books
 	Walks    bool    // reconcile; otherwise, make payments
 	Queries  float64 // Worker.QueriesPerSecond
+
+	DiesBefore string // the worker kills itself before it sends the payment with this transactionId
 }
 
 // runWorker is the main function of a worker process.
@@ -100,16 +107,20 @@ func (task *workerTask) payments(ctx context.Context) (*Payments, func(), error)
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := cardgateway.New(configFor(task.Gateway))
+	config := configFor(task.Gateway)
+	if task.DiesBefore != "" {
+		config.HTTPClient = &http.Client{Transport: dying(task.DiesBefore)}
+	}
+	client, err := cardgateway.New(config)
 	if err != nil {
 		return nil, nil, err
 	}
 	p := &Payments{
 		Client: client, Store: store,
 		Submit: func(ctx context.Context, m Methods, id journal.ID) error {
-			if task.Token == "" {
-				card := sandbox.TestCard(sandbox.Approved)
-				_, err := m.CreateSubscription(ctx, clienttest.SubscriptionRequest(id.Text, clienttest.NewCard(card.Number, card.CVV)))
+			if strings.HasPrefix(id.Text, byCard) { // the gateway approves it at once
+				card := clienttest.NewCard(sandbox.TestCard(sandbox.Approved).Number, cardCode)
+				_, err := m.CreateSubscription(ctx, clienttest.SubscriptionRequest(id.Text, card))
 				return err
 			}
 			_, err := m.TokenPayment(ctx, cardgateway.NewToken(task.Token), request(id.Text))
@@ -122,6 +133,27 @@ func (task *workerTask) payments(ctx context.Context) (*Payments, func(), error)
 		},
 	}
 	return p, func() { _ = db.Close() }, nil
+}
+
+// dying is a transport that kills the process before it sends the payment with this transactionId.
+type dying string
+
+func (before dying) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(string(text), fmt.Sprintf("%q", string(before))) {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = self.Kill()
+			}
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 func dial(address string) (client.Client, error) {

@@ -185,6 +185,13 @@ func TestSettle(t *testing.T) {
 			want:   "succeeded", orders: []order{first, {Submission: 2}}, queries: 200,
 		},
 		{
+			name:   "kept open from the last submission",
+			in:     Settlement{KeepOpen: time.Hour},
+			script: script{Submits: []string{"refused"}, Queries: []string{"refused"}},
+			signal: signal(50*time.Minute, orderSignal, order{Submission: 2}),
+			want:   "refused", orders: []order{first, {Submission: 2}}, queries: 200, takes: 110 * time.Minute,
+		},
+		{
 			name:   "not sent, and nothing is ordered",
 			in:     Settlement{KeepOpen: time.Hour},
 			script: script{Submits: []string{"not sent"}, Queries: []string{"not sent"}},
