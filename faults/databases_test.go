@@ -519,23 +519,23 @@ func TestBadRows(t *testing.T) {
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
 			`UPDATE cardgateway_journal SET evidence = '{"state":"of a newer version"}' WHERE transaction_id = '2'`,
 			"UPDATE cardgateway_journal SET version = 2000000000 WHERE transaction_id = '4'")
-		want := []string{"0", "5", "refund\t7", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6"}
+		want := []string{"0", "5", "refund 7", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund 6"}
 		if strings.HasPrefix(spec, "sqlite:") { // which keeps texts in columns for numbers
 			execAll(t, db,
 				"UPDATE cardgateway_journal SET version = 'many' WHERE transaction_id = '4'",
 				"INSERT INTO cardgateway_journal SELECT shop, 'late', 'noon', intent, evidence, version, acked, unacked FROM cardgateway_journal WHERE transaction_id = '0'",
 				"INSERT INTO cardgateway_journal SELECT shop, 'later', 'twelve', intent, evidence, version, 'none', unacked FROM cardgateway_journal WHERE transaction_id = '0'")
-			want = []string{"0", "5", "refund\t7", "late", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6", "bad later"}
+			want = []string{"0", "5", "refund 7", "late", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund 6", "bad later"}
 		}
 		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round
 		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'",
 			"UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
-		for id, evidence := range map[string]*string{"3": &ofPayment, "refund\t6": &ofRefund} {
+		for id, evidence := range map[string]*string{"3": &ofPayment, "refund 6": &ofRefund} {
 			if err := db.QueryRowContext(t.Context(), fmt.Sprintf(selectEvidence, id)).Scan(evidence); err != nil {
 				t.Fatal(err)
 			}
 		}
-		execAll(t, db, fmt.Sprintf(updateEvidence, ofRefund, "3"), fmt.Sprintf(updateEvidence, ofPayment, "refund\t6"))
+		execAll(t, db, fmt.Sprintf(updateEvidence, ofRefund, "3"), fmt.Sprintf(updateEvidence, ofPayment, "refund 6"))
 		var told []string
 		for e, err := range j.Recover(t.Context()) {
 			if bad, ok := errors.AsType[*journal.EntryError](err); ok {

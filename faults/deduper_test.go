@@ -18,20 +18,28 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
+const dedupedGateway = "https://gateway.example"
+
 // openDeduper opens a store like a process of its own, and returns its Deduper.
 func openDeduper(t testing.TB, spec, appID string) *sqlstore.Deduper {
+	t.Helper()
+	return openDeduperOf(t, spec, dedupedGateway, appID)
+}
+
+// openDeduperOf is openDeduper for another gateway.
+func openDeduperOf(t testing.TB, spec, baseURL, appID string) *sqlstore.Deduper {
 	t.Helper()
 	store, done, err := OpenStore(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = done() }) // it has served
-	return newDeduper(t, store, appID)
+	return newDeduper(t, store, baseURL, appID)
 }
 
-func newDeduper(t testing.TB, store journal.Store, appID string) *sqlstore.Deduper {
+func newDeduper(t testing.TB, store journal.Store, baseURL, appID string) *sqlstore.Deduper {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: cardgateway.AppID(appID)})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: cardgateway.AppID(appID)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +182,10 @@ func TestDeduperShops(t *testing.T) {
 		expectClaim(t, openDeduper(t, spec, "7"), "a", notify.ClaimFresh)
 		expectClaim(t, openDeduper(t, spec, "8"), "a", notify.ClaimFresh)
 		expectClaim(t, openDeduper(t, spec, "7"), "a", notify.ClaimBusy)
+		expectClaim(t, openDeduperOf(t, spec, "https://other.example", "7"), "a", notify.ClaimFresh)
+		for _, same := range []string{"https://gateway.example/", "HTTPS://Gateway.Example", "https://gateway.example:443"} {
+			expectClaim(t, openDeduperOf(t, spec, same, "7"), "a", notify.ClaimBusy)
+		}
 	})
 }
 
@@ -189,7 +201,7 @@ func TestDeduperOneConnection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := newDeduper(t, store, "7")
+		d := newDeduper(t, store, dedupedGateway, "7")
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {
@@ -218,7 +230,7 @@ func TestDeduperCreatedAtOnce(t *testing.T) {
 			defer func() { _ = done() }()
 			all.Go(func() {
 				<-start
-				newDeduper(t, store, "7")
+				newDeduper(t, store, dedupedGateway, "7")
 			})
 		}
 		close(start)

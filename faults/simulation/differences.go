@@ -287,7 +287,7 @@ func (t *tally) id(kind int, id string, all []held, lines []listed) {
 	}
 	class, currency, value := t.class(kind, rows, lines)
 	if class == "" && kind == 0 {
-		class, currency, value = t.laterCharge(rows, lines)
+		class, currency, value = t.laterCharge(rows, lines, rowNow)
 	}
 	for _, left := range sums {
 		if left != 0 && class == "" {
@@ -305,9 +305,6 @@ func (t *tally) id(kind int, id string, all []held, lines []listed) {
 
 // class returns the first class that applies, and the value of the difference.
 func (t *tally) class(kind int, rows []held, lines []listed) (class, currency string, value int64) {
-	near := func(at time.Time, from, to time.Time) bool {
-		return !at.IsZero() && (at.Before(from.Add(t.grace)) || !at.Before(to.Add(-t.grace)))
-	}
 	paid := approvals(rows)
 	isSubscription := kind == 0 && canBeCharges(paid)
 	if more := again(paid); len(more) > 0 && !isSubscription {
@@ -320,18 +317,14 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 	case len(lines) == 0 && isSubscription && paid[0].at.Before(t.period.From):
 		return "", "", 0 // the line is in the list of that period
 	case len(lines) == 0:
-		from, to, list := t.period.From, t.period.To, t.spans[kind]
-		if !list.IsZero() {
-			from, to = minTime(from, list.From), maxTime(to, list.To)
-		}
 		class, currency, value = "missing_here", last(rows).currency, sum(paid, last(rows).currency)
-		if near(paid[0].at, from, to) {
+		if t.nearListEnd(kind, paid[0].at) {
 			class = "unchecked"
 		}
 		return class, currency, value
 	case len(rows) == 0:
 		class = "missing_there"
-		if near(lines[0].at, t.copy.From, t.copy.To) {
+		if t.near(lines[0].at, t.copy.From, t.copy.To) {
 			class = "unchecked"
 		}
 		return class, lines[0].currency, inList
@@ -373,17 +366,51 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 	return "timing", currency, value
 }
 
-// laterCharge returns the class of the charges in the period of a subscription after its first, if the list does not have all of it.
-func (t *tally) laterCharge(rows []held, lines []listed) (class, currency string, value int64) {
+// laterCharge returns the class of the charges in the period of a subscription after its first, if the list does not have all that are in
+// the period. A line is that of the charge that is nearest to it.
+func (t *tally) laterCharge(rows []held, lines []listed, rowNow bool) (class, currency string, value int64) {
 	paid := approvals(rows)
 	if !canBeCharges(paid) {
 		return "", "", 0
 	}
-	now := slices.DeleteFunc(slices.Clone(paid[1:]), func(r held) bool { return !t.inPeriod(r.at) })
-	if _, inList, _ := bookedAs(lines); len(now) == 0 || inList == sum(paid, paid[0].currency) {
+	for i, r := range paid {
+		if !t.inPeriod(r.at) {
+			continue
+		}
+		value += r.cents
+		if i > 0 && class == "" {
+			class, currency = "later_charge", r.currency
+		}
+		if i > 0 && t.nearListEnd(0, r.at) {
+			class = "unchecked"
+		}
+	}
+	for _, l := range lines {
+		isNow := l.at.IsZero() && rowNow
+		if !l.at.IsZero() {
+			isNow = t.inPeriod(slices.MinFunc(paid, func(a, b held) int { return cmp.Compare(a.at.Sub(l.at).Abs(), b.at.Sub(l.at).Abs()) }).at)
+		}
+		if l.state == "approved" && isNow {
+			value -= l.cents
+		}
+	}
+	if _, inList, _ := bookedAs(lines); class == "" || value <= 0 || inList == sum(paid, paid[0].currency) {
 		return "", "", 0
 	}
-	return "later_charge", now[0].currency, sum(now, now[0].currency)
+	return class, currency, value
+}
+
+// nearListEnd reports whether a time is so near to both limits, of the period and of the list, that a line may be outside the list.
+func (t *tally) nearListEnd(kind int, at time.Time) bool {
+	from, to, list := t.period.From, t.period.To, t.spans[kind]
+	if !list.IsZero() {
+		from, to = minTime(from, list.From), maxTime(to, list.To)
+	}
+	return t.near(at, from, to)
+}
+
+func (t *tally) near(at, from, to time.Time) bool {
+	return !at.IsZero() && (at.Before(from.Add(t.grace)) || !at.Before(to.Add(-t.grace)))
 }
 
 // canBeCharges reports whether successes of one id, oldest first, can be the charges of a subscription: equal, and each at least 20

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,6 +106,9 @@ func (x *reconciles) list(k *copied, s *Step, zone *time.Location, refunds bool)
 		line, ok := t.listed(mix(s.Seed, uint64(i)))
 		if t.shop != k.shop || t.isRefund() != refunds || !ok {
 			continue
+		}
+		if s.Seed%2 == 0 { // a customer tries again, or pays in parts
+			line.order = fmt.Sprint("order ", i/2)
 		}
 		how, mistake := mix(s.Seed+7, uint64(i)), ""
 		if s.N > 0 && how%uint64(s.N) == 0 {

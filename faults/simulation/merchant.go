@@ -83,7 +83,11 @@ func (m *merchant) pay(s *Step) func() {
 		case riskingTwice:
 			by = p.journal.PayAgainRiskingSecondCharge(journal.AcceptNoOrderGuard, journal.AcceptSecondRefund)
 		}
-		r, err := t.pay(c, by, t.amount())
+		r, err := func() (result, error) {
+			t.addCalls(1)
+			defer t.addCalls(-1) // also if the process is killed
+			return t.pay(c, by, t.amount())
+		}()
 		v := verdictOf(r, err)
 		if p.isDead() {
 			return
@@ -92,6 +96,12 @@ func (m *merchant) pay(s *Step) func() {
 		w.checkRecorded(t, v)
 		m.keep(c, t, v, r.state(err))
 	})
+}
+
+func (t *thing) addCalls(n int) {
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	t.calls += n
 }
 
 // wrongly calls as nobody should: to submit again without accepting the risk, or without a context.

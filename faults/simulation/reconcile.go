@@ -329,14 +329,17 @@ func (x *reconciles) plan(d *draw, h *History) {
 			config.SameID = 1 + d.IntN(3)
 		}
 		h.World.Shops[i].Reconcile = config
-		var things []int
+		var things, refunded []int
 		for n, t := range h.Things {
 			if t.Shop == i {
 				things = append(things, n)
 			}
+			if t.Shop == i && t.Op == opRefund {
+				refunded = append(refunded, t.Of)
+			}
 		}
 		for range one(d, 2, 4, 8) {
-			for _, step := range d.bookkeeping(things) {
+			for _, step := range d.bookkeeping(things, refunded) {
 				step.Shop = i
 				steps = append(steps, step)
 			}
@@ -347,7 +350,7 @@ func (x *reconciles) plan(d *draw, h *History) {
 
 // bookkeeping draws steps that follow each other: something is paid again, the gateway shows something in another way, the copy is
 // updated, lists are read, and a few periods are compared.
-func (d *draw) bookkeeping(things []int) (steps []Step) {
+func (d *draw) bookkeeping(things, refunded []int) (steps []Step) {
 	thing := func() int { return things[min(d.IntN(len(things)), d.IntN(len(things)))] } // the first ones are there longer
 	if d.chance(2) && len(things) > 0 {                                                  // a second row with the same id
 		steps = append(steps, Step{Do: "pay again", Thing: thing(), Ack: true})
@@ -357,6 +360,9 @@ func (d *draw) bookkeeping(things []int) (steps []Step) {
 			Do: "disguise", Thing: thing(), Delay: d.between(time.Hour, 60*time.Hour),
 			Text: one(d, "hidden", "hidden", "no id", "no id", "no amount", "other amount", "unlisted code", "displaced", "came back"),
 		})
+	}
+	if d.chance(3) && len(refunded) > 0 {
+		steps = append(steps, Step{Do: "disguise", Thing: one(d, refunded...), Delay: d.between(day, 30*day), Text: "unlisted code"})
 	}
 	sync := Step{Do: "books: sync", N: d.IntN(2)}
 	switch d.IntN(8) {

@@ -226,7 +226,8 @@ func (w *world) beginsTelling(ctx context.Context, p *process, t *thing) (ends f
 	}
 }
 
-// awaitReport is called when something was confirmed: if a process works, it must be reported soon.
+// awaitReport is called when something was confirmed: if a process works, it must be reported soon. A call that is under way tells its
+// caller the same, and the next list has it.
 func (w *world) awaitReport(c *call, t *thing) {
 	p := c.process
 	e, err := w.entryOf(t)
@@ -236,7 +237,7 @@ func (w *world) awaitReport(c *call, t *thing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l, now := &p.shop.replicas, time.Now()
-	if h := l.holder; h != nil && !t.reportFailed && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
+	if h := l.holder; h != nil && t.calls == 0 && !t.reportFailed && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
 		l.news = append(l.news, awaited{t, now, h})
 	}
 }

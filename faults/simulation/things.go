@@ -39,6 +39,7 @@ type thing struct {
 	firstAt   time.Time // the first of them
 	doubled   bool      // by the network
 	seen      time.Time // when a call that was not disturbed was shown it first
+	calls     int       // of its payment method, which are under way: they tell their callers what they record
 
 	tokenURL     string // where the gateway sends the token of this token order
 	tokenExpires time.Time

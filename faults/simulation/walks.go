@@ -29,7 +29,7 @@ type Walk struct {
 	SplitAbove int
 	Window     time.Duration
 	Lag        time.Duration // zero: as long as the gateway needs to show a row
-	SaveEvery  int           // rows between checkpoints; zero: only at the end
+	SaveEvery  int           // rows between checkpoints, above one in batches; zero: only at the end
 	Arrive     int           // a row arrives in the archive with every n-th query; zero: none
 	Vanish     int           // a row vanishes from it with every n-th query, if that asks for a further page
 }
@@ -112,6 +112,14 @@ type walkOf[T any] struct {
 	all  func(context.Context) func(func(*T, error) bool)
 }
 
+// checkpoint is the zero Checkpoint of a loop that has none.
+func (w walkOf[T]) checkpoint() cardgateway.Checkpoint {
+	if w.walk == nil {
+		return cardgateway.Checkpoint{}
+	}
+	return w.walk.Checkpoint()
+}
+
 func (p *process) orderWalk(start, end time.Time, plain bool, o cardgateway.WalkOptions) walkOf[cardgateway.Transaction] {
 	q := cardgateway.OrderQuery{Start: start, End: end}
 	if plain {
@@ -168,8 +176,13 @@ func run[T any](
 	}
 	start, end := j.start, j.end
 	resumed := !config.Plain && j.checkpoint != nil
+	inBatches := config.SaveEvery > 1 && !config.Plain
 	if resumed {
-		if err := json.Unmarshal(j.checkpoint, &o.Resume); err != nil {
+		err := json.Unmarshal(j.checkpoint, &o.Resume)
+		if inBatches {
+			err = errors.Join(err, o.Resume.Scan(j.checkpoint))
+		}
+		if err != nil {
 			w.violate("a checkpoint can be read", "%s: %v of %s", p.name(), err, j.checkpoint)
 			return
 		}
@@ -203,7 +216,7 @@ func run[T any](
 	w.tell("%s: walks (refunds %v) from %v to %v, resumed %v, %+v", p.name(), config.Refunds, start, end, resumed, config)
 	seen, fresh := make(map[string]bool), make(map[string]int64)
 	// save stores what was read, and the checkpoint, in one transaction.
-	save := func() {
+	save := func(checkpoint cardgateway.Checkpoint) {
 		if p.isDead() {
 			runtime.Goexit()
 		}
@@ -211,10 +224,6 @@ func run[T any](
 			j.rows[id] = code
 		}
 		clear(fresh)
-		if walk.walk == nil {
-			return
-		}
-		checkpoint := walk.walk.Checkpoint()
 		if checkpoint.IsZero() {
 			return
 		}
@@ -222,20 +231,15 @@ func run[T any](
 		if err != nil {
 			panic(err)
 		}
+		if column, err := checkpoint.Value(); column != string(b) || err != nil {
+			w.violate("a checkpoint is the same in a column", "%s: got %v, %v, want %s", p.name(), column, err, b)
+		}
 		w.searchSecrets("a checkpoint", b)
 		j.checkpoint, j.start, j.end = b, start, end
 		x.claim(c, j, config, checkpoint.CompleteUpTo(), lag, end)
 	}
 	rows, began := 0, time.Now()
-	var failed error
-	for row, err := range walk.all(ctx) {
-		if p.isDead() {
-			runtime.Goexit()
-		}
-		if err != nil {
-			failed = err
-			break
-		}
+	take := func(row *T) {
 		rows++
 		r := read(row)
 		x.checkRow(c, config, r, start, end)
@@ -243,11 +247,42 @@ func run[T any](
 			w.violate("a walk gives each row once", "%s: row %s of %s twice in one walk", p.name(), r.id, r.thing)
 		}
 		seen[r.id], fresh[r.id] = true, int64(r.code)
-		if config.SaveEvery > 0 && rows%config.SaveEvery == 0 {
-			save()
+	}
+	isEnough := func() bool { return c.step.N > 0 && rows >= c.step.N }
+	var failed error
+	isLast := false
+	if inBatches {
+		for batch, err := range walk.walk.Batches(ctx, config.SaveEvery) {
+			if p.isDead() {
+				runtime.Goexit()
+			}
+			if failed = err; failed != nil {
+				break
+			}
+			for _, row := range batch.Rows {
+				take(row)
+			}
+			if isEnough() {
+				break
+			}
+			save(batch.Checkpoint)
+			isLast = batch.Last
 		}
-		if c.step.N > 0 && rows == c.step.N {
-			break
+	} else {
+		for row, err := range walk.all(ctx) {
+			if p.isDead() {
+				runtime.Goexit()
+			}
+			if failed = err; failed != nil {
+				break
+			}
+			take(row)
+			if config.SaveEvery > 0 && rows%config.SaveEvery == 0 {
+				save(walk.checkpoint())
+			}
+			if isEnough() {
+				break
+			}
 		}
 	}
 	if p.isDead() {
@@ -255,11 +290,14 @@ func run[T any](
 	}
 	w.searchError("an error of a walk", failed)
 	w.tell("%s: the walk has given %d rows, %v", p.name(), rows, failed)
-	left := c.step.N > 0 && rows == c.step.N
+	left := failed == nil && isEnough()
+	if inBatches && !left && isLast != (failed == nil) {
+		w.violate("the last batch says that it is", "%s: it says %v, and the walk ends with %v", p.name(), isLast, failed)
+	}
 	if left && c.step.Books != "" { // without saving
 		return
 	}
-	save()
+	save(walk.checkpoint())
 	if walk.walk == nil {
 		if failed == nil && !left {
 			x.claim(c, j, config, minTime(end, began.Add(-lag)), lag, end)

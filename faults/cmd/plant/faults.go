@@ -35,7 +35,7 @@ var stores = map[string]string{"bad-row-ends-recovery": "sqlite"}
 // faults are planted one at a time. When the code changes, an edit that no longer fits is an error: see TestEditsFit.
 var faults = []fault{
 	{"gateway-spelled-otherwise", "Options.Gateway in another spelling is another shop: open payments are forgotten, ids paid again", []edit{
-		{"journal/shop.go", "Gateway: normalURL(cmp.Or(gateway, client.BaseURL()))", "Gateway: cmp.Or(gateway, normalURL(client.BaseURL()))"},
+		{"journal/shop.go", "Gateway: cmp.Or(baseurl.Normal(gateway), client.BaseURL())", "Gateway: cmp.Or(gateway, baseurl.Normal(client.BaseURL()))"},
 	}},
 	{"forgets-by-first-submission", "Forget deletes a payment that was submitted again a moment ago", []edit{
 		{"journal/entry.go", " && !slices.ContainsFunc(e.Evidence, since)", " && since != nil"},

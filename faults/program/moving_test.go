@@ -1,0 +1,37 @@
+//go:build unix
+
+package program
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"testing"
+)
+
+// TestMoving runs the program of docs/moving.md: the code before charges twice and logs the token, the code after charges once. It prints
+// what the page shows.
+func TestMoving(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(root + "/docs/moving.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := filesOf(t, "moving.md", "file%d.go")
+	shown := regexp.MustCompile("(?ms)^```text\n(.*?)^```").FindSubmatch(page)
+	if len(files) != 3 || shown == nil {
+		t.Fatalf("the page has %d files, want 3, and what they print", len(files))
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run"}, files...)...)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	comparable := func(printed []byte) string {
+		return string(regexp.MustCompile(`(?m)^[\d/]+ [\d:]+ |127\.0\.0\.1:\d+|tok[A-Z2-7]{20,}`).ReplaceAll(printed, nil)) // times, ports, the token
+	}
+	if got, want := comparable(out), comparable(shown[1]); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
