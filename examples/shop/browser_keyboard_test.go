@@ -93,6 +93,38 @@ func TestKeyboardDashboard(t *testing.T) {
 	}
 }
 
+// TestKeyboardShop goes from the shelf to a refund without a mouse, and then with Tab through every page.
+func TestKeyboardShop(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, open(t))
+	b.use(screens[1]) // one column, so that the order of the page is that from top to bottom
+	b.visit("/")
+	b.tabTo("Skip to the content")
+	b.tabTo("add-pillar")
+	b.follow(kb.Enter)
+	b.tabTo("Check out")
+	b.follow(kb.Enter)
+	b.tabTo("First name")
+	b.press("Ada" + kb.Tab + "Gross" + kb.Tab + "ada@mail.test")
+	b.tabTo("Pay $24.00")
+	b.follow(" ")
+	eventually(t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
+	b.enterCard(sandbox.Approved)
+	b.tabTo("pay")
+	b.follow(kb.Enter)
+	b.awaitsWord("Paid")
+	b.tabTo("Refund $24.00")
+	b.follow(kb.Enter)
+	b.awaitsWord("Refunded")
+	id := b.orderID()
+	for _, page := range []string{"/", "/cart", "/orders", "/orders/" + id, "/orders/" + id + "/story", "/cards", "/weekly", "/weekly/card", "/refunds", "/sandbox", "/nothing"} {
+		b.visit(page)
+		if got := b.tabThrough(); len(got) < 7 {
+			t.Errorf("%s: Tab leads to %q only", page, got)
+		}
+	}
+}
+
 // focus is the focused element.
 type focus struct {
 	Name     string // its id, otherwise its name, otherwise its text
@@ -148,12 +180,12 @@ func (b *tab) follow(key string) {
 	}
 }
 
-// tabTo presses Tab until the element with that name has the focus.
+// tabTo presses Tab until the element with that label, or that name, has the focus.
 func (b *tab) tabTo(label string) {
 	b.t.Helper()
 	for range 100 {
 		b.press(kb.Tab)
-		if b.focused().Label == label {
+		if f := b.focused(); f.Label == label || f.Name == label {
 			return
 		}
 	}

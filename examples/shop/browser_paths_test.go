@@ -24,7 +24,6 @@ var journeys = []journey{
 	{"saved card", func(b *tab, card sandbox.Outcome) {
 		b.saveCard(card)
 		b.toCheckout("tapers")
-		b.do(chromedp.Click(chromedp.CSS(`[name="pay"]:not([value=""])`)))
 	}, "#pay", true},
 	{"weekly", func(b *tab, _ sandbox.Outcome) {
 		b.visit("/weekly")
@@ -106,13 +105,13 @@ func TestBrowserPay(t *testing.T) {
 func TestBrowserNotPaid(t *testing.T) {
 	for _, j := range journeys {
 		for _, tt := range []struct {
-			name   string
-			who    cardholder
-			reason string
+			name string
+			who  cardholder
+			said string
 		}{
-			{"declined", cardholder{card: sandbox.Declined}, "Declined"},
-			{"3D refused", cardholder{card: sandbox.Challenged, refuses: true}, "3D authentication failed"},
-			{"cancelled", cardholder{cancels: true}, "Cancelled by the cardholder"},
+			{"declined", cardholder{card: sandbox.Declined}, "The payment service says: Declined"},
+			{"3D refused", cardholder{card: sandbox.Challenged, refuses: true}, "The payment service says: 3D authentication failed"},
+			{"cancelled", cardholder{cancels: true}, "You cancelled the payment."},
 		} {
 			if j.typed && tt.who.cancels {
 				continue // there is no card page
@@ -124,8 +123,8 @@ func TestBrowserNotPaid(t *testing.T) {
 				j.ready(b, tt.who.card)
 				b.click(j.pay)
 				b.reaches(tt.who, Declined)
-				if got := b.text("#reason"); got != tt.reason {
-					t.Errorf("the reason is %q, want %q", got, tt.reason)
+				if got := b.text("main"); !strings.Contains(got, tt.said) || strings.Contains(got, "bank says") {
+					t.Errorf("the page says %q, want %q", got, tt.said)
 				}
 				if n := w.gateway.Executed(b.orderID()); n != 0 {
 					t.Errorf("charged %d times", n)
@@ -205,14 +204,19 @@ func TestBrowserSandboxPage(t *testing.T) {
 	b.click("#courier")
 	b.click("#lose")
 	b.toCheckout("tealights")
-	b.do(chromedp.Click(chromedp.CSS(`[name="pay"]:not([value=""])`)))
 	b.click("#pay")
 	b.reaches(cardholder{}, Paid)
 	if n := w.gateway.Executed(b.orderID()); n != 1 {
 		t.Errorf("charged %d times", n)
 	}
 	b.visit("/sandbox")
-	b.click(`[value="refund"]`)
+	b.click("#lose-refund")
+	b.visit("/orders/" + b.orderID())
+	b.click("#refund")
+	b.awaitsWord("Refunded")
+	if n := w.gateway.Refunded(b.orderID() + "-R1"); n != 1 {
+		t.Errorf("refunded %d times", n)
+	}
 	b.visit("/refunds")
 	if got := b.text("main"); !strings.Contains(got, b.orderID()) || !strings.Contains(got, "$12.50") {
 		t.Errorf("the refunds are %q", got)

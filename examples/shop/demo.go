@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -39,10 +41,10 @@ func StartDemo(ctx context.Context, o sandbox.Options) (*Demo, error) {
 
 const demoAppID = "123456"
 
-// forVisitors configures a gateway for a demonstration: payments stay in processing long enough to be seen, and a rejected
+// forVisitors configures a gateway for a demonstration: refunds stay in processing long enough to be seen, and a rejected
 // notification is repeated sooner than in production.
 func forVisitors() sandbox.Options {
-	return sandbox.Options{SettleAfter: 3 * time.Second, Notifications: sandbox.Notifications{Scale: 0.1}}
+	return sandbox.Options{RefundSettleAfter: 3 * time.Second, Notifications: sandbox.Notifications{Scale: 0.1}}
 }
 
 // Close stops the gateway.
@@ -57,11 +59,70 @@ func (d *Demo) settings(s settings) settings {
 	return s
 }
 
+const wordCharged = "Charged"
+
+// moved returns when the sandbox moved money for payments and refunds. A shop never learns that: it is shown to compare.
+func (d *Demo) moved(ids []journal.ID) (all []moment) {
+	for _, m := range d.Server.Gateway.Moves(0) {
+		switch {
+		case m.TransactionID != "" && slices.Contains(ids, journal.PaymentID(m.TransactionID)):
+			all = append(all, moment{At: m.At, Kind: "ledger", Word: wordCharged, Text: "In the sandbox's ledger, which the shop cannot see."})
+		case m.RefundTransactionID != "" && slices.Contains(ids, journal.RefundID(m.RefundTransactionID)):
+			all = append(all, moment{At: m.At, Kind: "ledger", Word: "Returned", Text: "In the sandbox's ledger, which the shop cannot see."})
+		}
+	}
+	return all
+}
+
+// armed is a fault that waits for a request, as the sandbox's control API describes it.
+type armed struct {
+	Fault struct {
+		Operation sandbox.Operation
+		Reply     sandbox.Reply
+	}
+}
+
+// Text says what will happen.
+func (a armed) Text() string {
+	switch f := a.Fault; {
+	case f.Operation == sandbox.OpPayments && f.Reply == sandbox.ReplyReset:
+		return "The answer to the next payment will be lost."
+	case f.Operation == sandbox.OpCreateRefund && f.Reply == sandbox.ReplyReset:
+		return "The answer to the next refund will be lost."
+	}
+	return "Another fault, which was set on the sandbox's own pages."
+}
+
+func (d *Demo) armed(ctx context.Context) ([]armed, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Server.URL+"/_sandbox/api/v1/faults", nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := d.Server.Gateway.RoundTripper().RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var list struct{ Data []armed }
+	err = json.NewDecoder(resp.Body).Decode(&list)
+	return list.Data, err
+}
+
 // demoPage is the page of the sandbox.
 type demoPage struct {
+	Done     string // what the button did that was pressed
+	Armed    []armed
 	Courier  string
 	Couriers []string
 	Orders   []Order
+	Gateway  string // URL of its dashboard
+}
+
+// doneTexts confirm what the buttons did.
+var doneTexts = map[string]string{
+	"lose": "Armed. Now pay, best with a saved card.", "lose-refund": "Armed. Now refund a paid order, on its own page.",
+	"disarm": "Nothing is armed any more.", "courier": "Changed.", "approve": "The bank has approved.", "decline": "The bank has declined.",
+	"forge": "A forged notification was sent. Look at the order: it has not changed.", "late": "That is not possible any more.",
 }
 
 func (s *Shop) showDemo(w http.ResponseWriter, r *http.Request) error {
@@ -69,7 +130,13 @@ func (s *Shop) showDemo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, "sandbox", demoPage{s.demo.Courier.Mode(), courierModes[:], orders})
+	armed, err := s.demo.armed(r.Context())
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, "sandbox", demoPage{
+		doneTexts[r.URL.Query().Get("done")], armed, s.demo.Courier.Mode(), courierModes[:], orders, s.demo.Server.URL + "/_sandbox",
+	})
 }
 
 // changeDemo carries out the action of a button of that page.
@@ -78,23 +145,20 @@ func (s *Shop) changeDemo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	gateway, id := s.demo.Server.Gateway, field("order")
-	switch field("do") {
+	gateway, id, done := s.demo.Server.Gateway, field("order"), field("do")
+	switch done {
 	case "lose":
 		gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+	case "lose-refund":
+		gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Reply: sandbox.ReplyReset})
+	case "disarm":
+		gateway.ClearFaults()
 	case "courier":
 		s.demo.Courier.SetMode(field("mode"))
 	case "approve", "decline":
-		if err := gateway.Settle(id, field("do") == "approve"); err != nil {
+		if err := gateway.Settle(id, done == "approve"); err != nil {
 			s.log.Info("sandbox", "error", err)
-		}
-	case "refund":
-		o, err := s.store.Order(r.Context(), id)
-		if err != nil {
-			return err
-		}
-		if _, err := gateway.Refund(o.UniqueID, "", ""); err != nil {
-			s.log.Info("sandbox refund", "error", err)
+			done = "late"
 		}
 	case "forge":
 		if err := s.forge(r.Context(), id); err != nil {
@@ -103,7 +167,7 @@ func (s *Shop) changeDemo(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return errBadForm
 	}
-	return redirect(w, r, "/sandbox")
+	return redirect(w, r, "/sandbox?done="+done)
 }
 
 // forge sends a forged notification, which says that an order is paid.

@@ -3,14 +3,40 @@ package main
 import (
 	"net/http"
 	"slices"
+	"time"
 )
+
+// tokenLate is after how long without a token the customer is told what to do. A gateway may repeat the notification for some
+// minutes.
+const tokenLate = 30 * time.Second
+
+// cardsPage is the data of the page of saved cards.
+type cardsPage struct {
+	Cards []StoredCard
+	late  time.Duration
+}
+
+// Late reports whether the token of a card should have come.
+func (p cardsPage) Late(c StoredCard) bool {
+	return c.State == CardEntered && time.Since(c.Changed) >= p.late
+}
+
+// Again returns after how many seconds the page is to be loaded again, or 0 if no card and no token is awaited.
+func (p cardsPage) Again() int {
+	for _, c := range p.Cards { // the newest first
+		if c.State == CardOpen || c.State == CardEntered {
+			return againAfter(c.Changed)
+		}
+	}
+	return 0
+}
 
 func (s *Shop) showCards(w http.ResponseWriter, r *http.Request) error {
 	cards, err := s.store.CardsOf(r.Context(), s.customer(w, r))
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, "cards", cards)
+	return s.render(w, r, http.StatusOK, "cards", cardsPage{cards, s.tokenLate})
 }
 
 // readyCards returns the cards that can be used for payments.

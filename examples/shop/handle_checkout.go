@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -34,12 +35,18 @@ func (f buyerForm) Wrong(field string) string {
 	return ""
 }
 
-func newBuyerForm() buyerForm { return buyerForm{Buyer: Buyer{Country: "US"}, Countries: countries} }
+// newBuyerForm returns the form with what the customer has entered for the last order.
+func (s *Shop) newBuyerForm(w http.ResponseWriter, r *http.Request) (buyerForm, error) {
+	b, err := s.store.BuyerOf(r.Context(), s.customer(w, r))
+	b.Country = cmp.Or(b.Country, countries[0].Code)
+	return buyerForm{Buyer: b, Countries: countries}, err
+}
 
 // readBuyer reads the fields that every kind of order has.
 func readBuyer(field func(string) string) buyerForm {
-	f := newBuyerForm()
-	f.Buyer = Buyer{FirstName: field("firstName"), LastName: field("lastName"), Email: field("email"), Country: field("country")}
+	f := buyerForm{Countries: countries, Buyer: Buyer{
+		FirstName: field("firstName"), LastName: field("lastName"), Email: field("email"), Country: field("country"),
+	}}
 	check := func(ok bool, field, label, text string) {
 		if !ok {
 			f.Problems = append(f.Problems, problem{field, label, text})
@@ -66,7 +73,19 @@ type checkoutPage struct {
 }
 
 func (s *Shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
-	return s.checkoutForm(w, r, http.StatusOK, checkoutPage{buyerForm: newBuyerForm()})
+	f, err := s.newBuyerForm(w, r)
+	if err != nil {
+		return err
+	}
+	page := checkoutPage{buyerForm: f}
+	cards, err := s.readyCards(r, s.customer(w, r))
+	if err != nil {
+		return err
+	}
+	if len(cards) > 0 {
+		page.Pay = cards[0].ID
+	}
+	return s.checkoutForm(w, r, http.StatusOK, page)
 }
 
 func (s *Shop) checkoutForm(w http.ResponseWriter, r *http.Request, status int, p checkoutPage) (err error) {

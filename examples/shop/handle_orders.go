@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/url"
+	"time"
 )
 
 func (s *Shop) showOrders(w http.ResponseWriter, r *http.Request) error {
@@ -25,9 +26,29 @@ func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (Order, error) {
 // orderPage is the data of an order's page.
 type orderPage struct {
 	Order
-	MayPay   bool // the payment may be submitted, with the same transactionId
-	MayAgain bool // the same products may be ordered again
+	MayPay   bool   // the payment may be submitted, with the same transactionId
+	MayAgain bool   // the same products may be ordered again
+	Refund   Refund // may be made; without an ID none may
+	NoRefund string // why
+	Timeline []moment
 }
+
+// Again returns after how many seconds the page is to be loaded again, or 0 if the order does not change by itself any more.
+func (p orderPage) Again() int {
+	open, since := !p.State.Final(), p.Created
+	for _, r := range p.Refunds {
+		if !r.State.Final() {
+			open, since = true, r.Created
+		}
+	}
+	if !open {
+		return 0
+	}
+	return againAfter(since)
+}
+
+// againAfter returns after how many seconds a page is to be loaded again that waits since then: the longer, the rarer.
+func againAfter(since time.Time) int { return int(max(2, min(time.Since(since).Seconds()/10, 30))) }
 
 // showOrder is also the callbackUrl, to which the gateway sends the customer back. Anything that the gateway, or somebody
 // who writes such a link, adds to the URL is ignored.
@@ -39,11 +60,12 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	if err := s.look(r.Context(), &o); err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, "order", orderPage{
-		Order:    o,
-		MayPay:   o.mayPay(),
-		MayAgain: o.mayAgain(),
-	})
+	page := orderPage{Order: o, MayPay: o.mayPay(), MayAgain: o.mayAgain()}
+	page.Refund, page.NoRefund = o.nextRefund()
+	if page.Timeline, err = s.timeline(r.Context(), &o); err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, "order", page)
 }
 
 // mayPay reports whether the customer may submit the payment: it is proved that nothing was sent, or nothing is known, and

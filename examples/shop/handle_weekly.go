@@ -22,7 +22,15 @@ func (p weeklyPage) Total() decimal.Decimal {
 }
 
 func (s *Shop) showWeekly(w http.ResponseWriter, r *http.Request) error {
-	return s.render(w, r, http.StatusOK, "weekly", weeklyPage{newBuyerForm(), weekly, weeks})
+	return s.showWeeklyForm(w, r, "weekly")
+}
+
+func (s *Shop) showWeeklyForm(w http.ResponseWriter, r *http.Request, name string) error {
+	f, err := s.newBuyerForm(w, r)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, name, weeklyPage{f, weekly, weeks})
 }
 
 // subscribe starts a subscription on the gateway's page.
@@ -49,7 +57,7 @@ func (s *Shop) subscription(w http.ResponseWriter, r *http.Request, kind Kind, b
 }
 
 func (s *Shop) showWeeklyCard(w http.ResponseWriter, r *http.Request) error {
-	return s.render(w, r, http.StatusOK, "weekly-card", weeklyPage{newBuyerForm(), weekly, weeks})
+	return s.showWeeklyForm(w, r, "weekly-card")
 }
 
 // subscribeWithCard starts a subscription with a card that is typed into the shop. It is the only place where the shop

@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,6 +91,21 @@ func processingFor(d time.Duration) option { return func(s *setup) { s.gateway.S
 
 // impatient shortens the waits of the sandbox's slow faults.
 func impatient(s *setup) { s.attemptTimeout = 300 * time.Millisecond }
+
+// unreachable makes the gateway unreachable while it is true.
+type unreachable struct{ atomic.Bool }
+
+func (u *unreachable) option(s *setup) {
+	s.httpClient = &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if u.Load() {
+				return nil, errors.New("the network is down")
+			}
+			return new(net.Dialer).DialContext(ctx, network, address)
+		},
+	}}
+}
 
 // open starts a shop. At the end of the test it is closed, and its log is searched for card data.
 func open(t testing.TB, options ...option) *world {
@@ -322,6 +338,15 @@ func (s *shopper) awaits(id string, want State) {
 	eventually(s.t, "order "+id, func() string {
 		s.get("/orders/" + id)
 		return is(s.match(`data-state="([^"]+)"`), string(want), nil)
+	})
+}
+
+// awaitsWord waits until the page of an order shows this status.
+func (s *shopper) awaitsWord(id, want string) {
+	s.t.Helper()
+	eventually(s.t, "order "+id, func() string {
+		s.get("/orders/" + id)
+		return is(s.match(`data-state="[^"]+">([^<]+)`), want, nil)
 	})
 }
 

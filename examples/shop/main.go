@@ -35,6 +35,8 @@ type settings struct {
 	settleEvery                           time.Duration
 
 	attemptTimeout     time.Duration // zero means the constant of that name
+	refundsEvery       time.Duration // the same
+	tokenLate          time.Duration // the same
 	hostedPageLifetime time.Duration // zero means the client's default
 	httpClient         *http.Client  // nil means the client's default
 	log                *slog.Logger
@@ -186,6 +188,7 @@ func (s *Shop) serve(ctx context.Context, l net.Listener, settleEvery time.Durat
 		s.log.Info("no longer resolving payments", "reason", s.payments.Run(ctx, settleEvery, s.storeOutcome))
 	})
 	running.Go(func() { s.forgetCarts(ctx) })
+	running.Go(func() { s.followRefunds(ctx) })
 	running.Go(func() {
 		<-ctx.Done()
 		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -26,15 +27,20 @@ func (s *Shop) notifications() http.Handler {
 func (s *Shop) notified(ctx context.Context, n *notify.Notification) error {
 	switch n.Claimed.Kind {
 	case notify.KindRefund:
-		return nil // the page of refunds queries the gateway itself
+		came := time.Now()
+		err := s.confirmRefund(ctx, n.Refund)
+		s.addEvent(ctx, n.Refund.MerchantRefundID, EventNotified, came)
+		return err
 	case notify.KindChargeback: // no query confirms it: it needs manual review
 		s.log.Warn("a chargeback was notified", "uniqueId", n.Transaction.UniqueID)
 		return nil
 	}
+	came := time.Now()
 	err := s.confirm(ctx, n.Transaction)
 	if errors.Is(err, journal.ErrNoEntry) { // another program's transaction
 		return nil
 	}
+	s.addEvent(ctx, n.Transaction.TransactionID, EventNotified, came)
 	if err != nil || n.Token.IsZero() {
 		return err
 	}

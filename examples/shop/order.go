@@ -20,6 +20,7 @@ type Order struct {
 	Lines    []Line
 	Created  time.Time
 	Payment  // what is known of it
+	Refunds  []Refund
 }
 
 // Kind is how an order is paid.
@@ -69,9 +70,10 @@ const (
 	Declined   State = "declined"   // on the gateway's page this is one attempt, and another may follow
 	Paid       State = "paid"
 	Conflict   State = "conflict" // contradictory outcomes: needs manual review
+	Refunded   State = "refunded" // of a refund: the money was returned
 )
 
-// stateOf is what each state of the journal means for an order.
+// stateOf is what each state of the journal means for an order; for a refund see refundOf.
 var stateOf = map[journal.State]State{
 	journal.Unknown:        Checking,
 	journal.NotSent:        Unsent,

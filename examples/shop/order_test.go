@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -17,6 +18,79 @@ func TestStateOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNextRefund: what can be refunded, and with which id.
+func TestNextRefund(t *testing.T) {
+	refund := func(amount string, s State) Refund {
+		return Refund{ID: "S-1-" + string(s), Amount: price(amount), State: s}
+	}
+	for _, tt := range []struct {
+		name    string
+		state   State
+		refunds []Refund
+		id      string
+		amount  string
+		why     string
+	}{
+		{"not paid", Processing, nil, "", "", "Only a paid order can be refunded."},
+		{"none yet", Paid, nil, "S-1-R1", "24", ""},
+		{"a part", Paid, []Refund{refund("4.50", Refunded)}, "S-1-R2", "19.5", ""},
+		{"all", Paid, []Refund{refund("4.50", Refunded), refund("19.50", Refunded)}, "", "", "Nothing is left to refund."},
+		{"declined", Paid, []Refund{refund("24", Declined)}, "S-1-R2", "24", ""},
+		{"not sent", Paid, []Refund{refund("24", Unsent)}, "S-1-unsent", "24", ""},
+		{"refused", Paid, []Refund{refund("24", Refused)}, "S-1-refused", "24", ""},
+		{"recorded", Paid, []Refund{refund("24", Open)}, "", "", "A refund is under way."},
+		{"unknown", Paid, []Refund{refund("24", Checking)}, "", "", "A refund is under way."},
+		{"accepted", Paid, []Refund{refund("4.50", Refunded), refund("19.50", Processing)}, "", "", "A refund is under way."},
+		{"presumed absent", Paid, []Refund{refund("24", Unpaid)}, "", "", "Somebody looks at the refund first."},
+		{"made twice", Paid, []Refund{refund("24", Conflict)}, "", "", "Somebody looks at the refund first."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := Order{ID: "S-1", Amount: price("24.00"), Payment: Payment{State: tt.state}, Refunds: tt.refunds}
+			next, why := o.nextRefund()
+			if why != tt.why || next.ID != tt.id || tt.amount != "" && next.Amount.String() != tt.amount {
+				t.Errorf("got %q of %s, %q; want %q of %s, %q", next.ID, next.Amount, why, tt.id, tt.amount, tt.why)
+			}
+		})
+	}
+}
+
+// TestRefundOf: each state of the journal means something for a refund, and each of those has words.
+func TestRefundOf(t *testing.T) {
+	made := &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, RefundUniqueID: "1", RefundAt: wallTime(t, "2026-10-05 08:00:00")}
+	for _, tt := range []struct {
+		state journal.State
+		r     *cardgateway.Refund
+		want  State
+		word  string
+	}{
+		{journal.Unknown, nil, Checking, "Being checked"}, {journal.NotSent, nil, Unsent, "Not sent"}, {journal.Refused, nil, Refused, "Refused"},
+		{journal.PresumedAbsent, nil, Unpaid, "Being looked at"},
+		{journal.Pending, &cardgateway.Refund{Code: cardgateway.CodeRefundAccepted}, Processing, "On its way"},
+		{journal.Declined, &cardgateway.Refund{}, Declined, "Declined"}, {journal.Succeeded, made, Refunded, "Refunded"},
+	} {
+		t.Run(tt.state.String(), func(t *testing.T) {
+			e := &journal.Entry{Begun: journal.Intent{ID: journal.RefundID("S-1-R1")},
+				Evidence: []journal.Evidence{{Source: journal.SourceAnswer, State: tt.state, Refund: tt.r}}}
+			got := refundOf(e, tt.r, time.FixedZone("gateway", 8*60*60))
+			if got.State != tt.want || got.ID != "S-1-R1" || got.Evidence != 1 || statusOfRefund(got).Word != tt.word {
+				t.Errorf("got %+v, %q; want %s, %q", got, statusOfRefund(got).Word, tt.want, tt.word)
+			}
+			if tt.want == Refunded && date(got.Made) != "5 October 2026, 00:00 UTC" {
+				t.Errorf("made on %s", date(got.Made))
+			}
+		})
+	}
+}
+
+func wallTime(t *testing.T, text string) cardgateway.WallTime {
+	t.Helper()
+	w, err := cardgateway.ParseWallTime(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 func TestPaymentOf(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// storeOutcome stores what the journal knows of an order's payment: after a call, after a confirmed notification, and when Run
+// storeOutcome stores what the journal knows of an order's payment, or of a refund: after a call, after a confirmed notification, and when Run
 // reports it. This alone brings every order into its right state: even if every notification is lost, and after a crash at any
 // moment. It may be called for the same entry again, and for an older one, which changes nothing.
 func (s *Shop) storeOutcome(ctx context.Context, e journal.Entry) error {
@@ -23,17 +23,27 @@ func (s *Shop) storeOutcome(ctx context.Context, e journal.Entry) error {
 			return failed
 		}
 		stored, failed := s.store.SetPayment(ctx, id, paymentOf(&e, s.detailed(ctx, t)))
-		if failed == nil && stored && (e.State() == journal.Unknown || e.State() == journal.Refused || e.State() == journal.Conflicting) {
+		if failed == nil && stored && needsAttention(e.State()) {
 			s.log.Warn("a payment needs attention", "order", id, "state", e.State(), "error", err)
 		}
 		return failed
-	}, nil) // this shop makes no refunds
+	}, func(r *cardgateway.Refund, err error) error {
+		stored, failed := s.store.SetRefund(ctx, refundOf(&e, r, s.client.Location()))
+		if failed == nil && stored && needsAttention(e.State()) {
+			s.log.Warn("a refund needs attention", "refund", e.ID().Text, "state", e.State(), "error", err)
+		}
+		return failed
+	})
 }
 
-// storeLatest stores what the journal knows of a payment now. That covers every call with this id, in every process: the result
-// of a single call, such as "not sent", may say nothing about an earlier one.
-func (s *Shop) storeLatest(ctx context.Context, id string) error {
-	e, err := s.payments.Get(ctx, journal.PaymentID(id))
+func needsAttention(s journal.State) bool {
+	return s == journal.Unknown || s == journal.Refused || s == journal.Conflicting
+}
+
+// storeLatest stores what the journal knows of a payment or a refund now. That covers every call with this id, in every process: the
+// result of a single call, such as "not sent", may say nothing about an earlier one.
+func (s *Shop) storeLatest(ctx context.Context, id journal.ID) error {
+	e, err := s.payments.Get(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -45,7 +55,7 @@ func (s *Shop) confirm(ctx context.Context, t *cardgateway.Transaction) error {
 	if err := s.payments.Confirm(ctx, t); err != nil {
 		return err
 	}
-	return s.storeLatest(ctx, t.TransactionID)
+	return s.storeLatest(ctx, journal.PaymentID(t.TransactionID))
 }
 
 const (
@@ -79,6 +89,7 @@ func (s *Shop) look(ctx context.Context, o *Order) error {
 	if err != nil || !may {
 		return err
 	}
+	s.addEvent(ctx, o.ID, EventAsked, time.Now())
 	query, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	t, err := s.client.GetTransaction(query, o.UniqueID)

@@ -12,8 +12,6 @@ import (
 	"path"
 	"strings"
 	"time"
-
-	"github.com/shopspring/decimal"
 )
 
 //go:embed templates
@@ -27,10 +25,12 @@ var pages = parsePages()
 
 func parsePages() map[string]*template.Template {
 	functions := template.FuncMap{
-		"money":  func(d decimal.Decimal) string { return "$" + d.StringFixed(2) },
-		"date":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" },
+		"money":  money,
+		"date":   date,
+		"clock":  func(t time.Time) string { return t.UTC().Format("15:04:05.000") },
 		"static": staticURL,
 		"status": statusOf,
+		"refund": statusOfRefund,
 		"tab":    func(v view, path, name string) link { return link{path, name, v.Here == path} },
 		"input":  newInput,
 		"digits": newDigits,
@@ -85,16 +85,32 @@ type view struct {
 	Sandbox    bool
 	TypedCards bool
 	Here       string // path of the page
+	Again      int    // after how many seconds a script loads the page again; 0 means not at all
+	Reload     int    // the same without a script, which is slower, and 0 if the customer has stopped it
 	Page       any
 }
 
-// render writes a page. It is rendered completely before anything is sent, so that an error can still be shown.
+// render writes a page. It starts no session: a form from another site, whose request has no cookie, would get a new one.
 func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
-	cart, err := s.store.Cart(r.Context(), s.customer(w, r))
-	if err != nil {
-		return err
+	var cart []Line
+	if s.session(r) != "" {
+		var err error
+		if cart, err = s.store.Cart(r.Context(), s.customer(w, r)); err != nil {
+			return err
+		}
 	}
+	return s.write(w, r, status, name, data, cart)
+}
+
+// write renders a page completely before anything is sent, so that an error can still be shown.
+func (s *Shop) write(w http.ResponseWriter, r *http.Request, status int, name string, data any, cart []Line) error {
 	v := view{Sandbox: s.demo != nil, TypedCards: s.typedCards, Here: r.URL.Path, Page: data}
+	if changing, ok := data.(interface{ Again() int }); ok && changing.Again() > 0 {
+		v.Again = changing.Again()
+		if !r.URL.Query().Has("stay") {
+			v.Reload = v.Again + 3
+		}
+	}
 	for _, l := range cart {
 		v.InCart += l.Quantity
 	}
@@ -108,7 +124,10 @@ func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name s
 	return nil
 }
 
-var errNotFound = errors.New("there is no such page")
+var (
+	errNotFound  = errors.New("there is no such page")
+	errOtherSite = errors.New("the form comes from another site")
+)
 
 // page converts a page function that can return an error into a handler. The error is logged; the customer sees only
 // whether trying again may help.
@@ -127,10 +146,12 @@ func (s *Shop) page(show func(http.ResponseWriter, *http.Request) error) http.Ha
 			status = http.StatusRequestEntityTooLarge
 		case errors.Is(err, errBadForm):
 			status = http.StatusBadRequest
+		case errors.Is(err, errOtherSite):
+			status = http.StatusForbidden
 		default:
 			s.log.Error("page", "page", r.Pattern, "error", err)
 		}
-		if err := s.render(w, r, status, "error", status); err != nil {
+		if err := s.write(w, r, status, "error", status, nil); err != nil { // without the cart: the database may be what has failed
 			http.Error(w, http.StatusText(status), status)
 		}
 	})

@@ -28,11 +28,11 @@ func (s *Shop) pay(ctx context.Context, o *Order, v Visitor, m means) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTimeout)
 	defer cancel()
 	_, err := s.submit(ctx, o, v, m)
-	return s.storeAfter(ctx, o.ID, err)
+	return s.storeAfter(ctx, journal.PaymentID(o.ID), err)
 }
 
-// storeAfter stores the outcome of a payment after a call for it, which returned err.
-func (s *Shop) storeAfter(ctx context.Context, id string, err error) error {
+// storeAfter stores the outcome of a payment or a refund after a call for it, which returned err.
+func (s *Shop) storeAfter(ctx context.Context, id journal.ID, err error) error {
 	failed := s.storeLatest(ctx, id)
 	if errors.Is(failed, journal.ErrNoEntry) { // the call could not record anything, and so it sent nothing
 		return err
@@ -106,7 +106,7 @@ func (s *Shop) storeToken(ctx context.Context, c *StoredCard, v Visitor) error {
 		CallbackURL: s.url + "/cards", NotificationURL: notify, ProductInfos: s.products([]Line{{one, 1}}),
 		BillingAddress: cardgateway.Address{Country: countries[0].Code},
 	})
-	return s.storeAfter(ctx, c.ID, err)
+	return s.storeAfter(ctx, journal.PaymentID(c.ID), err)
 }
 
 func (s *Shop) orderURL(id string) string { return s.url + "/orders/" + id }

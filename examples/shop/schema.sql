@@ -40,6 +40,26 @@ CREATE TABLE IF NOT EXISTS order_lines (
     PRIMARY KEY (order_id, position)
 );
 
+CREATE TABLE IF NOT EXISTS refunds (
+    id       TEXT    NOT NULL PRIMARY KEY,     -- the refundTransactionId
+    order_id TEXT    NOT NULL,
+    amount   TEXT    NOT NULL,
+    created  BIGINT  NOT NULL,
+    state    TEXT    NOT NULL,
+    evidence INTEGER NOT NULL,                 -- as in orders
+    made     BIGINT  NOT NULL DEFAULT 0        -- when the money was returned
+);
+CREATE INDEX IF NOT EXISTS refunds_order ON refunds (order_id);
+
+CREATE TABLE IF NOT EXISTS order_events (     -- what the journal does not record; see Event
+    id       TEXT    NOT NULL,                 -- of a payment or a refund
+    what     TEXT    NOT NULL,
+    first_at BIGINT  NOT NULL,
+    last_at  BIGINT  NOT NULL,
+    times    INTEGER NOT NULL,
+    PRIMARY KEY (id, what)
+);
+
 CREATE TABLE IF NOT EXISTS cards (
     id           TEXT   NOT NULL PRIMARY KEY,  -- the token order's transactionId and orderId
     customer     TEXT   NOT NULL,
@@ -47,6 +67,7 @@ CREATE TABLE IF NOT EXISTS cards (
     card         TEXT   NOT NULL DEFAULT '',   -- the last four digits
     token        TEXT   NOT NULL DEFAULT '',   -- encrypted
     redirect_url TEXT   NOT NULL DEFAULT '',
-    created      BIGINT NOT NULL
+    created      BIGINT NOT NULL,
+    changed      BIGINT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS cards_customer ON cards (customer, created);

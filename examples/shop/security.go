@@ -13,13 +13,15 @@ const maxForm = 16 << 10
 // forgery: the cookie is SameSite=Lax, and CrossOriginProtection checks the browser's Sec-Fetch-Site and Origin, which a
 // page cannot set. A token in every form would add nothing to them.
 func (s *Shop) protect(next http.Handler) http.Handler {
-	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	own := http.NewCrossOriginProtection()
+	own.SetDenyHandler(s.page(func(http.ResponseWriter, *http.Request) error { return errOtherSite }))
+	return own.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		next.ServeHTTP(w, r)
 	}))
 }
 
-// withHeaders sets security headers.
+// withHeaders sets security headers. The only script is follow.js, which fetches pages of the shop.
 //
 // form-action is 'self' although checkouts redirect to the gateway, whose pages may be on any host: Chromium also applies
 // it to the redirects after a form. A form therefore leads to a page of the shop, which redirects; see showRedirect.
@@ -27,7 +29,7 @@ func (s *Shop) protect(next http.Handler) http.Handler {
 func (s *Shop) withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "+
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; "+
 			"base-uri 'none'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")

@@ -42,7 +42,10 @@ func TestCookie(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := open(t, withoutRun)
 			w.Shop.url = tt.url
-			rec := record(w, http.MethodGet, "/", nil)
+			if got := record(w, http.MethodGet, "/", nil).Result().Cookies(); len(got) != 0 {
+				t.Errorf("%s: the catalog alone starts a session", tt.url)
+			}
+			rec := record(w, http.MethodGet, "/cart", nil)
 			cookies := rec.Result().Cookies()
 			if len(cookies) != 1 {
 				t.Fatalf("%s: %d cookies", tt.url, len(cookies))
@@ -54,11 +57,11 @@ func TestCookie(t *testing.T) {
 			if got := rec.Header().Get("Strict-Transport-Security") != ""; got != tt.secure {
 				t.Errorf("%s: HSTS is %v", tt.url, got)
 			}
-			again := record(w, http.MethodGet, "/", func(r *http.Request) { r.AddCookie(c) })
+			again := record(w, http.MethodGet, "/cart", func(r *http.Request) { r.AddCookie(c) })
 			if len(again.Result().Cookies()) != 0 {
 				t.Errorf("%s: a second cookie", tt.url)
 			}
-			forged := record(w, http.MethodGet, "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: tt.name, Value: "chosen"}) })
+			forged := record(w, http.MethodGet, "/cart", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: tt.name, Value: "chosen"}) })
 			if len(forged.Result().Cookies()) != 1 {
 				t.Errorf("%s: a session that the visitor made up was taken", tt.url)
 			}
@@ -76,8 +79,11 @@ func TestOtherSites(t *testing.T) {
 		"a sandboxed frame":    {"Origin": {"null"}},
 	} {
 		rec := record(w, http.MethodPost, "/cart", func(r *http.Request) { r.Header = from })
-		if rec.Code != http.StatusForbidden {
-			t.Errorf("%s: HTTP %d", name, rec.Code)
+		if rec.Code != http.StatusForbidden || !strings.Contains(rec.Body.String(), "Wick &amp; Wax") {
+			t.Errorf("%s: HTTP %d, %s", name, rec.Code, rec.Body)
+		}
+		if len(rec.Result().Cookies()) != 0 { // it would replace the customer's session
+			t.Errorf("%s: gets a new session", name)
 		}
 	}
 }

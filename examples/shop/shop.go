@@ -20,9 +20,10 @@ type Shop struct {
 	payments *journal.Journal // makes every payment; the client itself is used only for queries
 	tokens   *notify.TokenURLs
 	cipher   *cardgateway.TokenCipher // for the tokens of stored cards
-	refunds  refundList
 
 	url            string // of the shop, as browsers and the gateway see it
+	refundsEvery   time.Duration
+	tokenLate      time.Duration
 	secretKey      string
 	clientIPHeader string
 	typedCards     bool
@@ -37,11 +38,11 @@ const notificationPath = "/notifications"
 func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	shop := &Shop{
 		url: s.url, secretKey: s.secretKey, clientIPHeader: s.clientIPHeader, typedCards: s.typedCards,
-		demo: demo, log: s.log,
+		refundsEvery: cmp.Or(s.refundsEvery, refundsEvery), tokenLate: cmp.Or(s.tokenLate, tokenLate), demo: demo, log: s.log,
 	}
 	config := cardgateway.Config{
 		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), AttemptTimeout: cmp.Or(s.attemptTimeout, attemptTimeout), Logger: s.log,
-		HTTPClient: s.httpClient, HostedPageLifetime: s.hostedPageLifetime,
+		HTTPClient: s.httpClient, HostedPageLifetime: s.hostedPageLifetime, Observe: shop.observe,
 	}
 	if s.merchantID != "" {
 		config.Authenticate = cardgateway.BasicAuth(s.merchantID, s.secretKey)
@@ -94,6 +95,7 @@ func (s *Shop) Handler() http.Handler {
 	page("POST /checkout", s.placeOrder)
 	page("GET /orders", s.showOrders)
 	page("GET /orders/{id}", s.showOrder)
+	page("GET /orders/{id}/story", s.showStory)
 	page("GET /orders/{id}/pay", s.showRedirect)
 	page("POST /orders/{id}/pay", s.payAgain)
 	page("POST /orders/{id}/again", s.orderAgain)
@@ -103,6 +105,7 @@ func (s *Shop) Handler() http.Handler {
 	page("POST /cards/{id}/remove", s.removeCard)
 	page("GET /weekly", s.showWeekly)
 	page("POST /weekly", s.subscribe)
+	page("POST /orders/{id}/refund", s.refund)
 	page("GET /refunds", s.showRefunds)
 	if s.typedCards {
 		page("GET /weekly/card", s.showWeeklyCard)

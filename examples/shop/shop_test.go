@@ -1,12 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"net"
-	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -190,25 +185,15 @@ func TestDeclinedAgain(t *testing.T) {
 // TestUnsent makes the gateway unreachable: the order says that nothing was sent, and is then paid with the same
 // transactionId.
 func TestUnsent(t *testing.T) {
-	var broken atomic.Bool
-	dialer := &net.Dialer{}
-	w := open(t, func(s *setup) {
-		s.httpClient = &http.Client{Transport: &http.Transport{
-			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				if broken.Load() {
-					return nil, errors.New("the network is down")
-				}
-				return dialer.DialContext(ctx, network, address)
-			},
-		}}
-	})
+	gone := new(unreachable)
+	w := open(t, gone.option)
 	s := newShopper(t, w)
-	broken.Store(true)
+	gone.Store(true)
 	id := s.buy("cedar", "")
 	if got := s.match(`data-state="([^"]+)"`); got != string(Unsent) {
 		t.Fatalf("state %s", got)
 	}
-	broken.Store(false)
+	gone.Store(false)
 	s.post("/orders/"+id+"/pay", nil)
 	s.enter(s.hostedPage(), sandbox.Approved)
 	s.awaits(id, Paid)
@@ -228,10 +213,33 @@ func TestRefunds(t *testing.T) {
 	id := s.buy("pillar", "")
 	s.enter(s.hostedPage(), sandbox.Approved)
 	s.awaits(id, Paid)
-	s.post("/sandbox", values("do", "refund", "order", id))
-	s.get("/refunds")
-	if !strings.Contains(s.page, id) || !strings.Contains(s.page, "$24.00") || !strings.Contains(s.page, "Refunded") {
-		t.Errorf("the refund is not listed:\n%s", s.page)
+	if got := s.match(`id="refund"[^>]*>([^<]+)`); got != "Refund $24.00" {
+		t.Errorf("the button says %q", got)
+	}
+	newShopper(t, w).post("/orders/"+id+"/refund", nil)
+	if n := w.gateway.Refunded(id + "-R1"); n != 0 {
+		t.Errorf("another customer has refunded %d times", n)
+	}
+	s.post("/orders/"+id+"/refund", nil)
+	s.awaitsWord(id, "Refunded")
+	for _, path := range []string{"/orders/" + id, "/orders", "/refunds"} {
+		s.get(path)
+		for _, want := range []string{id, "$24.00", "Refunded"} {
+			if !strings.Contains(s.page, want) {
+				t.Errorf("%s does not say %q:\n%s", path, want, s.page)
+			}
+		}
+	}
+	s.get("/orders/" + id)
+	if want := "We returned $24.00 on " + time.Now().UTC().Format("2 January 2006"); !strings.Contains(s.page, want) {
+		t.Errorf("the order does not say %q:\n%s", want, s.page)
+	}
+	if got := s.match(`id="no-refund">([^<]+)`); got != "Nothing is left to refund." || strings.Contains(s.page, `id="refund"`) {
+		t.Errorf("of another refund it says %q", got)
+	}
+	s.post("/orders/"+id+"/refund", nil) // a form that was still open in another window
+	if n := w.gateway.Refunded(id + "-R1"); n != 1 || strings.Count(s.get("/orders/"+id).page, "data-refund=") != 1 {
+		t.Errorf("refunded %d times:\n%s", n, s.page)
 	}
 	other := newShopper(t, w)
 	otherID := other.buy("pillar", "")
@@ -239,6 +247,96 @@ func TestRefunds(t *testing.T) {
 	other.awaits(otherID, Paid)
 	if other.get("/refunds"); strings.Contains(other.page, id) {
 		t.Error("another customer sees the refund")
+	}
+}
+
+// TestRefundFaults refunds with every fault of the sandbox, each form sent twice. Run alone brings each refund into the state that the
+// gateway has.
+func TestRefundFaults(t *testing.T) {
+	w := open(t, impatient)
+	s := newShopper(t, w)
+	card := s.saveCard(sandbox.Approved)
+	w.courier.SetMode(courierDrop)
+	for _, fault := range sandbox.Faults(400 * time.Millisecond) {
+		t.Run(fault.Name, func(t *testing.T) {
+			s := *s
+			s.t = t
+			id := s.buy("tapers", card)
+			s.awaits(id, Paid)
+			fault.Operation = sandbox.OpCreateRefund
+			w.gateway.Inject(fault.Fault)
+			for range 2 {
+				s.post("/orders/"+id+"/refund", nil)
+			}
+			want, made := "Refunded", 1
+			if fault.Commit == sandbox.CommitNever {
+				want, made = "Refund being checked", 0
+			}
+			s.awaitsWord(id, want)
+			if n := w.gateway.Refunded(id + "-R1"); n != made {
+				t.Errorf("refunded %d times, want %d", n, made)
+			}
+		})
+	}
+}
+
+// TestOfficeRefund makes refunds in the gateway's back office. The shop shows them, also if their notifications are lost, and refunds the
+// rest itself.
+func TestOfficeRefund(t *testing.T) {
+	for mode, every := range map[string]time.Duration{courierPrompt: time.Hour, courierDrop: 25 * time.Millisecond} {
+		t.Run(mode, func(t *testing.T) {
+			w := open(t, func(s *setup) { s.refundsEvery = every })
+			s := newShopper(t, w)
+			id := s.buy("pillar", "")
+			s.enter(s.hostedPage(), sandbox.Approved)
+			s.awaits(id, Paid)
+			w.courier.SetMode(mode)
+			if _, err := w.gateway.Refund(id, "4.50", ""); err != nil {
+				t.Fatal(err)
+			}
+			s.awaitsWord(id, "Partly refunded")
+			if got := s.match(`id="refund"[^>]*>([^<]+)`); got != "Refund $19.50" {
+				t.Errorf("the button says %q", got)
+			}
+			s.post("/orders/"+id+"/refund", nil)
+			s.awaitsWord(id, "Refunded")
+			if !strings.Contains(s.page, "We returned $24.00") {
+				t.Errorf("the order does not say how much:\n%s", s.page)
+			}
+		})
+	}
+}
+
+// TestRefundNotMade: a refund that the gateway refuses or declines, and one for which it cannot be reached, return no money. The order
+// says so, and offers it again: with the same id, or with another one after a decline, which is final.
+func TestRefundNotMade(t *testing.T) {
+	gone := new(unreachable)
+	w := open(t, gone.option)
+	for _, tt := range []struct {
+		state State
+		code  int // with which the gateway answers; 0 if it cannot be reached
+		id    string
+	}{{Unsent, 0, "-R1"}, {Refused, 201, "-R1"}, {Declined, 112, "-R2"}} {
+		t.Run(string(tt.state), func(t *testing.T) {
+			s := newShopper(t, w)
+			id := s.buy("pillar", "")
+			s.enter(s.hostedPage(), sandbox.Approved)
+			s.awaits(id, Paid)
+			if tt.code != 0 {
+				w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitNever, Code: tt.code})
+			}
+			gone.Store(tt.code == 0)
+			s.post("/orders/"+id+"/refund", nil)
+			gone.Store(false)
+			if got := s.match(`data-refund="([^"]+)"`); got != string(tt.state) {
+				t.Errorf("the refund is %s", got)
+			}
+			s.post("/orders/"+id+"/refund", nil)
+			s.awaitsWord(id, "Refunded")
+			if n := w.gateway.Refunded(id + tt.id); n != 1 {
+				t.Errorf("refunded %d times as %s", n, tt.id)
+			}
+		})
 	}
 }
 
@@ -251,8 +349,20 @@ func TestProcessing(t *testing.T) {
 	if got := s.match(`data-state="([^"]+)"`); got != string(Processing) {
 		t.Errorf("state %s", got)
 	}
+	for path, want := range map[string][3]bool{ // without script it loads itself again, says so, and can be told to stay
+		"/orders/" + id: {true, true, false}, "/orders/" + id + "?stay": {true, false, true}, "/orders": {false, false, false},
+	} {
+		s.get(path)
+		has := func(text string) bool { return strings.Contains(s.page, text) }
+		if got := [3]bool{has("follow.js"), has(`http-equiv="refresh"`) && has("?stay"), has("Look again")}; got != want {
+			t.Errorf("%s: got %v, want %v: a script, a refresh that can be stopped, a link", path, got, want)
+		}
+	}
 	s.post("/sandbox", values("do", "decline", "order", id))
 	s.awaits(id, Declined)
+	if s.get("/orders/" + id); strings.Contains(s.page, "follow.js") || strings.Contains(s.page, "refresh") {
+		t.Errorf("a final order is loaded again:\n%s", s.page)
+	}
 }
 
 func TestRemovedCard(t *testing.T) {

@@ -1,5 +1,15 @@
 package main
 
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// cancelledText is the gateway's text if the cardholder has left its page with Cancel. The interface defines no texts: this is the
+// sandbox's. With another one, such an order is shown as declined.
+const cancelledText = "Cancelled by the cardholder"
+
 // Status describes a state for the customer.
 type Status struct {
 	Tone  string // of the page: good, bad, busy or plain
@@ -12,8 +22,11 @@ type Status struct {
 func statusOf(o Order) Status {
 	switch o.State {
 	case Paid:
-		return Status{"good", "Paid", "Thank you. Your order is paid.", "We pack it today and write to you when it leaves."}
+		return statusOfPaid(o)
 	case Declined:
+		if o.Reason == cancelledText {
+			return Status{"plain", "Cancelled", "You cancelled the payment.", "Nothing was charged. You can order again whenever you like."}
+		}
 		return Status{"bad", "Declined", "The payment was declined.", "Nothing was charged. You can try again with another card."}
 	case Processing:
 		return Status{"busy", "Processing", "Your payment is being processed.",
@@ -41,3 +54,51 @@ func statusOf(o Order) Status {
 	}
 	return Status{"busy", "Open", "Your order is written down.", "Its payment has not been started yet."}
 }
+
+// statusOfPaid returns the status of an order whose payment was made, and perhaps returned.
+func statusOfPaid(o Order) Status {
+	for _, r := range o.Refunds {
+		switch r.State {
+		case Open, Checking:
+			return Status{"busy", "Refund being checked", "We are checking your refund.",
+				"The answer of the payment service was lost on its way to us. We are finding out whether " + money(r.Amount) +
+					" was returned, and will not return it twice. This settles by itself."}
+		case Processing:
+			return Status{"busy", "Being refunded", "Your money is on its way back.",
+				"The payment service has accepted the refund of " + money(r.Amount) + ", and has not finished it yet."}
+		}
+	}
+	sum, last := o.refunded()
+	switch {
+	case sum.IsZero():
+		return Status{"good", "Paid", "Thank you. Your order is paid.", "We pack it today and write to you when it leaves."}
+	case sum.LessThan(o.Amount):
+		return Status{"good", "Partly refunded", "A part of your money was returned.",
+			money(sum) + " of " + money(o.Amount) + " was returned, the last of it on " + date(last) + ". Your bank may show it some days later."}
+	}
+	return Status{"plain", "Refunded", "Your money was returned.",
+		"We returned " + money(sum) + " on " + date(last) + ". Your bank may show it some days later. Nothing will be sent to you."}
+}
+
+// statusOfRefund returns the status of one refund.
+func statusOfRefund(r Refund) Status {
+	switch r.State {
+	case Refunded:
+		return Status{"good", "Refunded", "", "Returned on " + date(r.Made) + "."}
+	case Processing:
+		return Status{"busy", "On its way", "", "Accepted by the payment service."}
+	case Declined:
+		return Status{"bad", "Declined", "", "The payment service declined it. No money was returned."}
+	case Unsent:
+		return Status{"bad", "Not sent", "", "The payment service could not be reached. No money was returned. You can try again."}
+	case Refused:
+		return Status{"bad", "Refused", "", "The payment service did not accept it. No money was returned. You can try again."}
+	case Unpaid, Conflict:
+		return Status{"bad", "Being looked at", "", "Somebody is looking at it. We will write to you, and nothing will be lost."}
+	}
+	return Status{"busy", "Being checked", "", "The answer was lost, and we are finding out what became of it."}
+}
+
+func money(d decimal.Decimal) string { return "$" + d.StringFixed(2) }
+
+func date(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }

@@ -15,7 +15,7 @@ type StoredCard struct {
 	Card        string // the last four digits
 	Encrypted   string // the token; see cardgateway.TokenCipher
 	RedirectURL string // where the cardholder enters the card
-	Created     time.Time
+	Changed     time.Time
 }
 
 // CardState is the state of storing a card.
@@ -27,22 +27,23 @@ const (
 	CardEntered CardState = "entered" // the gateway has the card; its token arrives only by notification
 	CardReady   CardState = "ready"   // there is a token
 	CardFailed  CardState = "failed"
+	CardUnsent  CardState = "unsent" // the gateway could not be reached
 )
 
 // AddCard records that a customer wants to store a card.
 func (s *Store) AddCard(ctx context.Context, c *StoredCard) error {
-	c.Created, c.State = time.Now(), CardOpen
-	_, err := s.db.ExecContext(ctx, `INSERT INTO cards (id, customer, state, created) VALUES ($1, $2, $3, $4)`,
-		c.ID, c.Customer, c.State, c.Created.UnixMicro())
+	c.Changed, c.State = time.Now(), CardOpen
+	_, err := s.db.ExecContext(ctx, `INSERT INTO cards (id, customer, state, created, changed) VALUES ($1, $2, $3, $4, $4)`,
+		c.ID, c.Customer, c.State, c.Changed.UnixMicro())
 	return err
 }
 
-const cardColumns = `id, customer, state, card, token, redirect_url, created`
+const cardColumns = `id, customer, state, card, token, redirect_url, changed`
 
 func scanCard(row interface{ Scan(...any) error }) (c StoredCard, err error) {
-	var created int64
-	err = row.Scan(&c.ID, &c.Customer, &c.State, &c.Card, &c.Encrypted, &c.RedirectURL, &created)
-	c.Created = time.UnixMicro(created)
+	var changed int64
+	err = row.Scan(&c.ID, &c.Customer, &c.State, &c.Card, &c.Encrypted, &c.RedirectURL, &changed)
+	c.Changed = time.UnixMicro(changed)
 	return c, err
 }
 
@@ -70,9 +71,11 @@ func (s *Store) SetCard(ctx context.Context, id string, p Payment) error {
 		state = CardEntered
 	case Waiting, Processing, Checking:
 		state = CardOpen
+	case Unsent:
+		state = CardUnsent
 	}
-	_, err := s.db.ExecContext(ctx, `UPDATE cards SET state = $1, redirect_url = COALESCE(NULLIF($2, ''), redirect_url)
-		WHERE id = $3 AND state = $4`, state, p.RedirectURL, id, CardOpen)
+	_, err := s.db.ExecContext(ctx, `UPDATE cards SET state = $1, redirect_url = COALESCE(NULLIF($2, ''), redirect_url), changed = $5
+		WHERE id = $3 AND state = $4`, state, p.RedirectURL, id, CardOpen, time.Now().UnixMicro())
 	return err
 }
 

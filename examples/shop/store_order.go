@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -90,6 +91,9 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 	o.Lines, err = collect(rows, err, func(rows *sql.Rows) (l Line, err error) {
 		return l, rows.Scan(&l.SKU, &l.Name, &l.Price, &l.Quantity)
 	})
+	if err == nil {
+		o.Refunds, err = s.refundsOfOrder(ctx, id)
+	}
 	return o, err
 }
 
@@ -97,16 +101,41 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 func (s *Store) OrdersOf(ctx context.Context, customer string) ([]Order, error) {
 	rows, err := s.db.QueryContext(ctx,
 		`SELECT `+orderColumns+` FROM orders WHERE customer = $1 ORDER BY created DESC, id LIMIT 100`, customer)
-	return collect(rows, err, func(rows *sql.Rows) (Order, error) { return scanOrder(rows) })
+	orders, err := collect(rows, err, func(rows *sql.Rows) (Order, error) { return scanOrder(rows) })
+	if err != nil {
+		return nil, err
+	}
+	refunds, err := s.RefundsOf(ctx, customer)
+	for _, r := range slices.Backward(refunds) {
+		if i := slices.IndexFunc(orders, func(o Order) bool { return o.ID == r.OrderID }); i >= 0 {
+			orders[i].Refunds = append(orders[i].Refunds, r)
+		}
+	}
+	return orders, err
 }
 
-// Paying returns the payments of orders whose outcome is not stored. The shop may have been stopped before their calls began: then the
+// BuyerOf returns what the customer has entered for the last order. It is empty if there is none.
+func (s *Store) BuyerOf(ctx context.Context, customer string) (b Buyer, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT first_name, last_name, email, country FROM orders WHERE customer = $1
+		ORDER BY created DESC, id LIMIT 1`, customer).Scan(&b.FirstName, &b.LastName, &b.Email, &b.Country)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Buyer{}, nil
+	}
+	return b, err
+}
+
+// Paying returns the payments and refunds whose outcome is not stored. The shop may have been stopped before their calls began: then the
 // journal has no entry that Run could report.
 func (s *Store) Paying(ctx context.Context) ([]journal.ID, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id FROM orders WHERE state = $1 ORDER BY created, id LIMIT 10000`, Open)
+	rows, err := s.db.QueryContext(ctx, `SELECT id, 0 FROM orders WHERE state = $1
+		UNION ALL SELECT id, 1 FROM refunds WHERE state = $1 LIMIT 10000`, Open)
 	return collect(rows, err, func(rows *sql.Rows) (journal.ID, error) {
 		var id string
-		err := rows.Scan(&id)
+		var refund int
+		err := rows.Scan(&id, &refund)
+		if refund == 1 {
+			return journal.RefundID(id), err
+		}
 		return journal.PaymentID(id), err
 	})
 }

@@ -41,6 +41,8 @@ func TestStore(t *testing.T) {
 			}()
 			t.Run("an order is placed once", func(t *testing.T) { testPlaceOnce(t, s) })
 			t.Run("outcomes in any order", func(t *testing.T) { testSetPayment(t, s) })
+			t.Run("refunds", func(t *testing.T) { testRefunds(t, s) })
+			t.Run("events", func(t *testing.T) { testEvents(t, s) })
 			t.Run("one look in each interval", func(t *testing.T) { testMayLook(t, s) })
 			t.Run("cards", func(t *testing.T) { testCards(t, s) })
 		})
@@ -72,7 +74,9 @@ func customerOf(t *testing.T) string { return newID(t.Name()[:1]) }
 
 func placed(t *testing.T, s *Store) *Order {
 	t.Helper()
-	o := &Order{ID: newID("S"), Customer: customerOf(t), Kind: KindHosted, Amount: price("24.00")}
+	o := &Order{
+		ID: newID("S"), Customer: customerOf(t), Kind: KindHosted, Amount: price("24.00"), Buyer: Buyer{"Ada", "Gross", "ada@mail.test", "US"},
+	}
 	if err := s.AddToCart(t.Context(), o.Customer, "pillar"); err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +169,86 @@ func testSetPayment(t *testing.T, s *Store) {
 	want := Payment{State: Paid, UniqueID: "1", RedirectURL: "https://g", Evidence: 2} // an outcome without an id keeps it
 	if got, err := s.Order(t.Context(), o.ID); err != nil || got.Payment != want {
 		t.Errorf("got %+v, %v; want %+v", got.Payment, err, want)
+	}
+}
+
+func testRefunds(t *testing.T, s *Store) {
+	placed(t, s) // another order, without a uniqueId
+	o := placed(t, s)
+	if _, err := s.SetPayment(t.Context(), o.ID, Payment{State: Paid, UniqueID: o.ID + "-unique", Evidence: 1}); err != nil {
+		t.Fatal(err)
+	}
+	made := time.Date(2026, 10, 5, 8, 0, 0, 0, time.UTC)
+	first := Refund{ID: o.ID + "-R1", OrderID: o.ID, Amount: price("4.50"), State: Open, Evidence: -1}
+	for range 2 { // a form that is sent twice
+		if err := s.AddRefund(t.Context(), &first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if paying, err := s.Paying(t.Context()); err != nil || !slices.Contains(paying, journal.RefundID(first.ID)) {
+		t.Errorf("without an outcome are %v, %v; want %s among them", paying, err, first.ID)
+	}
+	for _, r := range []Refund{
+		{ID: first.ID, State: Checking}, {ID: first.ID, State: Refunded, Evidence: 2, Made: made}, {ID: first.ID, State: Processing, Evidence: 1},
+	} {
+		if _, err := s.SetRefund(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	office := Refund{ID: o.ID + "-office", Amount: price("1.00"), State: Processing}
+	final := office
+	final.State, final.Evidence, final.Made = Refunded, 1, made
+	for _, r := range []Refund{office, final, office} {
+		if err := s.SetOfficeRefund(t.Context(), r, o.ID+"-unique"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	office.ID += "-of-nobody"
+	for _, uniqueID := range []string{"", "9"} {
+		if err := s.SetOfficeRefund(t.Context(), office, uniqueID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stray int
+	if err := s.db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM refunds WHERE id = $1`, office.ID).Scan(&stray); err != nil || stray != 0 {
+		t.Errorf("%d refunds of no order were stored, %v", stray, err)
+	}
+	got, err := s.Order(t.Context(), o.ID)
+	if err != nil || len(got.Refunds) != 2 {
+		t.Fatalf("the refunds are %+v, %v", got.Refunds, err)
+	}
+	for i, want := range []string{first.ID + " 4.5 refunded 2", o.ID + "-office 1 refunded 1"} {
+		r := got.Refunds[i]
+		if text := fmt.Sprint(r.ID, " ", r.Amount, " ", r.State, " ", r.Evidence); text != want || !r.Made.Equal(made) || r.OrderID != o.ID {
+			t.Errorf("refund %d is %s, made %s; want %s", i, text, r.Made, want)
+		}
+	}
+	all, err := s.OrdersOf(t.Context(), o.Customer)
+	if err != nil || len(all) != 1 || len(all[0].Refunds) != 2 || all[0].Refunds[0].ID != first.ID {
+		t.Errorf("the orders are %+v, %v", all, err)
+	}
+	if b, err := s.BuyerOf(t.Context(), o.Customer); err != nil || b != o.Buyer {
+		t.Errorf("the buyer is %+v, %v", b, err)
+	}
+	if b, err := s.BuyerOf(t.Context(), "nobody"); err != nil || b != (Buyer{}) {
+		t.Errorf("nobody is %+v, %v", b, err)
+	}
+}
+
+func testEvents(t *testing.T, s *Store) {
+	id, begun := newID("S"), time.Date(2026, 10, 5, 8, 0, 0, 0, time.UTC)
+	for i, what := range []Event{EventSent, EventAsked, EventNotified, EventAsked, EventAsked} {
+		if err := s.AddEvent(t.Context(), id, what, begun.Add(time.Duration(i)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Events(t.Context(), id)
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%d events, %v", len(got), err)
+	}
+	asked := got[1]
+	if asked.Word != "Asked" || asked.Times != 3 || !asked.At.Equal(begun.Add(time.Second)) || !asked.Last.Equal(begun.Add(4*time.Second)) {
+		t.Errorf("got %+v", asked)
 	}
 }
 
