@@ -1,3 +1,3 @@
-// Package doctest tests the documentation: every Go snippet on a Markdown page compiles, every link between pages has a target, and
+// Package doctest tests the documentation: every Go snippet on a Markdown page compiles and runs, every link between pages has a target, and
 // files and functions named on a page exist. It has no other code.
 package doctest

@@ -26,20 +26,7 @@ import (
 // testdata/prelude.go declares, and it need not import the packages of fragmentImports; variables that it declares need
 // not be used.
 func TestSnippetsCompile(t *testing.T) {
-	var files []*source
-	for _, p := range readPages(t) {
-		if p.path == "docs/program.md" { // its files are one program: package faults/program builds it
-			continue
-		}
-		for _, s := range p.snippets {
-			if s.language == "go" && (path.Dir(p.path) == "." || path.Dir(p.path) == "docs") {
-				files = append(files, newSource(t, s))
-			}
-		}
-	}
-	if len(files) < 10 {
-		t.Errorf("got %d snippets, want more: they are not found", len(files))
-	}
+	files := snippets(t)
 	prelude, err := os.ReadFile("testdata/prelude.go")
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +46,25 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 }
 
+// snippets returns the Go snippets of the pages in the root and in docs, also those that are whole files.
+func snippets(t *testing.T) (files []*source) {
+	t.Helper()
+	for _, p := range readPages(t) {
+		if p.path == "docs/program.md" || p.path == "docs/moving.md" { // its files are one program: package faults/program builds it
+			continue
+		}
+		for _, s := range p.snippets {
+			if s.language == "go" && (path.Dir(p.path) == "." || path.Dir(p.path) == "docs") {
+				files = append(files, newSource(t, s))
+			}
+		}
+	}
+	if len(files) < 10 {
+		t.Errorf("got %d snippets, want more: they are not found", len(files))
+	}
+	return files
+}
+
 // fragmentImports are the packages that a fragment need not import.
 var fragmentImports = []string{
 	"context", "database/sql", "encoding/json", "errors", "fmt", "log", "log/slog", "net/http", "net/http/httptest", "os",
@@ -66,6 +72,7 @@ var fragmentImports = []string{
 	"github.com/cardgateway/cardgateway-go",
 	"github.com/cardgateway/cardgateway-go/journal",
 	"github.com/cardgateway/cardgateway-go/journal/sqlite",
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore",
 	"github.com/cardgateway/cardgateway-go/notify",
 	"github.com/cardgateway/cardgateway-go/sandbox",
 	"github.com/shopspring/decimal",
@@ -94,9 +101,10 @@ func newSource(t *testing.T, s snippet) *source {
 		body = strings.Repeat("\n", strings.Count(ownImports, "\n")) + strings.TrimPrefix(s.text, ownImports)
 	}
 	head := "package fragment\n" + ownImports
+	code := toEndOfLine.ReplaceAllString(body, "")
 	for _, p := range fragmentImports {
 		name := strings.TrimSuffix(path.Base(p), "-go")
-		if strings.Contains(body, name+".") && !strings.Contains(ownImports, strconv.Quote(p)) {
+		if strings.Contains(code, name+".") && !strings.Contains(ownImports, strconv.Quote(p)) {
 			head += fmt.Sprintf("import %s %q\n", name, p)
 		}
 	}
@@ -107,6 +115,9 @@ func newSource(t *testing.T, s snippet) *source {
 	}
 	return f
 }
+
+// toEndOfLine is a comment, or a part of a URL, which names no package either.
+var toEndOfLine = regexp.MustCompile(`//.*`)
 
 func isFile(text string) bool {
 	_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.PackageClauseOnly)

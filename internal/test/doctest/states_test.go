@@ -25,7 +25,7 @@ func TestStatesAreListed(t *testing.T) {
 		want          []string
 	}{
 		{"docs/program.md", `(?m)^\t\t\tjournal\.(\w+):`, states},
-		{"docs/money.md", "(?m)^\\| `(\\w+)`(?:, code \\d+)? \\|", states},
+		{"docs/journal.md", "(?m)^\\| `(\\w+)`(?:, code \\d+)? \\|", states},
 		{"docs/refunds.md", "(?m)^\\| `(\\w+)` \\|", ofRefund},
 	} {
 		t.Run(tt.page, func(t *testing.T) {

@@ -24,6 +24,7 @@ var (
 	token    cardgateway.Token
 	req      cardgateway.TokenPaymentRequest
 	payment  *cardgateway.Transaction
+	checkout *cardgateway.Transaction
 	err      error
 	urls     *notify.TokenURLs
 
@@ -41,6 +42,7 @@ var (
 		Store(context.Context, *cardgateway.Transaction) error
 	}
 	mirror           localMirror
+	checkpoint       cardgateway.Checkpoint
 	open             openPayment
 	config           cardgateway.Config
 	calls            interface{ Add(string, int64) }
@@ -53,6 +55,7 @@ var (
 
 	subscription func(transactionID string) cardgateway.SubscriptionRequest
 	storeOutcome func(context.Context, journal.Entry) error
+	payOrder     func(baseURL, token, transactionID string)
 )
 
 // merchantOrders is the merchant's own database.
@@ -72,6 +75,7 @@ type merchantOrders interface {
 // localMirror is where a job keeps the rows of a walk.
 type localMirror interface {
 	Store(context.Context, *cardgateway.Transaction) error
+	StoreBatch(context.Context, []*cardgateway.Transaction, cardgateway.Checkpoint) error
 	ContinueLater(context.Context, cardgateway.Checkpoint) error
 	DayIsComplete(context.Context, time.Time) error
 }

@@ -1,0 +1,214 @@
+// Package site tests the site that .ci/site makes. It has no other code.
+package site
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestSite builds the site, and looks at every page with an accessibility checker, at a desk and on a phone, light and dark. Nothing
+// is found, nothing has to be scrolled sideways, nothing moves while a page is loaded, nothing comes from another host, and every
+// link between pages leads to a page and to an id on it.
+func TestSite(t *testing.T) {
+	testprogram.Node.Path(t)
+	testprogram.Browser.Path(t)
+	if out, err := exec.CommandContext(t.Context(), "../.ci/site").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const dist = ".vitepress/dist"
+	server := httptest.NewServer(http.FileServer(http.Dir(dist)))
+	t.Cleanup(server.Close)
+	var pages []string
+	err := filepath.WalkDir(dist, func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".html" {
+			pages = append(pages, strings.TrimPrefix(filepath.ToSlash(path), dist))
+		}
+		return err
+	})
+	if err != nil || len(pages) < 30 {
+		t.Fatalf("got %d pages, want all of the sidebar (%v)", len(pages), err)
+	}
+	axe, err := os.ReadFile(filepath.Join("..", "examples", "shop", "testdata", "axe", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := browser{ctx: open(t), origin: server.URL, axe: string(axe)}
+	t.Run("search", func(t *testing.T) { b.search(t) })
+
+	shown := map[string]look{}
+	for _, width := range []int64{1280, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.emulate(t, width, scheme)
+			for _, page := range pages {
+				t.Run(fmt.Sprintf("%s/%d/%s", strings.ReplaceAll(page[1:], "/", "_"), width, scheme), func(t *testing.T) { shown[page] = b.look(t, page) })
+			}
+		}
+	}
+	if len(shown) < len(pages) { // with -run: links to the others cannot be checked
+		return
+	}
+	for page, l := range shown {
+		for _, target := range l.Links {
+			path, id, _ := strings.Cut(strings.TrimPrefix(target, server.URL), "#")
+			if path == "/" {
+				path = "/index.html"
+			}
+			if to, ok := shown[path]; !ok {
+				t.Errorf("%s: a link leads to %s, which is no page", page, path)
+			} else if id != "" && !slices.Contains(to.IDs, id) {
+				t.Errorf("%s: a link leads to %s, which has no %q", page, path, id)
+			}
+		}
+	}
+}
+
+// browser is a tab of a browser.
+type browser struct {
+	ctx         context.Context
+	origin, axe string
+}
+
+// open starts Chromium until the end of the test.
+func open(t *testing.T) context.Context {
+	t.Helper()
+	profile, err := os.MkdirTemp("", "site-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(testprogram.Browser.Path(t)), chromedp.UserDataDir(profile), chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
+	)
+	if os.Geteuid() == 0 { // Chromium's own sandbox does not work for root
+		options = append(options, chromedp.NoSandbox)
+	}
+	timed, cancelTimed := context.WithTimeout(context.Background(), 30*time.Minute) // only for a browser that hangs
+	allocated, stop := chromedp.NewExecAllocator(timed, options...)
+	ctx, cancel := chromedp.NewContext(allocated)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx)
+		cancel()
+		stop()
+		cancelTimed()
+		for range 50 { // its children write for a moment longer
+			if os.RemoveAll(profile) == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	return ctx
+}
+
+func (b browser) emulate(t *testing.T, width int64, scheme string) {
+	t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}
+	err := chromedp.Do(b.ctx, chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
+		return err
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// look is what a page is like.
+type look struct {
+	Violations, Links, IDs, Elsewhere []string
+	TooWide, Requests, Bytes          int
+	Shift                             float64 // cumulative layout shift
+	Shifts                            []string
+}
+
+const script = `;(async () => {
+	const shifts = []
+	new PerformanceObserver(list => shifts.push(...list.getEntries())).observe({type: "layout-shift", buffered: true})
+	const loaded = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+	const narrow = innerWidth < 1000, dark = matchMedia("(prefers-color-scheme: dark)").matches
+	const found = await axe.run(
+		narrow ? {exclude: [["pre code"]]} : document, // the colours of code are the same on every screen
+		{resultTypes: ["violations"], ...(dark && {runOnly: ["color-contrast"]})}, // no other rule looks at colours
+	)
+	return {
+		Violations: found.violations.flatMap(v => v.nodes.map(n => v.impact + ", " + v.id + ": " + v.help + ": " + n.html.slice(0, 200))),
+		Links: [...document.links].map(a => a.href).filter(href => href.startsWith(location.origin)),
+		IDs: [...document.querySelectorAll("[id]")].map(e => e.id),
+		Elsewhere: loaded.map(e => e.name).filter(name => !name.startsWith(location.origin) && !name.startsWith("data:")),
+		TooWide: document.documentElement.scrollWidth - innerWidth,
+		Requests: loaded.length,
+		Bytes: loaded.reduce((sum, e) => sum + e.encodedBodySize, 0),
+		Shift: shifts.reduce((sum, e) => sum + e.value, 0),
+		Shifts: shifts.flatMap(e => e.sources.map(s => s.node?.outerHTML?.slice(0, 200))),
+	}
+})()`
+
+func (b browser) look(t *testing.T, page string) (l look) {
+	t.Helper()
+	if err := chromedp.Do(b.ctx, chromedp.Navigate(b.origin+page)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](`document.querySelector("#app").__vue_app__ != null`)); err != nil {
+		t.Fatal(err)
+	}
+	l, err := chromedp.Run(b.ctx, chromedp.Evaluate[look](b.axe+script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range l.Violations {
+		t.Error(v)
+	}
+	for _, name := range l.Elsewhere {
+		t.Errorf("%s comes from another host", name)
+	}
+	if l.TooWide > 0 {
+		t.Errorf("%d pixels too wide", l.TooWide)
+	}
+	if l.Shift > 0.01 { // a tenth of what Web Vitals calls good
+		t.Errorf("the layout shifts by %v while the page is loaded: %q", l.Shift, l.Shifts)
+	}
+	t.Logf("%d requests, %d bytes, layout shift %.4f", l.Requests, l.Bytes, l.Shift)
+	return l
+}
+
+// search looks for an exported name, which is found by its name, and goes to the first page that is found.
+func (b browser) search(t *testing.T) {
+	b.emulate(t, 1280, "light")
+	err := chromedp.Do(b.ctx,
+		chromedp.Navigate(b.origin+"/start.html"),
+		chromedp.Click(".VPNavBarSearch button"),
+		chromedp.WaitVisible("#localsearch-input"),
+		chromedp.SendKeys("#localsearch-input", "NewHandler"),
+		chromedp.WaitVisible(".results .result"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector(".results").innerText.replace(/\s+/g, " ")`))
+	if want := "notify func NewHandler"; err != nil || !strings.Contains(found, want) {
+		t.Errorf("found %q (%v), want %q", found, err, want)
+	}
+	if err := chromedp.Do(b.ctx, chromedp.SendKeys("#localsearch-input", kb.Enter)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](`location.pathname != "/start.html"`)); err != nil {
+		t.Fatal(err)
+	}
+}
