@@ -165,6 +165,7 @@ func (b *tab) where() string {
 		if (document.readyState !== "complete") return "loading";
 		if (document.querySelector("#card-form")) return "card page";
 		if (document.querySelector("#threed-form")) return "3D page";
+		if (document.querySelector("#back")) return "finished page";
 		const state = document.querySelector("#state");
 		return state ? "order " + state.dataset.state : location.pathname;
 	})()`))
@@ -202,6 +203,8 @@ func (b *tab) reaches(who cardholder, want State) {
 			b.click("#refuse")
 		case place == "3D page":
 			b.click("#approve")
+		case place == "finished page": // paid, and the shop did not know it yet
+			b.click("#back")
 		case place == "order waiting": // the page may be replacing the link
 			_, _ = chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS("#to-page")))
 		case strings.HasPrefix(place, "order ") && b.has("main[data-again]"):
