@@ -90,9 +90,6 @@ func (s *Shop) showRedirect(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.look(r.Context(), &o); err != nil { // it may be paid by now
-		return err
-	}
 	if o.State != Waiting || o.RedirectURL == "" {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
