@@ -22,8 +22,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestSite builds the site, and looks at every page with an accessibility checker, at a desk and on a phone, light and dark. Nothing
-// is found, nothing has to be scrolled sideways, nothing moves while a page is loaded, nothing comes from another host, and every
+// TestSite builds the site, and looks at every page with an accessibility checker, at a desk and on a phone, light and dark, with
+// CARDGATEWAY_LONG=1 each with each. Nothing is found, nothing has to be scrolled sideways, nothing moves while a page is loaded, nothing comes from another host, and every
 // link between pages leads to a page and to an id on it.
 func TestSite(t *testing.T) {
 	testprogram.Node.Path(t)
@@ -52,12 +52,10 @@ func TestSite(t *testing.T) {
 	t.Run("search", func(t *testing.T) { b.search(t) })
 
 	shown := map[string]look{}
-	for _, width := range []int64{1280, 390} {
-		for _, scheme := range []string{"light", "dark"} {
-			b.emulate(t, width, scheme)
-			for _, page := range pages {
-				t.Run(fmt.Sprintf("%s/%d/%s", strings.ReplaceAll(page[1:], "/", "_"), width, scheme), func(t *testing.T) { shown[page] = b.look(t, page) })
-			}
+	for _, screen := range screens() {
+		b.emulate(t, screen)
+		for _, page := range pages {
+			t.Run(fmt.Sprintf("%s/%s", strings.ReplaceAll(page[1:], "/", "_"), screen), func(t *testing.T) { shown[page] = b.look(t, page) })
 		}
 	}
 	if len(shown) < len(pages) { // with -run: links to the others cannot be checked
@@ -116,12 +114,27 @@ func open(t *testing.T) context.Context {
 	return ctx
 }
 
-func (b browser) emulate(t *testing.T, width int64, scheme string) {
+// screen is a width of the window and a colour scheme.
+type screen struct {
+	width  int64
+	scheme string
+}
+
+func (s screen) String() string { return fmt.Sprintf("%d/%s", s.width, s.scheme) }
+
+func screens() []screen {
+	if os.Getenv("CARDGATEWAY_LONG") == "1" {
+		return []screen{{1280, "light"}, {1280, "dark"}, {390, "light"}, {390, "dark"}}
+	}
+	return []screen{{1280, "light"}, {390, "dark"}}
+}
+
+func (b browser) emulate(t *testing.T, s screen) {
 	t.Helper()
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		{Name: "prefers-color-scheme", Value: s.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}}
-	err := chromedp.Do(b.ctx, chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	err := chromedp.Do(b.ctx, chromedp.EmulateViewport(s.width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
 		return err
 	}))
@@ -142,11 +155,7 @@ const script = `;(async () => {
 	const shifts = []
 	new PerformanceObserver(list => shifts.push(...list.getEntries())).observe({type: "layout-shift", buffered: true})
 	const loaded = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
-	const narrow = innerWidth < 1000, dark = matchMedia("(prefers-color-scheme: dark)").matches
-	const found = await axe.run(
-		narrow ? {exclude: [["pre code"]]} : document, // the colours of code are the same on every screen
-		{resultTypes: ["violations"], ...(dark && {runOnly: ["color-contrast"]})}, // no other rule looks at colours
-	)
+	const found = await axe.run(document, {resultTypes: ["violations"]})
 	return {
 		Violations: found.violations.flatMap(v => v.nodes.map(n => v.impact + ", " + v.id + ": " + v.help + ": " + n.html.slice(0, 200))),
 		Links: [...document.links].map(a => a.href).filter(href => href.startsWith(location.origin)),
@@ -190,7 +199,7 @@ func (b browser) look(t *testing.T, page string) (l look) {
 
 // search looks for an exported name, which is found by its name, and goes to the first page that is found.
 func (b browser) search(t *testing.T) {
-	b.emulate(t, 1280, "light")
+	b.emulate(t, screen{1280, "light"})
 	err := chromedp.Do(b.ctx,
 		chromedp.Navigate(b.origin+"/start.html"),
 		chromedp.Click(".VPNavBarSearch button"),
