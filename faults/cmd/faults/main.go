@@ -44,6 +44,7 @@ type measurement struct {
 	payments, refunds, entries int
 	seed                       uint64
 	stores                     map[string]string // a specification for each kind of store
+	commit                     string            // which is measured, with "-dirty" if files have been changed since
 	out                        bytes.Buffer      // the tables of the current part
 }
 
@@ -57,6 +58,11 @@ func (m *measurement) run(only string, write bool) (failed error) {
 			done()
 		}
 	}()
+	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return err
+	}
+	m.commit = strings.TrimSpace(string(commit)) // before the page changes
 	known := false
 	for _, part := range []struct {
 		name    string
@@ -99,11 +105,7 @@ func (m *measurement) publish(part string, write bool) error {
 	if err != nil {
 		return err
 	}
-	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
-	if err != nil {
-		return err
-	}
-	results := fmt.Sprintf("\n%s\nMeasured on %s at commit %s.\n\n", &m.out, time.Now().Format(time.DateOnly), strings.TrimSpace(string(commit)))
+	results := fmt.Sprintf("\n%s\nMeasured on %s at commit %s.\n\n", &m.out, time.Now().Format(time.DateOnly), m.commit)
 	changed, err := faults.Section(string(text), part, results)
 	if err != nil {
 		return err
