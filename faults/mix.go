@@ -139,11 +139,9 @@ func (r *Row) judge(id string, v Verdict, charged int) {
 func Print(w io.Writer, rows []*Row) {
 	var cells [][]any
 	for _, r := range rows {
-		cells = append(cells, []any{r.gateway(), r.Design, r.Payments, r.Posts, r.Twice, r.Wrong, r.FalseNotSent, r.UnknownCharged,
-			r.UnknownNot, r.StillPending, r.Verdicts[Absent], r.Verdicts[NotSent]})
+		cells = append(cells, []any{r.gateway(), r.Design, int(r.Posts), r.Twice, r.Wrong, r.FalseNotSent, r.UnknownCharged, r.UnknownNot, r.StillPending})
 	}
-	printTable(w, "Gateway|Design|Payments|Requests|Charged twice|Wrong|False absent|Unknown, charged|Unknown, not charged|Left pending|"+
-		"Absent|Not sent", cells)
+	printTable(w, "Gateway|Design|Requests|Charged twice|Wrong|False absent|Unknown, charged|Unknown, not charged|Left pending", cells)
 }
 
 // gateway names a row's gateway, and how it is reached.
