@@ -30,6 +30,7 @@ type script struct {
 	begun            time.Time
 	reportFails      int
 	now              func() time.Time
+	during           func() // the first submission
 }
 
 func next(states []string, n int) string { return states[min(n, len(states)-1)] }
@@ -52,6 +53,9 @@ func (s *script) status(state string) (Status, error) {
 
 func (s *script) submit(_ context.Context, _ journal.ID, o order) (Status, error) {
 	s.orders = append(s.orders, o)
+	if s.during != nil && len(s.orders) == 1 {
+		s.during()
+	}
 	state := next(s.Submits, len(s.orders)-1)
 	if state != "" && state != "fails" && state != Mismatch {
 		s.submissions, s.begun = o.Submission, s.now()
@@ -282,5 +286,24 @@ func TestContinueAsNew(t *testing.T) {
 	env.ExecuteWorkflow(settleName, in)
 	if err := env.GetWorkflowError(); err != nil || len(then.orders) != 0 {
 		t.Errorf("got %v and the submissions %v, want none", err, then.orders)
+	}
+}
+
+// TestContinueAsNewKeepsOrders: an order that is waiting behind a notification is carried out first, because a workflow that continues
+// as new does not get the signals of the one before.
+func TestContinueAsNewKeepsOrders(t *testing.T) {
+	s := &script{Submits: []string{"pending"}, Queries: []string{"pending"}}
+	env := s.env(t)
+	env.SetContinueAsNewSuggested(true)
+	s.during = func() {
+		env.SignalWorkflow(notifiedSignal, nil)
+		env.SignalWorkflow(orderSignal, order{Submission: 2})
+	}
+	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+	if _, ok := errors.AsType[*workflow.ContinueAsNewError](env.GetWorkflowError()); !ok {
+		t.Fatalf("got %v", env.GetWorkflowError())
+	}
+	if diff := cmp.Diff([]order{{Submission: 1}, {Submission: 2}}, s.orders); diff != "" {
+		t.Errorf("submissions (-want +got):\n%s", diff)
 	}
 }
