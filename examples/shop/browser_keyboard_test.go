@@ -93,36 +93,104 @@ func TestKeyboardDashboard(t *testing.T) {
 	}
 }
 
-// TestKeyboardShop goes from the shelf to a refund without a mouse, and then with Tab through every page.
+// TestKeyboardShop goes through the steps of the README without a mouse, and then with Tab through every page.
 func TestKeyboardShop(t *testing.T) {
 	t.Parallel()
-	b := newTab(t, open(t))
+	b := newTab(t, open(t, impatient))
 	b.use(screens[1]) // one column, so that the order of the page is that from top to bottom
 	b.visit("/")
 	b.tabTo("Skip to the content")
-	b.tabTo("add-pillar")
-	b.follow(kb.Enter)
-	b.tabTo("Check out")
-	b.follow(kb.Enter)
+
+	b.putInCart("pillar")
 	b.tabTo("First name")
 	b.press("Ada" + kb.Tab + "Gross" + kb.Tab + "ada@mail.test")
-	b.tabTo("Pay $24.00")
-	b.follow(" ")
-	eventually(t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
-	b.enterCard(sandbox.Approved)
-	b.tabTo("pay")
-	b.follow(kb.Enter)
+	b.payOnPage("Pay $24.00", sandbox.Approved)
 	b.awaitsWord("Paid")
-	b.tabTo("Refund $24.00")
-	b.follow(kb.Enter)
+	b.activate("Refund $24.00")
 	b.awaitsWord("Refunded")
+
+	b.putInCart("orange")
+	b.payOnPage("pay", sandbox.Declined)
+	b.awaitsWord("Declined")
+	b.activate("Try another card")
+	b.payOnPage("pay", sandbox.Challenged)
+	eventually(t, "the bank's page", func() string { return is(b.where(), "3D page", nil) })
+	b.activate("Yes, approve")
+	b.awaitsWord("Paid")
+
+	b.putInCart("cedar")
+	b.payOnPage("pay", sandbox.Pending)
+	b.awaitsWord("Processing")
 	id := b.orderID()
+	b.activate("Make it misbehave")
+	b.activate("Forge a notification for " + id)
+	b.activate("Bank declines " + id)
+	b.activate(id)
+	b.awaitsWord("Declined")
+
+	b.activate("Cards")
+	b.payOnPage("Save a card", sandbox.Approved)
+	eventually(t, "the card", func() string {
+		if b.visit("/cards"); !b.has(`[data-state="ready"]`) {
+			return "is not ready"
+		}
+		return ""
+	})
+	b.activate("Make it misbehave")
+	b.tabTo("courier-prompt")
+	for range 10 { // Tab leads to the group, and an arrow to the next of it
+		if b.focused().Name == "courier-drop" {
+			break
+		}
+		b.press(kb.ArrowDown)
+	}
+	b.activate("Change")
+	b.activate("Lose it for the next payment")
+	b.putInCart("tapers")
+	b.activate("pay")
+	b.awaitsWord("Paid")
+	id = b.orderID()
+	if n := b.w.gateway.Executed(id); n != 1 || !slices.Contains(b.moments(), "Answer lost") {
+		t.Errorf("charged %d times, and the order went so: %q", n, b.moments())
+	}
+	b.activate("Show this large")
+
+	b.activate("Weekly")
+	b.payOnPage("subscribe", sandbox.Approved)
+	b.awaitsWord("Paid")
+
 	for _, page := range []string{"/", "/cart", "/orders", "/orders/" + id, "/orders/" + id + "/story", "/cards", "/weekly", "/weekly/card", "/refunds", "/sandbox", "/nothing"} {
 		b.visit(page)
 		if got := b.tabThrough(); len(got) < 7 {
 			t.Errorf("%s: Tab leads to %q only", page, got)
 		}
 	}
+}
+
+// putInCart puts a product into the cart, and goes to the checkout.
+func (b *tab) putInCart(sku string) {
+	b.t.Helper()
+	b.visit("/")
+	b.activate("add-" + sku)
+	b.activate("Check out")
+}
+
+// payOnPage activates a button that leads to the gateway's page, and enters a card there.
+func (b *tab) payOnPage(button string, of sandbox.Outcome) {
+	b.t.Helper()
+	b.activate(button)
+	eventually(b.t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
+	card := sandbox.TestCard(of)
+	b.tabTo("cardNumber")
+	b.press(card.Number + kb.Tab + card.Month + kb.Tab + card.Year + kb.Tab + card.CVV + kb.Tab + card.Cardholder)
+	b.follow(kb.Enter)
+}
+
+// activate presses Tab until the link or button has the focus, then Enter, and waits for the next page.
+func (b *tab) activate(label string) {
+	b.t.Helper()
+	b.tabTo(label)
+	b.follow(kb.Enter)
 }
 
 // focus is the focused element.
@@ -142,7 +210,7 @@ func (b *tab) focused() focus {
 		if (e === document.body) return {}
 		const label = e.ariaLabel || (e.labels && e.labels.length ? e.labels[0].innerText : e.innerText)
 		return {
-			Name: e.id || e.name || e.innerText, Label: label.trim(), Top: Math.round(box.top + scrollY),
+			Name: e.id || e.name || e.innerText, Label: label.trim().replace(/\s+/g, " "), Top: Math.round(box.top + scrollY),
 			Outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
 			OnScreen: box.width > 0 && box.height > 0 && box.top < innerHeight && box.bottom > 0 && box.left >= 0 && box.right <= innerWidth,
 		}
@@ -183,13 +251,16 @@ func (b *tab) follow(key string) {
 // tabTo presses Tab until the element with that label, or that name, has the focus.
 func (b *tab) tabTo(label string) {
 	b.t.Helper()
+	var labels []string
 	for range 100 {
 		b.press(kb.Tab)
-		if f := b.focused(); f.Label == label || f.Name == label {
+		f := b.focused()
+		if f.Label == label || f.Name == label {
 			return
 		}
+		labels = append(labels, f.Label)
 	}
-	b.t.Fatalf("Tab does not lead to %q", label)
+	b.t.Fatalf("Tab does not lead to %q, only to %q", label, labels)
 }
 
 // tabThrough presses Tab from the beginning of the page to its end, and returns the focused elements. Each must have a
