@@ -326,10 +326,7 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	if paid == 0 {
 		amount = int(last.Amount.Shift(2).IntPart())
 	}
-	once, inList, seen := amount, 0, map[string]bool{}
-	if cycle > 0 {
-		once = cycle
-	}
+	once, inList, seen := 0, 0, map[string]bool{}
 	for _, l := range lines {
 		if l.Currency != last.Currency {
 			return ClassCurrency, touched
@@ -340,18 +337,17 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 		inList += int(l.Amount.Shift(2).IntPart())
 		if !seen[l.Amount.String()] {
 			seen[l.Amount.String()] = true
-			once -= int(l.Amount.Shift(2).IntPart())
+			once += int(l.Amount.Shift(2).IntPart())
 		}
 	}
 	all := amount
 	for cycle > 0 && amount > cycle && amount > inList {
 		amount -= cycle
 	}
-	amount -= inList
 	switch {
-	case amount != 0 && once == 0 && paid > 0:
+	case amount != inList && paid > 0 && (once == amount || once == cycle):
 		return ClassListedTwice, touched
-	case amount != 0:
+	case amount != inList:
 		return ClassAmount, touched
 	}
 	isOpen := func(s string) bool { return s != approved && s != declined }
