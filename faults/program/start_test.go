@@ -235,7 +235,7 @@ var curl = regexp.MustCompile(`^curl -H 'Content-Type: (\S+)' (\S+) -d '(.*)'\n$
 // enterCard sends the request of a curl command.
 func (s starter) enterCard(command string) {
 	s.t.Helper()
-	parts := curl.FindStringSubmatch(command)
+	parts := curl.FindStringSubmatch(strings.ReplaceAll(command, "\\\n  ", ""))
 	if parts == nil {
 		s.t.Fatalf("the command %q is not understood", command)
 	}
