@@ -84,12 +84,13 @@ export default defineConfig({
     config: (md) => {
       md.core.ruler.push('links', ({ tokens, env }) => {
         for (const token of tokens.flatMap((t) => t.children ?? t)) {
-          token.content = token.type.startsWith('html') ? token.content.replace(/ (src|srcset)="(?=\w)(?!\w+:)/g, ' $1="./') : token.content
+          token.content = token.type.startsWith('html') ? token.content.replace(/ (src|srcset)="(?=\w)(?!\w+:)/g, ' $1="./').replace(/<img /g, '<img loading="lazy" ') : token.content
           const href = token.attrGet('href')
           if (token.type === 'image') { // with its size, or the page moves when it is loaded
             const [width, height] = sizeOf(readFileSync(resolve(dirname(env.realPath ?? env.path), token.attrGet('src')!)))
             token.attrSet('width', width)
             token.attrSet('height', height)
+            token.attrSet('loading', 'lazy')
           }
           if (token.type === 'link_open' && href) token.attrSet('href', link(href, env.realPath ?? env.path))
         }
