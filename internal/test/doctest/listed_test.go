@@ -57,7 +57,7 @@ func TestReportIsDescribed(t *testing.T) {
 	}
 	rest := page
 	for i, name := range names {
-		row := "\n| " + titles[i] + " | `" + name + "` | "
+		row := "\n| " + titles[i] + "<br>`" + name + "` | "
 		_, after, ok := strings.Cut(rest, row)
 		if !ok {
 			t.Errorf("got no row %q after that of the class before", row)
