@@ -16,7 +16,7 @@
 //	cardgateway sandbox --seed 1000
 //
 // The exit code is 0 (success), 1 (negative result), 2 (no result), 3 (sent, but the outcome is unknown or not final) or
-// 130 (interrupted). docs/tool.md has an example of every command.
+// 130 (interrupted). docs/tool.md and docs/reconcile.md have an example of every command.
 package main
 
 import (

@@ -24,8 +24,8 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 		return nil, exit.Fail(exit.Failed, "db (flag --db) contains a password, which every user of this machine could read: set %s, PGPASSWORD, "+
 			"or db in %s", settings.Variable(settings.Database), set.File)
 	case !isNew && database.IsMissing(db.Value):
-		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From,
-			terminal.Clean(db.Value))
+		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from, "+
+			"or reconcile run with --since", db.From, terminal.Clean(db.Value))
 	}
 	anyApp, err := set.AnyApp()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-var writeOutput = flag.Bool("write", false, "write what the commands of docs/start.md, and the demonstration of docs/tool.md, print into the pages")
+var writeOutput = flag.Bool("write", false, "write what the commands of docs/start.md, and the demonstration of docs/reconcile.md, print into the pages")
 
 const startPage = root + "/docs/start.md"
 
@@ -110,10 +110,10 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestDemonstration runs the demonstration of docs/tool.md. It prints what the page shows, but for numbers and times.
+// TestDemonstration runs the demonstration of docs/reconcile.md. It prints what the page shows, but for numbers and times.
 func TestDemonstration(t *testing.T) {
 	t.Parallel()
-	const path, command = root + "/docs/tool.md", "$ cardgateway reconcile run --demo\n"
+	const path, command = root + "/docs/reconcile.md", "$ cardgateway reconcile run --demo\n"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ var curl = regexp.MustCompile(`^curl -H 'Content-Type: (\S+)' (\S+) -d '(.*)'\n$
 // enterCard sends the request of a curl command.
 func (s starter) enterCard(command string) {
 	s.t.Helper()
-	parts := curl.FindStringSubmatch(command)
+	parts := curl.FindStringSubmatch(strings.ReplaceAll(command, "\\\n  ", ""))
 	if parts == nil {
 		s.t.Fatalf("the command %q is not understood", command)
 	}

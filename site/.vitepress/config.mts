@@ -33,9 +33,23 @@ const link = (href: string, from: string) => {
 // A heading has the id that the forge gives it.
 const slugify = (heading: string) => heading.trim().toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')
 
+// A part of the sidebar: each page has its title there.
+const section = (text: string, ...files: string[]) => ({
+  text,
+  items: files.map((file) => ({
+    text: readFileSync(join(repository, file), 'utf8').match(/^# (.+)$/m)![1],
+    link: '/' + siteOf(file)!.replace(/(^index)?\.md$/, ''),
+  })),
+})
+
 // The width and height of an SVG with a viewBox, or of a PNG.
 const sizeOf = (picture: Buffer): string[] =>
   picture.toString('utf8', 0, 2000).match(/viewBox="0 0 ([\d.]+) ([\d.]+)"/)?.slice(1) ?? [16, 20].map((at) => `${picture.readUInt32BE(at)}`)
+
+// A card, in the page itself: no browser asks for /favicon.ico.
+const icon =
+  'data:image/svg+xml,' +
+  encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect y="2" width="16" height="12" rx="2" fill="#3451b2"/><path d="M0 5h16v3H0z" fill="#fff"/></svg>')
 
 // What the search finds: not the pages about the project itself, whose words are those of all others. A name in a heading is a link to
 // its code, which the search would leave out.
@@ -50,6 +64,7 @@ export default defineConfig({
   title: 'cardgateway-go',
   description: 'A Go client for a card payment gateway',
   lang: 'en',
+  head: [['link', { rel: 'icon', href: icon }]],
   // The pages are outside of this directory, where Vite does not find its modules when it renders them.
   vite: {
     plugins: [
@@ -69,12 +84,13 @@ export default defineConfig({
     config: (md) => {
       md.core.ruler.push('links', ({ tokens, env }) => {
         for (const token of tokens.flatMap((t) => t.children ?? t)) {
-          token.content = token.type.startsWith('html') ? token.content.replace(/ (src|srcset)="(?=\w)(?!\w+:)/g, ' $1="./') : token.content
+          token.content = token.type.startsWith('html') ? token.content.replace(/ (src|srcset)="(?=\w)(?!\w+:)/g, ' $1="./').replace(/<img /g, '<img loading="lazy" ') : token.content
           const href = token.attrGet('href')
           if (token.type === 'image') { // with its size, or the page moves when it is loaded
             const [width, height] = sizeOf(readFileSync(resolve(dirname(env.realPath ?? env.path), token.attrGet('src')!)))
             token.attrSet('width', width)
             token.attrSet('height', height)
+            token.attrSet('loading', 'lazy')
           }
           if (token.type === 'link_open' && href) token.attrSet('href', link(href, env.realPath ?? env.path))
         }
@@ -86,70 +102,18 @@ export default defineConfig({
     outline: [2, 3],
     socialLinks: [{ icon: 'github', link: forge }],
     sidebar: [
-      {
-        text: 'Begin',
-        items: [
-          { text: 'Overview', link: '/' },
-          { text: 'Start', link: '/start' },
-          { text: 'A payment', link: '/payment' },
-          { text: 'From hand-written HTTP code', link: '/moving' },
-        ],
-      },
-      {
-        text: 'Payments',
-        items: [
-          { text: 'Outcomes', link: '/outcomes' },
-          { text: 'Unknown outcomes', link: '/unknown' },
-          { text: 'Tokens and card data', link: '/tokens' },
-          { text: 'Notifications', link: '/notifications' },
-          { text: 'Refunds', link: '/refunds' },
-          { text: 'Subscriptions', link: '/subscriptions' },
-          { text: 'Walks', link: '/walks' },
-        ],
-      },
-      {
-        text: 'In production',
-        items: [
-          { text: 'The journal', link: '/journal' },
-          { text: 'A shop in production', link: '/program' },
-          { text: 'Choosing how to run it', link: '/running' },
-          { text: 'Operation', link: '/operation' },
-        ],
-      },
-      {
-        text: 'Tools',
-        items: [
-          { text: 'The sandbox', link: '/sandbox' },
-          { text: 'Testing your program', link: '/testing' },
-          { text: 'Command-line tool', link: '/tool' },
-          { text: 'An example: a shop with pages', link: '/shop' },
-        ],
-      },
-      {
-        text: 'Proof',
-        items: [
-          { text: 'How the promises are checked', link: '/proof' },
-          { text: 'Results', link: '/results' },
-          { text: 'Benchmarks', link: '/benchmarks' },
-          { text: 'Undocumented behaviour', link: '/what-is-not-shown' },
-          { text: 'Security', link: '/security' },
-        ],
-      },
-      {
-        text: 'Exported names, with examples',
-        items: [
-          'cardgateway', 'journal', 'journal-sqlite', 'journal-sqlstore', 'journal-journaltest', 'notify', 'sandbox', 'otel', 'temporal',
-        ].map((name) => ({ text: name.replace('journal-', 'journal/'), link: `/api/${name}` })),
-      },
-      {
-        text: 'The project',
-        items: [
-          { text: 'Why each name exists', link: '/names' },
-          { text: 'Architecture', link: '/architecture' },
-          { text: 'Contributing', link: '/contributing' },
-          { text: 'Changelog', link: '/changelog' },
-        ],
-      },
+      section('Begin', 'README.md', 'docs/start.md', 'docs/payment.md', 'docs/moving.md', 'docs/glossary.md'),
+      section('Payments', ...['outcomes', 'unknown', 'tokens', 'notifications', 'refunds', 'subscriptions', 'walks'].map((name) => `docs/${name}.md`)),
+      section('In production', 'docs/journal.md', 'docs/program.md', 'docs/running.md', 'docs/operation.md'),
+      section('Bookkeeping', 'docs/reconcile.md'),
+      section('Tools', 'docs/sandbox.md', 'docs/testing.md', 'docs/tool.md', 'examples/shop/README.md'),
+      section('Proof', 'docs/proof.md', 'faults/RESULTS.md', 'bench/RESULTS.md', 'docs/what-is-not-shown.md', 'SECURITY.md'),
+      section(
+        'Exported names, with examples',
+        ...['cardgateway', 'journal', 'journal-sqlite', 'journal-sqlstore', 'journal-journaltest', 'notify', 'sandbox', 'otel', 'temporal']
+          .map((name) => `site/api/${name}.md`),
+      ),
+      section('The project', 'docs/names.md', 'docs/architecture.md', 'CONTRIBUTING.md', 'CHANGELOG.md'),
     ],
   },
 })

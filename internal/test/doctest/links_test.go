@@ -56,21 +56,14 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPagesAreFound: README.md has a link to every page of docs.
+// TestPagesAreFound: README.md has a link to every page of docs, with its title.
 func TestPagesAreFound(t *testing.T) {
 	pages := readPages(t)
-	var linked []string
-	for _, p := range pages {
-		if p.path == "README.md" {
-			for _, target := range p.targets() {
-				linked = append(linked, target[0])
-			}
-		}
-	}
+	overview := readFile(t, "README.md")
 	for _, p := range pages {
 		t.Run(p.path, func(t *testing.T) {
-			if path.Dir(p.path) == "docs" && !slices.Contains(linked, p.path) {
-				t.Errorf("README.md: got no link to %s", p.path)
+			if want := "[" + strings.TrimPrefix(p.lines[0], "# ") + "](" + p.path + ")"; path.Dir(p.path) == "docs" && !strings.Contains(overview, want) {
+				t.Errorf("README.md: got no link %s", want)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // root is the directory of the repository.
@@ -92,6 +93,28 @@ func (p *page) anchors() (all []string) {
 }
 
 var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+
+// TestCommandsFit: a command of the documentation is broken into lines that can be read without scrolling.
+func TestCommandsFit(t *testing.T) {
+	const columns = 100
+	commands := 0
+	for _, p := range readPages(t) {
+		for _, s := range p.snippets {
+			for i, line := range strings.Split(s.text, "\n") {
+				if isCommand := s.language == "sh" || strings.HasPrefix(line, "$ "); !isCommand {
+					continue
+				}
+				commands++
+				if n := utf8.RuneCountInString(line); n > columns {
+					t.Errorf("%s:%d: got a command of %d columns, want at most %d", s.page, s.line+i, n, columns)
+				}
+			}
+		}
+	}
+	if commands < 50 {
+		t.Errorf("got %d commands, want more: they are not found", commands)
+	}
+}
 
 func TestParsePage(t *testing.T) {
 	p := parsePage("a.md", "# One `Two`, three\n\n```go\nx := 1\n\ny\n```\n## 4\n```sh\n# no heading\n```\n")

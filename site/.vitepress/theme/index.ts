@@ -6,5 +6,5 @@ import './style.css'
 
 export default {
   extends: Theme,
-  Layout: () => h(Theme.Layout, null, { 'not-found': () => h('main', { class: 'vp-doc not-found' }, [h('h1', 'There is no such page'), h('a', { href: withBase('/') }, 'Overview')]) }),
+  Layout: () => h(Theme.Layout, null, { 'not-found': () => h('main', { class: 'vp-doc not-found' }, [h('h1', 'There is no such page'), h('a', { href: withBase('/') }, 'cardgateway-go')]) }),
 }
