@@ -73,26 +73,10 @@ func (s *shop) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.network.RoundTrip(r)
 }
 
-// order is a payment that a card of the sandbox pays at once. The verification code determines the outcome.
-func order(id, cvv string) cardgateway.SubscriptionRequest {
-	return cardgateway.SubscriptionRequest{
-		TransactionID: id, OrderID: "order of " + id, Currency: "USD", Amount: decimal.RequireFromString("12.50"),
-		TransactionIP: "192.0.2.1", CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/note",
-		ProductInfos:   []cardgateway.ProductInfo{{ProductName: "Candle", Quantity: 1}},
-		BillingAddress: cardgateway.Address{Country: "US"},
-		Card: cardgateway.Card{
-			CardNumber: cardgateway.NewCardNumber(testNumber), CVV: cardgateway.NewCVV(cvv),
-			ExpiredMonth: "12", ExpiredYear: "39", Cardholder: "Ada Example",
-		},
-		Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
-	}
-}
-
 const (
-	testNumber = "4300000000000000"
-	approved   = "123"
-	pending    = "650"
-	declined   = "900"
+	approved = "123"
+	pending  = "650"
+	declined = "900"
 )
 
 func (s *shop) pay(id, cvv string) (*cardgateway.Transaction, error) {
