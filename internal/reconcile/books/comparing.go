@@ -20,16 +20,19 @@ const (
 
 // entries brings both sides together by sorting them. SQLite joins by looking up one row after the other: a FULL JOIN of a million rows
 // with an index takes longer than to sort both sides, and without one as long as the product of both. Postgres needs the same time for
-// either. COALESCE keeps SQLite from reading the rows in the order of an index, which is a random order of the table.
+// either, and takes longer unless a column has the same type in every part of the UNION: BIGINT, also if it is 0. COALESCE keeps SQLite from
+// reading the rows in the order of an index, which is a random order of the table.
 var entries = map[Kind]string{
 	Payment: `
-		SELECT COALESCE(transaction_id, '') AS id, 0 AS line, at, test AS number, state, amount, currency, unique_id, '' AS payment, card AS text
+		SELECT COALESCE(transaction_id, '') AS id, CAST(0 AS BIGINT) AS line, at, test AS number, state, amount, currency,
+			unique_id, '' AS payment, card AS text
 		FROM cardgateway_orders
 		UNION ALL
 		SELECT transaction_id, line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_listed_payments` + laterLines + `
 		ORDER BY id`,
 	Refund: `
-		SELECT ` + refundID + ` AS id, 0 AS line, r.at, 0 AS number, r.state, r.amount, ` + refundCurrency + `, r.refund_unique_id, r.unique_id AS payment, '' AS text
+		SELECT ` + refundID + ` AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS number, r.state, r.amount, ` + refundCurrency + `,
+			r.refund_unique_id, r.unique_id AS payment, '' AS text
 		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id
 		UNION ALL
 		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', order_id FROM cardgateway_listed_refunds` + laterLines + `
@@ -67,7 +70,8 @@ func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.S
 }
 
 // OrderLines returns the lines of the list of payments whose order is in the lines of several transaction ids, sorted by the bytes of
-// the order and by line. A line is returned once for each successful payment that has its id.
+// the order and by line. A line is returned once for each successful payment that has its id. MATERIALIZED keeps each parallel worker of
+// Postgres from finding the orders by itself.
 func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
 	var l Line
 	var amount, total string
@@ -75,12 +79,13 @@ func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
 	var paid cells
 	targets := append([]any{&l.Line, &l.ID, &l.Order, &total, &l.State, &amount, &l.Currency, &at, &until}, paid.targets()...)
 	return comparedRows(ctx, b, `
+		WITH several AS MATERIALIZED (
+			SELECT order_id FROM cardgateway_listed_payments WHERE order_id <> '' GROUP BY order_id HAVING MIN(transaction_id) <> MAX(transaction_id)
+		)
 		SELECT l.line, l.transaction_id, l.order_id, l.order_total, l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
 		FROM cardgateway_listed_payments l
 		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.transaction_id AND p.state = 'approved' AND l.state = 'approved'
-		WHERE l.order_id IN (
-			SELECT order_id FROM cardgateway_listed_payments WHERE order_id <> '' GROUP BY order_id HAVING MIN(transaction_id) <> MAX(transaction_id)
-		) ORDER BY l.order_id, l.line`, nil, func(scan func(...any) error, zone *time.Location) (OrderLine, error) {
+		WHERE l.order_id IN (SELECT order_id FROM several) ORDER BY l.order_id, l.line`, nil, func(scan func(...any) error, zone *time.Location) (OrderLine, error) {
 		ofOrder := decimal.NullDecimal{}
 		err := scan(targets...)
 		if err == nil {
