@@ -59,7 +59,7 @@ func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf,
 	case ok && old.zone.String() != now.zone.String():
 		return old, &Refused{fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database with --db", old.zone, now.zone)}
 	case ok && !now.since.IsZero() && now.since.Before(old.since):
-		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: create another database with --db", old.since.Format(time.DateTime))}
+		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, or create another database with --db", old.since.Format(time.DateTime))}
 	case ok:
 		return old, nil
 	case now.since.IsZero():
