@@ -3,6 +3,7 @@ package journal_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,8 +95,12 @@ func TestAckOfAState(t *testing.T) {
 				id := journal.PaymentID("a")
 				other := s.restarted(journal.Options{})
 				for _, stored := range states {
-					if err := other.Ack(t.Context(), id, stored); stored != tt.is && !errors.Is(err, journal.ErrChanged) || stored == tt.is && err != nil {
+					err := other.Ack(t.Context(), id, stored)
+					if stored != tt.is && !errors.Is(err, journal.ErrChanged) || stored == tt.is && err != nil {
 						t.Errorf("Ack of %v: %v", stored, err)
+					}
+					if want := fmt.Sprintf("it is %v, and not %v", tt.is, stored); stored != tt.is && !strings.Contains(fmt.Sprint(err), want) {
+						t.Errorf("got error %v, want in it %q", err, want)
 					}
 				}
 				if e := s.stored("a"); e.State() != tt.is || e.Unacked() {

@@ -162,7 +162,7 @@ const (
 	Conflicting
 )
 
-// String returns the state in words.
+// String returns unknown, not sent, refused, presumed absent, pending, abandoned, declined, succeeded or conflict.
 func (s State) String() string {
 	switch s {
 	case NotSent:

@@ -83,7 +83,7 @@ func (j *Journal) Ack(ctx context.Context, id ID, stored State) error {
 		case now == Unknown:
 			return ErrOpen
 		case now != stored:
-			return ErrChanged
+			return fmt.Errorf("%w: it is %v, and not %v", ErrChanged, now, stored)
 		case !e.Unacked():
 			return nil
 		}

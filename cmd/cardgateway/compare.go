@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -78,6 +79,25 @@ func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 	return r, nil
 }
 
+// validate finds what is wrong whatever the database and the lists contain, before a copy is updated or a list is replaced.
+func (f *compareFlags) validate(c *call, zone *time.Location) error {
+	if f.Period.IsSet() {
+		if _, _, err := f.Period.Bounds(c.now(), zone); err != nil {
+			return err
+		}
+	}
+	if _, err := parseGrace(f.Grace); err != nil {
+		return err
+	}
+	for _, list := range [][2]string{{"--list", f.List}, {"--refund-list", f.RefundList}} {
+		if _, err := os.Stat(list[1]); list[1] != "" && err != nil {
+			return exit.Fail(exit.Failed, "%s: %s", list[0], terminal.Clean(err.Error()))
+		}
+	}
+	_, err := f.source()
+	return err
+}
+
 // importAndPrepare is openAndImport with an open database.
 func (c *call) importAndPrepare(f *compareFlags, b *books.Books) (*reconciliation, error) {
 	if c.getenv("GOGC") == "" {
@@ -89,6 +109,9 @@ func (c *call) importAndPrepare(f *compareFlags, b *books.Books) (*reconciliatio
 	}
 	whole, err := c.copySpan(b)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.validate(c, whole.From.Location()); err != nil {
 		return nil, err
 	}
 	if err := f.importLists(c, b); err != nil { // after the other inputs: it replaces the lists that were read before
@@ -219,8 +242,15 @@ func (r *reconciliation) findPeriod() error {
 		}
 	}
 	if !r.options.Period.From.Before(r.options.Period.To) {
-		return exit.Fail(exit.Failed, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; update it with cardgateway reconcile sync",
-			terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To))
+		remedy := "update it with cardgateway reconcile sync"
+		switch {
+		case !asked.To.After(r.options.Copy.From):
+			remedy = "create another one that begins earlier, in another database with --db"
+		case asked.From.After(r.options.Now):
+			remedy = "this period has not begun"
+		}
+		return exit.Fail(exit.Failed, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; %s",
+			terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To), remedy)
 	}
 	return nil
 }

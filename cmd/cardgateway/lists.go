@@ -85,6 +85,9 @@ func (l *listsFlags) importLists(c *call, b *books.Books) error {
 			return booksError(list.flag+": ", err)
 		}
 		c.say("%s: %s lines read from %s, %s not readable", list.flag, terminal.Thousands(info.Rows), terminal.Clean(info.Name), terminal.Thousands(info.Unreadable))
+		if info.First != "" {
+			c.say("%s: the first that is not readable is %s", list.flag, terminal.Clean(info.First))
+		}
 		if as := report.ReadAs(info.As); as != "" {
 			c.say("%s: %s", list.flag, terminal.Clean(as))
 		}

@@ -36,7 +36,9 @@ func TestRun(t *testing.T) {
 		`cardgateway_reconcile_copy_rows{what="late"}`: 0, `cardgateway_reconcile_copy_open_orders`: 6,
 		`cardgateway_last_run_exit_code{command="reconcile run"}`: exit.Negative,
 	})
-	tool(t, with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1"), "reconcile", "run", "--out", out).want(t, exit.Failed)
+	dead := with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1")
+	tool(t, dead, "reconcile", "run", "--out", out).want(t, exit.Failed)
+	tool(t, with(dead, "CARDGATEWAY_DB", db+"2"), "reconcile", "run", "--since", "2026-01-01").want(t, exit.Failed, "To continue, run: the same command again")
 }
 
 // demonstrate runs without any setting, and removes what that leaves.
@@ -57,6 +59,34 @@ func demonstrate(t *testing.T, args ...string) result {
 }
 
 // TestDemonstration runs without any setting: every class but test_payment, refund_twice and later_charge is planted, and found.
+// TestRunWithWrongFlags: what is wrong is said before the copy is updated, which can take hours, and before a database is created.
+func TestRunWithWrongFlags(t *testing.T) {
+	env := environment("http://127.0.0.1:1")
+	for _, test := range []struct{ flag, value, want string }{
+		{"--since", "1.1.2026", `--since: "1.1.2026" is not a time`},
+		{"--month", "2026-13", `"2026-13" is not a month`},
+		{"--grace", "soon", `--grace: "soon" is not a duration`},
+		{"--list", "none.csv", "--list: stat none.csv: no such file"},
+		{"--refund-list", "none.csv", "--refund-list: stat none.csv: no such file"},
+		{"--known", "none.csv", "--known none.csv: "},
+		{"--list-zone", "Berlin", `--list-zone: "Berlin" is not a time zone`},
+		{"--states", "x=paid", `"paid" is not a state`},
+		{"--out", "none/month.html", "--out: there is no directory none"},
+	} {
+		t.Run(test.flag, func(t *testing.T) {
+			db := filepath.Join(t.TempDir(), "books.db")
+			args := []string{"reconcile", "run", "--db", db, test.flag, test.value}
+			if test.flag != "--since" {
+				args = append(args, "--since", "2026-01-01")
+			}
+			tool(t, env, args...).want(t, exit.Failed, test.want)
+			if _, err := os.Stat(db); err == nil {
+				t.Error("the database was created")
+			}
+		})
+	}
+}
+
 func TestDemonstration(t *testing.T) {
 	t.Parallel()
 	r := demonstrate(t)

@@ -52,9 +52,15 @@ func (r *runCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	sync := &syncCommand{From: r.Since, Again: r.Again, LogEvery: r.LogEvery}
+	sync := &syncCommand{From: r.Since, Again: r.Again, LogEvery: r.LogEvery, isPartOfRun: true}
 	options := books.SyncOptions{Client: client, Now: c.now}
-	if options.From, options.Again, err = sync.times(client.Location()); err != nil {
+	if options.From, options.Again, err = sync.times("--since", client.Location()); err != nil {
+		return err
+	}
+	if err := r.validate(c, client.Location()); err != nil { // an update can take hours
+		return err
+	}
+	if _, err := r.readKnown(); err != nil {
 		return err
 	}
 	b, err := c.openBooks(set, r.Since != "")

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -106,6 +107,9 @@ func (f *reportFlags) check(c *call) error {
 	base, ok := strings.CutSuffix(f.Out, ".html")
 	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) || base == "" {
 		return exit.Fail(exit.Failed, "--out: %s must end with a file name and .html", terminal.Clean(f.Out))
+	}
+	if info, err := os.Stat(filepath.Dir(base)); err != nil || !info.IsDir() {
+		return exit.Fail(exit.Failed, "--out: there is no directory %s", terminal.Clean(filepath.Dir(base)))
 	}
 	return f.mayWrite(c, base)
 }

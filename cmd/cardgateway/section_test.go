@@ -85,7 +85,7 @@ list-dsn = "postgres://u:p@h/d"
 		tool(t, env, "check").want(t, exit.Failed, "a reconcile is a table: [reconcile.NAME]")
 	})
 	t.Run("no file", func(t *testing.T) {
-		tool(t, nil, "reconcile", "match", "--as", "shop").want(t, exit.Failed, "there is no section [reconcile.shop]; there are: none")
+		tool(t, nil, "reconcile", "match", "--as", "shop").want(t, exit.Failed, "--as shop: there is no configuration file ", "set its path with --config or CARDGATEWAY_CONFIG")
 	})
 	t.Run("a file of the section is not written over", func(t *testing.T) {
 		env := m.inConfig(t, fmt.Sprintf("[reconcile.shop]\nknown = %q\n", filepath.Join(m.dir, "october.csv")))

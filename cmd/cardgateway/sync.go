@@ -20,6 +20,8 @@ type syncCommand struct {
 	Again      string        `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
 	AcceptGone bool          `help:"Delete all rows that the gateway no longer returns, however many they are."`
 	LogEvery   time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
+
+	isPartOfRun bool // of reconcile run, which updates the copy first
 }
 
 // Help is shown below the flags.
@@ -44,7 +46,7 @@ func (s *syncCommand) Run(c *call) error {
 		return err
 	}
 	options := books.SyncOptions{Client: client, AcceptGone: s.AcceptGone, Now: c.now}
-	if options.From, options.Again, err = s.times(client.Location()); err != nil {
+	if options.From, options.Again, err = s.times("--from", client.Location()); err != nil {
 		return err
 	}
 	b, err := c.openBooks(set, s.From != "")
@@ -58,12 +60,12 @@ func (s *syncCommand) Run(c *call) error {
 	return err
 }
 
-func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Duration, err error) {
+func (s *syncCommand) times(fromFlag string, zone *time.Location) (from time.Time, again time.Duration, err error) {
 	if s.LogEvery <= 0 {
 		return from, 0, exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
 	}
 	if s.From != "" {
-		if from, err = period.ParseTime("--from", s.From, zone); err != nil {
+		if from, err = period.ParseTime(fromFlag, s.From, zone); err != nil {
 			return from, 0, err
 		}
 	}
@@ -121,6 +123,9 @@ func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
 	}
 	if refused, ok := errors.AsType[*books.Refused](err); ok {
 		return booksError("", refused)
+	}
+	if s.isPartOfRun {
+		goOn = "the same command again"
 	}
 	if report.Read > 0 {
 		c.tell("%s rows of this run are saved. To continue, run: %s", terminal.Thousands(report.Read), goOn)

@@ -148,8 +148,11 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 			return err
 		}
 	}
+	if first != nil {
+		info.First = fmt.Sprintf("line %d: %s", first.Line, strings.TrimSpace(first.Column+" "+first.Why))
+	}
 	if info.Rows == 0 && first != nil {
-		return &Refused{fmt.Sprintf("no line of the list %s can be read; line %d: %s", info.Name, first.Line, strings.TrimSpace(first.Column+" "+first.Why))}
+		return &Refused{fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
 	}
 	if info.Rows == 0 && t.kind == PaymentList { // a merchant without refunds is usual
 		return &Refused{fmt.Sprintf("the list %s has no lines below the column names", info.Name)}

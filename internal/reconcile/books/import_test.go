@@ -97,7 +97,7 @@ func TestImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		hash := sha256.Sum256([]byte(text))
-		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9, ReadAt: info.ReadAt, As: ReadAs{States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
+		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9, First: "line 4: amount has a comma; write 1234.50, or use --decimal-comma for amounts such as 1.234,50", ReadAt: info.ReadAt, As: ReadAs{States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
 		if diff := cmp.Diff(want, info); diff != "" {
 			t.Errorf("info (-want +got):\n%s", diff)
 		}

@@ -28,6 +28,7 @@ type ListInfo struct {
 	SHA256     string // of the bytes of the file, or of the rows of the query; in hex
 	Rows       int    // lines that were parsed
 	Unreadable int    // lines that could not be parsed
+	First      string // the first of these and why, if the list has just been imported
 	As         ReadAs
 	ReadAt     time.Time // zero if no list was imported
 }

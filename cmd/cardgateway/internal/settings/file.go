@@ -83,9 +83,13 @@ func (f *Flags) Section(src Source, name string) (where string, values map[strin
 		return "", nil, err
 	}
 	section, ok := sections[name]
+	if _, err := os.Stat(path); !ok && errors.Is(err, fs.ErrNotExist) {
+		return "", nil, exit.Fail(exit.Failed, "--as %s: there is no configuration file %s; set its path with --config or %s", terminal.Clean(name),
+			cmp.Or(path, "cardgateway/config.toml"), Variable("config"))
+	}
 	if !ok {
-		return "", nil, exit.Fail(exit.Failed, "%s: there is no section [reconcile.%s]; there are: %s", cmp.Or(path, "there is no configuration file"),
-			terminal.Clean(name), cmp.Or(terminal.Clean(strings.Join(slices.Sorted(maps.Keys(sections)), ", ")), "none"))
+		return "", nil, exit.Fail(exit.Failed, "%s: there is no section [reconcile.%s]; there are: %s", path, terminal.Clean(name),
+			cmp.Or(terminal.Clean(strings.Join(slices.Sorted(maps.Keys(sections)), ", ")), "none"))
 	}
 	where, values = path+", section reconcile."+terminal.Clean(name), map[string]string{}
 	for name, value := range section {
