@@ -73,7 +73,8 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
 }
 
 // isShown reports whether the gateway has shown a payment or a refund with this id in the last month: then the journal was restored from
-// a backup, or the entry was forgotten, and it must not be said that nothing was sent.
+// a backup, or the entry was forgotten, and it must not be said that nothing was sent. It reads one page: some gateways also return
+// other rows, and if these fill it, the result is an error.
 func (j *Journal) isShown(ctx context.Context, id ID) (bool, error) {
 	from, to := time.Now().AddDate(0, 0, -27), time.Now().AddDate(0, 0, 1) // at most a month, and clocks can differ
 	if id.Refund {
@@ -81,11 +82,22 @@ func (j *Journal) isShown(ctx context.Context, id ID) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return slices.ContainsFunc(page.Data, func(r cardgateway.Refund) bool { return r.MerchantRefundID == id.Text }), nil
+		return isOnPage(page, id, func(r cardgateway.Refund) bool { return r.MerchantRefundID == id.Text })
 	}
 	page, err := j.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: id.Text, Start: from, End: to}, cardgateway.PageRequest{})
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(page.Data, func(t cardgateway.Transaction) bool { return t.TransactionID == id.Text }), nil
+	return isOnPage(page, id, func(t cardgateway.Transaction) bool { return t.TransactionID == id.Text })
+}
+
+// isOnPage reports whether a page has a row. If it has not, and is not the whole result, it is not known whether there is one.
+func isOnPage[T any](page *cardgateway.Page[T], id ID, matches func(T) bool) (bool, error) {
+	switch {
+	case slices.ContainsFunc(page.Data, matches):
+		return true, nil
+	case len(page.Data) < page.TotalCount:
+		return false, fmt.Errorf("the search for %s is inconclusive: of %d rows, the gateway returned %d, all with other ids", id.describe(), page.TotalCount, len(page.Data))
+	}
+	return false, nil
 }
