@@ -73,7 +73,7 @@ func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Differ
 	if !missing.IsPositive() || len(now) == 0 {
 		return nil
 	}
-	d := k.difference(p, now, missing)
+	d := k.ofCharges(p, now, missing)
 	if inside := slices.DeleteFunc(slices.Clone(now), func(r books.Row) bool { return k.atEdge(r.At) }); len(inside) <= untimed && len(inside) < len(now) {
 		i := slices.IndexFunc(now, func(r books.Row) bool { return k.atEdge(r.At) })
 		d.Class, d.At = ClassUnchecked, now[i].At
@@ -100,15 +100,15 @@ func (k *kindMatcher) laterChargeAgain(p *pair, e *earlier) *Difference {
 	if len(left) == 0 {
 		return nil
 	}
-	d := k.difference(p, left, sumOf(left, p.row.Currency))
+	d := k.ofCharges(p, left, sumOf(left, p.row.Currency))
 	if slices.ContainsFunc(left, func(r books.Row) bool { return k.mayBeNext(r.At) }) {
 		d.Class = ClassUnchecked
 	}
 	return d
 }
 
-// difference returns the one for charges of a subscription.
-func (k *kindMatcher) difference(p *pair, charges []books.Row, value decimal.Decimal) *Difference {
+// ofCharges returns the difference for charges of a subscription that the list does not have.
+func (k *kindMatcher) ofCharges(p *pair, charges []books.Row, value decimal.Decimal) *Difference {
 	isFirst := func(r books.Row) bool { return byTime(r, p.paid[0]) == 0 }
 	shown := append(p.paid[:1:1], slices.DeleteFunc(slices.Clone(charges), isFirst)...)
 	if len(shown) == 1 {
