@@ -57,7 +57,7 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
 		return err == nil, err
 	}
 	if shown, err := j.isShown(ctx, id); err != nil {
-		return false, err
+		return errors.Is(err, errInconclusive), err // it would be so again, and the other ids wait
 	} else if shown {
 		return true, fmt.Errorf("the gateway has %s, and the journal does not: it has lost entries", id.describe())
 	}
@@ -91,13 +91,15 @@ func (j *Journal) isShown(ctx context.Context, id ID) (bool, error) {
 	return isOnPage(page, id, func(t cardgateway.Transaction) bool { return t.TransactionID == id.Text })
 }
 
+var errInconclusive = errors.New("it is not known whether the gateway has it")
+
 // isOnPage reports whether a page has a row. If it has not, and is not the whole result, it is not known whether there is one.
 func isOnPage[T any](page *cardgateway.Page[T], id ID, matches func(T) bool) (bool, error) {
 	switch {
 	case slices.ContainsFunc(page.Data, matches):
 		return true, nil
 	case len(page.Data) < page.TotalCount:
-		return false, fmt.Errorf("the search for %s is inconclusive: of %d rows, the gateway returned %d, all with other ids", id.describe(), page.TotalCount, len(page.Data))
+		return false, fmt.Errorf("%w: of %d rows for %s, the gateway returned %d, with other ids", errInconclusive, page.TotalCount, id.describe(), len(page.Data))
 	}
 	return false, nil
 }
