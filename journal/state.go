@@ -28,12 +28,12 @@ type projection struct {
 	intent   Intent // of the latest submission
 	state    State
 	conflict bool
-	once     bool        // at most one submission may have been sent: a decline can only belong to that one
-	sent     []time.Time // of submissions, if there are several
-	answered bool        // the result of the latest submission's call is recorded, even if it is unknown
-	invalid  bool        // the latest submission violated a limit
-	seen     bool        // the gateway has returned the id in some form
-	deciding *Evidence   // the evidence that determines state; nil if only the intent does
+	once     bool         // at most one submission may have been sent: a decline can only belong to that one
+	sent     []submission // that may have been sent, if there are several
+	answered bool         // the result of the latest submission's call is recorded, even if it is unknown
+	invalid  bool         // the latest submission violated a limit
+	seen     bool         // the gateway has returned the id in some form
+	deciding *Evidence    // the evidence that determines state; nil if only the intent does
 
 	earlier  *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
 	ruledOut bool        // since the latest submission, state has been one that a success contradicts
@@ -41,14 +41,11 @@ type projection struct {
 }
 
 func (e *Entry) project() *projection {
-	p := &projection{intent: e.Begun, once: true}
-	if slices.ContainsFunc(e.Evidence, func(ev Evidence) bool { return ev.Source == SourceSubmission }) {
-		p.sent = e.submissions()
-		p.once = len(p.sent) == 1
-	}
+	p := &projection{intent: e.Begun}
 	for i := range e.Evidence {
 		p.add(&e.Evidence[i])
 	}
+	p.once = p.earlier == nil || len(e.submissions()) == 1
 	return p
 }
 
@@ -98,6 +95,10 @@ func (p *projection) add(ev *Evidence) {
 
 // submit begins another submission: what was known before says nothing about it.
 func (p *projection) submit(ev *Evidence) {
+	if p.earlier == nil && p.state != NotSent {
+		p.sent = append(p.sent, submission{p.intent.Sender, p.intent.At})
+	}
+	p.sent = append(p.sent, submission{ev.Submission.Sender, ev.Submission.At})
 	earlier := *p
 	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
 	p.intent, p.answered, p.invalid, p.ruledOut = *ev.Submission, false, false, false
@@ -106,6 +107,9 @@ func (p *projection) submit(ev *Evidence) {
 // addDenial adds that a submission was not sent, or was refused. That says nothing about earlier submissions: if one of them
 // may have been sent, what was known about it applies again.
 func (p *projection) addDenial(ev *Evidence) {
+	if ev.State == NotSent {
+		p.sent = slices.DeleteFunc(p.sent, func(s submission) bool { return s.sender == ev.Sender })
+	}
 	switch {
 	case ev.Sender != p.intent.Sender: // it belongs to an earlier submission
 	case p.state == Succeeded:
@@ -152,10 +156,16 @@ func (p *projection) isLater(ev, than *Evidence) bool {
 	return apart >= gap && !p.submittedApart(apart)
 }
 
+// submission is when a call of a sender recorded that it was about to send.
+type submission struct {
+	sender string
+	at     time.Time
+}
+
 // submittedApart reports whether two submissions are about so far apart.
 func (p *projection) submittedApart(apart time.Duration) bool {
-	for i, at := range p.sent {
-		if slices.ContainsFunc(p.sent[:i], func(before time.Time) bool { return (at.Sub(before) - apart).Abs() < recurring.Gap("DAY") }) {
+	for i, s := range p.sent {
+		if slices.ContainsFunc(p.sent[:i], func(before submission) bool { return (s.at.Sub(before.at) - apart).Abs() < recurring.Gap("DAY") }) {
 			return true
 		}
 	}
