@@ -285,6 +285,32 @@ func TestCopyMismatchAtTheEnd(t *testing.T) {
 	})
 }
 
+// TestCopyDue: a copy is due if the database's clock was set back, and at once after an error, also one of the first statements.
+func TestCopyDue(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		c := newCopies(t, spec)
+		if upTo, err := c.orders(t, unchanged); upTo.IsZero() || err != nil {
+			t.Fatalf("got %v, %v", upTo, err)
+		}
+		if upTo, err := c.orders(t, unchanged); !upTo.IsZero() || err != nil {
+			t.Errorf("before it is due: got %v, %v", upTo, err)
+		}
+		execAll(t, c.db, `UPDATE cardgateway_copies SET due = due + 3600000000`) // the clock is set back by an hour
+		if upTo, err := c.orders(t, unchanged); upTo.IsZero() || err != nil {
+			t.Errorf("after the clock was set back: got %v, %v", upTo, err)
+		}
+		execAll(t, c.db, `UPDATE cardgateway_copies SET due = 0, checkpoint = 'x'`)
+		if upTo, err := c.orders(t, unchanged); !upTo.IsZero() || err == nil {
+			t.Errorf("with a damaged checkpoint: got %v, %v", upTo, err)
+		}
+		execAll(t, c.db, `UPDATE cardgateway_copies SET checkpoint = 'null'`)
+		if upTo, err := c.orders(t, unchanged); upTo.IsZero() || err != nil {
+			t.Errorf("once it is mended: got %v, %v", upTo, err)
+		}
+		c.expect(t)
+	})
+}
+
 // TestCopyRequires: what is missing is reported.
 func TestCopyRequires(t *testing.T) {
 	c := newCopies(t, "sqlite:"+t.TempDir()+"/journal.db")
@@ -298,6 +324,14 @@ func TestCopyRequires(t *testing.T) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		})
+	}
+	for name, change := range map[string]func(*sqlstore.Copy[cardgateway.Transaction]){
+		"Every": func(all *sqlstore.Copy[cardgateway.Transaction]) { all.Every = -1 }, "Overlap": func(all *sqlstore.Copy[cardgateway.Transaction]) { all.Overlap = -1 },
+	} {
+		const want = "sqlstore: CopyOrders: Every and Overlap must not be negative"
+		if _, err := c.orders(t, change); err == nil || err.Error() != want {
+			t.Errorf("negative %s: got %v, want %s", name, err, want)
+		}
 	}
 	var none context.Context
 	all := sqlstore.Copy[cardgateway.Transaction]{Since: c.since, Store: storeOrder}

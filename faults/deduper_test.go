@@ -154,6 +154,23 @@ func TestDeduperTimes(t *testing.T) {
 	}
 }
 
+// TestDeduperClock: if the database's clock is set back, an event can be claimed again, unless it has been handled.
+func TestDeduperClock(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		d := openDeduper(t, spec, "1")
+		db := openDB(t, spec)
+		expectClaim(t, d, "claimed", notify.ClaimFresh)
+		expectClaim(t, d, "handled", notify.ClaimFresh)
+		if err := d.Handled(t.Context(), "handled"); err != nil {
+			t.Error(err)
+		}
+		later(t, db, -3600)
+		expectClaim(t, openDeduper(t, spec, "1"), "claimed", notify.ClaimFresh)
+		expectClaim(t, d, "claimed", notify.ClaimBusy)
+		expectClaim(t, d, "handled", notify.ClaimHandled)
+	})
+}
+
 // TestDeduperForgets: rows that have expired are deleted 200 at a time, by the first claim of a Deduper and every hundredth after it.
 func TestDeduperForgets(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {

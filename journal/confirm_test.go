@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -293,4 +294,35 @@ func TestLostSubscription(t *testing.T) {
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 	})
+}
+
+// TestTwoSubscriptions: the gateway executes a subscription, and does not show it for six days. It is presumed absent and submitted
+// again. Its second charge is not a later one of the first.
+func TestTwoSubscriptions(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		second sandbox.Reply
+	}{{"the second response arrives", sandbox.ReplyAsIs}, {"both are lost", sandbox.ReplyReset}} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+				s.loseNext(sandbox.CommitNow)
+				_, _ = s.pay("a", approved)
+				usual := s.network
+				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodGet {
+						return page(r, "0", ""), nil
+					}
+					return usual.RoundTrip(r)
+				})
+				time.Sleep(6 * 24 * time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+				s.network = usual
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: tt.second})
+				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+				wantExecuted(t, s, "a", 2)
+				time.Sleep(time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "conflict"})
+			})
+		})
+	}
 }

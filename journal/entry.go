@@ -194,6 +194,15 @@ var (
 // The changes that a store makes to an entry, for stores that hold whole entries. The version of an entry is the length
 // of its evidence. A change names the version on which it is based, as an optimistic lock.
 
+// sentFirst returns the intent with which the entry of a call begins if it is created again. That of Options.Paying says that
+// nothing was sent.
+func (e *Entry) sentFirst() Intent {
+	if e.Begun.Operation == opPaying {
+		return e.Intent()
+	}
+	return e.Begun
+}
+
 // newEntry returns the entry of an intent, without evidence and not acknowledged.
 func newEntry(in Intent) Entry { return Entry{Begun: in, Acked: -1} }
 

@@ -131,8 +131,8 @@ func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err err
 // without the journal. Confirm does not acknowledge. For a refund, use ConfirmRefund.
 //
 // If the later charges of a subscription repeat the transactionId of the first one, they are recorded too. They are no second
-// payment and change no outcome, unless two of them are closer together than cardgateway.Client.Resolve describes: then the entry
-// is a conflict. So pass them to Confirm, and store them by their UniqueID.
+// payment and change no outcome, unless two of them are closer together than cardgateway.Client.Resolve describes, or about as far
+// apart as two submissions of the payment: then the entry is a conflict. So pass them to Confirm, and store them by their UniqueID.
 func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
 	if err := needContext(ctx, "Confirm"); err != nil {
 		return err

@@ -57,7 +57,7 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
 		return err == nil, err
 	}
 	if shown, err := j.isShown(ctx, id); err != nil {
-		return false, err
+		return errors.Is(err, errInconclusive), err // it would be so again, and the other ids wait
 	} else if shown {
 		return true, fmt.Errorf("the gateway has %s, and the journal does not: it has lost entries", id.describe())
 	}
@@ -73,7 +73,8 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
 }
 
 // isShown reports whether the gateway has shown a payment or a refund with this id in the last month: then the journal was restored from
-// a backup, or the entry was forgotten, and it must not be said that nothing was sent.
+// a backup, or the entry was forgotten, and it must not be said that nothing was sent. It reads one page: some gateways also return
+// other rows, and if these fill it, the result is an error.
 func (j *Journal) isShown(ctx context.Context, id ID) (bool, error) {
 	from, to := time.Now().AddDate(0, 0, -27), time.Now().AddDate(0, 0, 1) // at most a month, and clocks can differ
 	if id.Refund {
@@ -81,11 +82,24 @@ func (j *Journal) isShown(ctx context.Context, id ID) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return slices.ContainsFunc(page.Data, func(r cardgateway.Refund) bool { return r.MerchantRefundID == id.Text }), nil
+		return isOnPage(page, id, func(r cardgateway.Refund) bool { return r.MerchantRefundID == id.Text })
 	}
 	page, err := j.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: id.Text, Start: from, End: to}, cardgateway.PageRequest{})
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(page.Data, func(t cardgateway.Transaction) bool { return t.TransactionID == id.Text }), nil
+	return isOnPage(page, id, func(t cardgateway.Transaction) bool { return t.TransactionID == id.Text })
+}
+
+var errInconclusive = errors.New("it is not known whether the gateway has it")
+
+// isOnPage reports whether a page has a row. If it has not, and is not the whole result, it is not known whether there is one.
+func isOnPage[T any](page *cardgateway.Page[T], id ID, matches func(T) bool) (bool, error) {
+	switch {
+	case slices.ContainsFunc(page.Data, matches):
+		return true, nil
+	case len(page.Data) < page.TotalCount:
+		return false, fmt.Errorf("%w: of %d rows for %s, the gateway returned %d, with other ids", errInconclusive, page.TotalCount, id.describe(), len(page.Data))
+	}
+	return false, nil
 }

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -285,3 +287,61 @@ func TestPayingInOneProcess(t *testing.T) {
 		}
 	})
 }
+
+// TestPayingIsOnAnotherPage: the gateway ignores what is searched for, and has the payment on its second page. Its journal has lost it. It
+// is not said that nothing was sent. Other ids do not wait for that.
+func TestPayingIsOnAnotherPage(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		if _, err := s.client.CreateSubscription(t.Context(), order("a", approved)); err != nil {
+			t.Fatal(err)
+		}
+		usual := s.network
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodGet && r.URL.Query().Get("transactionId") != "c" {
+				return page(r, "2", `{"code":100,"uniqueId":"77","transactionId":"b","transactionAmount":"1.00","transactionCurrency":"USD"}`), nil
+			}
+			return usual.RoundTrip(r)
+		})
+		o := &orders{paying: []journal.ID{journal.PaymentID("a"), journal.RefundID("r"), journal.PaymentID("c")}}
+		told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, nil)
+		time.Sleep(30 * time.Minute)
+		if want := []string{"c not sent"}; !slices.Equal(told.all, want) {
+			t.Errorf("reported %q, want %q", told.all, want)
+		}
+	})
+}
+
+// TestStoreLosesPaying: Options.Paying has begun the entry of a payment, which is paid later. The store loses the entry while the
+// payment is sent, and its outcome is unknown. It is not sent again.
+func TestStoreLosesPaying(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		store := &replacedStore{Store: s.store}
+		s.store = store
+		o := &orders{paying: []journal.ID{journal.PaymentID("a")}}
+		s.Journal = s.restarted(journal.Options{Paying: o.list})
+		told := running(t, s.Journal, time.Minute, o.stored)
+		time.Sleep(10 * time.Minute)
+		if want := []string{"a not sent"}; !slices.Equal(told.all, want) {
+			t.Errorf("reported %q, want %q", told.all, want)
+		}
+		usual := s.network
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				store.Store = journal.NewMemoryStore()
+			}
+			return usual.RoundTrip(r)
+		})
+		s.loseNext(sandbox.CommitNow)
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Errorf("got %v, want an unknown outcome", err)
+		}
+		if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Unknown {
+			t.Errorf("got the state %v, %v; want unknown", e.State(), err)
+		}
+		_, _ = s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// replacedStore is a store that can be replaced by another one.
+type replacedStore struct{ journal.Store }

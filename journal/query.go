@@ -21,19 +21,20 @@ func (j *Journal) shouldAsk(e *Entry) bool {
 	return j.memory.due(e.ID(), j.clock.now(), age/8)
 }
 
-// query queries the gateway for a payment or a refund, and returns the entry with what the gateway returned.
-func (j *Journal) query(ctx context.Context, e Entry) (Entry, error) {
+// query queries the gateway for a payment or a refund, and returns the entry with what the gateway returned. The error queryErr
+// says why it did not tell the outcome.
+func (j *Journal) query(ctx context.Context, e Entry) (_ Entry, queryErr, err error) {
 	known := e.project()
 	if j.isKnownUnsent(known) {
-		return j.recordUnsent(ctx, e, known)
+		e, err = j.recordUnsent(ctx, e, known)
+		return e, nil, err
 	}
 	queries, absent := e.queries(), 0
-	var queryErr error // of the first query that failed
 	for _, at := range queries {
-		got, err := j.resolve(ctx, &known.intent, at)
+		got, err := j.resolve(ctx, known, at)
 		if ctx.Err() != nil {
 			j.memory.forgetQuery(e.ID()) // the query was interrupted
-			return e, ctx.Err()
+			return e, ctx.Err(), ctx.Err()
 		}
 		if queryErr == nil {
 			queryErr = queryErrOf(err)
@@ -46,25 +47,30 @@ func (j *Journal) query(ctx context.Context, e Entry) (Entry, error) {
 		}
 		for _, ev := range j.evidenceOfResolve(got, err, e.project()) {
 			if e, err = j.addIfNew(ctx, e, ev); err != nil {
-				return e, err
+				return e, queryErr, err
 			}
 		}
 	}
-	return e, nil
+	return e, queryErr, nil
 }
 
 // resolve queries the gateway for a payment or a refund that was sent at a time.
-func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewayResult, error) {
+func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time) (gatewayResult, error) {
+	in := &known.intent
 	if in.ID.Refund {
 		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
 			RefundTransactionID: in.ID.Text, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Wait,
 		})
 		return gatewayResult{refund: r}, err
 	}
+	cycle := in.SubscriptionCycle
+	if !known.once { // two charges a cycle apart can be those of two submissions: all are wanted, see projection.isLater
+		cycle = ""
+	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
 		// Once no further attempt is expected, several declines are final too. Before, evidenceOfRow says what a decline means.
-		HostedPage: in.onHostedPage() && j.isAbandoned(*in), SubscriptionCycle: in.SubscriptionCycle,
+		HostedPage: in.onHostedPage() && j.isAbandoned(*in), SubscriptionCycle: cycle,
 	})
 	return gatewayResult{transaction: t}, err
 }
@@ -72,12 +78,12 @@ func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewa
 // queryRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
 // means that the payment must not be submitted with this intent: the gateway may have it after all.
 func (j *Journal) queryRefused(ctx context.Context, e Entry, in *Intent) (Entry, error) {
-	e, err := j.query(ctx, e)
+	e, queryErr, err := j.query(ctx, e)
 	if err != nil {
 		return e, in.notSent(err)
 	}
-	if err := j.memory.get(in.ID).queryErr; err != nil {
-		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", err))
+	if queryErr != nil {
+		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", queryErr))
 	}
 	return e, nil
 }

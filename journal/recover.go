@@ -115,7 +115,7 @@ func (r *recovery) read() {
 			item.ended = async(func() {
 				defer r.asking.Done()
 				defer func() { <-places }()
-				item.entry, item.err = r.j.query(r.ctx, e)
+				item.entry, _, item.err = r.j.query(r.ctx, e) // memory keeps the error of the query, until the next one
 				item.asOf = time.Now()
 			})
 		}

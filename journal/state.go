@@ -28,11 +28,12 @@ type projection struct {
 	intent   Intent // of the latest submission
 	state    State
 	conflict bool
-	once     bool      // at most one submission may have been sent: a decline can only belong to that one
-	answered bool      // the result of the latest submission's call is recorded, even if it is unknown
-	invalid  bool      // the latest submission violated a limit
-	seen     bool      // the gateway has returned the id in some form
-	deciding *Evidence // the evidence that determines state; nil if only the intent does
+	once     bool         // at most one submission may have been sent: a decline can only belong to that one
+	sent     []submission // that may have been sent, if there are several
+	answered bool         // the result of the latest submission's call is recorded, even if it is unknown
+	invalid  bool         // the latest submission violated a limit
+	seen     bool         // the gateway has returned the id in some form
+	deciding *Evidence    // the evidence that determines state; nil if only the intent does
 
 	earlier  *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
 	ruledOut bool        // since the latest submission, state has been one that a success contradicts
@@ -94,6 +95,10 @@ func (p *projection) add(ev *Evidence) {
 
 // submit begins another submission: what was known before says nothing about it.
 func (p *projection) submit(ev *Evidence) {
+	if p.earlier == nil && p.state != NotSent {
+		p.sent = append(p.sent, submission{p.intent.Sender, p.intent.At})
+	}
+	p.sent = append(p.sent, submission{ev.Submission.Sender, ev.Submission.At})
 	earlier := *p
 	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
 	p.intent, p.answered, p.invalid, p.ruledOut = *ev.Submission, false, false, false
@@ -102,6 +107,9 @@ func (p *projection) submit(ev *Evidence) {
 // addDenial adds that a submission was not sent, or was refused. That says nothing about earlier submissions: if one of them
 // may have been sent, what was known about it applies again.
 func (p *projection) addDenial(ev *Evidence) {
+	if ev.State == NotSent {
+		p.sent = slices.DeleteFunc(p.sent, func(s submission) bool { return s.sender == ev.Sender })
+	}
 	switch {
 	case ev.Sender != p.intent.Sender: // it belongs to an earlier submission
 	case p.state == Succeeded:
@@ -119,14 +127,14 @@ func (p *projection) addDenial(ev *Evidence) {
 // there is another success. The first charge of a subscription decides, whichever became known first.
 func (p *projection) addSuccess(ev *Evidence) {
 	another := func(before *Evidence) bool {
-		return before.State == Succeeded && !ev.canBeOne(before) && !p.intent.isLater(ev, before) && !p.intent.isLater(before, ev)
+		return before.State == Succeeded && !ev.canBeOne(before) && !p.isLater(ev, before) && !p.isLater(before, ev)
 	}
 	p.conflict = p.conflict || p.ruledOut || slices.ContainsFunc(p.outcomes, another)
 	p.outcomes = append(p.outcomes, ev)
 	switch {
-	case p.state != Succeeded, p.intent.isLater(p.deciding, ev):
+	case p.state != Succeeded, p.isLater(p.deciding, ev):
 		p.decide(ev)
-	case p.deciding.result().id() == "" && ev.result().id() != "" && !p.intent.isLater(ev, p.deciding): // the id is needed for a refund
+	case p.deciding.result().id() == "" && ev.result().id() != "" && !p.isLater(ev, p.deciding): // the id is needed for a refund
 		p.decide(ev)
 	}
 }
@@ -137,10 +145,31 @@ func (p *projection) isNoNewsAfter(before *projection) bool {
 }
 
 // isLater reports whether evidence is about a later charge of a subscription than other evidence, by the gateway's times: about
-// a cycle later, or more. It is not a second payment then. See package recurring.
-func (in *Intent) isLater(ev, than *Evidence) bool {
-	gap, at, before := recurring.Gap(string(in.SubscriptionCycle)), ev.result().at(), than.result().at()
-	return gap > 0 && !at.IsZero() && !before.IsZero() && at.In(time.UTC).Sub(before.In(time.UTC)) >= gap
+// a cycle later, or more. It is not a second payment then. See package recurring. If two submissions are as far apart as the
+// charges, each may have made one of them: then the customer has two subscriptions.
+func (p *projection) isLater(ev, than *Evidence) bool {
+	gap, at, before := recurring.Gap(string(p.intent.SubscriptionCycle)), ev.result().at(), than.result().at()
+	if gap == 0 || at.IsZero() || before.IsZero() {
+		return false
+	}
+	apart := at.In(time.UTC).Sub(before.In(time.UTC))
+	return apart >= gap && !p.submittedApart(apart)
+}
+
+// submission is when a call of a sender recorded that it was about to send.
+type submission struct {
+	sender string
+	at     time.Time
+}
+
+// submittedApart reports whether two submissions are about so far apart.
+func (p *projection) submittedApart(apart time.Duration) bool {
+	for i, s := range p.sent {
+		if slices.ContainsFunc(p.sent[:i], func(before submission) bool { return (s.at.Sub(before.at) - apart).Abs() < recurring.Gap("DAY") }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *projection) decide(ev *Evidence) {

@@ -139,6 +139,52 @@ func TestStateOfSubscriptions(t *testing.T) {
 	}
 }
 
+// TestStateOfTwoSubmissions: charges of a subscription that are as far apart as two submissions can be one of each.
+func TestStateOfTwoSubmissions(t *testing.T) {
+	const hour, day = time.Hour, 24 * time.Hour
+	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	charged := func(id string, after time.Duration) Evidence {
+		ev := piece(SourceQuery, Succeeded, "", id)
+		ev.Transaction.TransactionAt, _ = cardgateway.ParseWallTime(begun.Add(after).Format(time.DateTime))
+		return ev
+	}
+	for _, tt := range []struct {
+		name          string
+		cycle         cardgateway.SubscriptionCycle
+		again         time.Duration // after the first submission
+		isSent        bool          // the second one
+		first, second time.Duration // when the charges were made
+		want          State
+	}{
+		{"as far apart as the submissions", cardgateway.CycleWeek, 6 * day, true, 0, 6 * day, Conflicting},
+		{"nearly so", cardgateway.CycleWeek, 6 * day, true, hour, 6*day + 20*hour, Conflicting},
+		{"both a cycle apart", cardgateway.CycleWeek, 7 * day, true, 0, 7 * day, Conflicting},
+		{"a cycle after the first", cardgateway.CycleWeek, 6 * day, true, 0, 7 * day, Succeeded},
+		{"a cycle after the second", cardgateway.CycleWeek, 6 * day, true, 6 * day, 13 * day, Succeeded},
+		{"submitted again after a minute", cardgateway.CycleDay, time.Minute, true, 0, day, Succeeded},
+		{"submitted again after a day", cardgateway.CycleDay, day, true, 0, day, Conflicting},
+		{"the second was not sent", cardgateway.CycleWeek, 6 * day, false, 0, 6 * day, Succeeded},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			again := Intent{At: begun.Add(tt.again), Sender: "2", SubscriptionCycle: tt.cycle}
+			e := Entry{Begun: Intent{At: begun, Sender: "1", SubscriptionCycle: tt.cycle}, Acked: -1, Evidence: []Evidence{
+				{Source: SourceQuery, State: PresumedAbsent}, {Source: SourceSubmission, Submission: &again},
+			}}
+			if !tt.isSent {
+				e.Evidence = append(e.Evidence, Evidence{Source: SourceAnswer, State: NotSent, Sender: "2"})
+				e.Evidence[0] = Evidence{Source: SourceQuery, Seen: true}
+			}
+			for _, order := range [][]Evidence{{charged("1", tt.first), charged("2", tt.second)}, {charged("2", tt.second), charged("1", tt.first)}} {
+				known := e
+				known.Evidence = append(slices.Clone(e.Evidence), order...)
+				if got := known.State(); got != tt.want {
+					t.Errorf("%v first: got %v, want %v", order[0].Transaction.UniqueID, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
 // orders returns every order of n things.
 func orders(n int) (all [][]int) {
 	if n == 0 {

@@ -344,7 +344,7 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 	case slices.ContainsFunc(lines, func(l listed) bool { return isOther(l.currency) }),
 		slices.ContainsFunc(paid, func(p held) bool { return isOther(p.currency) }):
 		return "currency", r.currency, r.cents
-	case r.currency != "" && inList != atGateway:
+	case (r.currency != "" || len(paid) > 0) && inList != atGateway:
 		if class = "amount"; len(paid) > 0 && once == atGateway || isSubscription && once == r.cents {
 			class = "listed_twice"
 		}
@@ -366,38 +366,59 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 	return "timing", currency, value
 }
 
-// laterCharge returns the class of the charges in the period of a subscription after its first, if the list does not have all that are in
-// the period. A line is that of the charge that is nearest to it.
+// laterCharge returns the class of the charges in the period of a subscription, if the list does not have all that are in the period. A
+// line is that of the charge that is nearest to it. In the order of their times, each takes the nearest that is left; of those that are
+// left at the end, the lines without a time may have as many.
 func (t *tally) laterCharge(rows []held, lines []listed, rowNow bool) (class, currency string, value int64) {
 	paid := approvals(rows)
 	if !canBeCharges(paid) {
 		return "", "", 0
 	}
-	for i, r := range paid {
-		if !t.inPeriod(r.at) {
-			continue
-		}
-		value += r.cents
-		if i > 0 && class == "" {
-			class, currency = "later_charge", r.currency
-		}
-		if i > 0 && t.nearListEnd(0, r.at) {
-			class = "unchecked"
+	for _, r := range paid {
+		if t.inPeriod(r.at) {
+			value += r.cents
 		}
 	}
+	nearest := func(of []held, l listed) int {
+		return slices.IndexFunc(of, func(r held) bool {
+			return !slices.ContainsFunc(of, func(other held) bool { return other.at.Sub(l.at).Abs() < r.at.Sub(l.at).Abs() })
+		})
+	}
+	left, untimed := slices.Clone(paid), 0
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l listed) bool { return l.state != "approved" })
+	slices.SortStableFunc(lines, func(a, b listed) int { return a.at.Compare(b.at) })
 	for _, l := range lines {
-		isNow := l.at.IsZero() && rowNow
-		if !l.at.IsZero() {
-			isNow = t.inPeriod(slices.MinFunc(paid, func(a, b held) int { return cmp.Compare(a.at.Sub(l.at).Abs(), b.at.Sub(l.at).Abs()) }).at)
+		isNow := rowNow
+		if l.at.IsZero() {
+			untimed++
+		} else {
+			isNow = t.inPeriod(paid[nearest(paid, l)].at)
+			if len(left) > 0 {
+				i := nearest(left, l)
+				left = slices.Delete(left, i, i+1)
+			}
 		}
-		if l.state == "approved" && isNow {
+		if isNow {
 			value -= l.cents
 		}
 	}
-	if _, inList, _ := bookedAs(lines); class == "" || value <= 0 || inList == sum(paid, paid[0].currency) {
+	inside, near := 0, 0
+	for _, r := range left {
+		switch {
+		case !t.inPeriod(r.at):
+		case t.nearListEnd(0, r.at):
+			near++
+		default:
+			inside++
+		}
+	}
+	if _, inList, _ := bookedAs(lines); inside+near == 0 || value <= 0 || inList == sum(paid, paid[0].currency) {
 		return "", "", 0
 	}
-	return class, currency, value
+	if class = "later_charge"; near > 0 && inside <= untimed {
+		class = "unchecked"
+	}
+	return class, paid[0].currency, value
 }
 
 // nearListEnd reports whether a time is so near to both limits, of the period and of the list, that a line may be outside the list.

@@ -85,6 +85,9 @@ func copyRows[T any](
 	if client == nil || c.Since.IsZero() || c.Store == nil {
 		return time.Time{}, fmt.Errorf("sqlstore: %s: client, Since and Store are required", method)
 	}
+	if c.Every < 0 || c.Overlap < 0 { // rows between two copies would be missing
+		return time.Time{}, fmt.Errorf("sqlstore: %s: Every and Overlap must not be negative", method)
+	}
 	shop := shopOf(client).String()
 	if err := s.checkShop(shop); err != nil {
 		return time.Time{}, err
@@ -130,14 +133,22 @@ func (k *copier[T]) claim(ctx context.Context) (bool, error) {
 	if _, err := d.exec(ctx, k.db, insert, k.name, k.Since.UnixMicro()); err != nil {
 		return false, err
 	}
-	claim := `UPDATE cardgateway_copies SET holder = ?, due = ` + d.in(copyLapses) + ` WHERE name = ? AND due <= ` + d.clock()
-	if n, err := d.exec(ctx, k.db, claim, k.holder, k.name); n == 0 || err != nil {
-		return false, err
+	furthest := max(cmp.Or(k.Every, defaultEvery), copyLapses) + time.Minute // if it is due later, the database's clock was set back
+	claim := `UPDATE cardgateway_copies SET holder = ?, due = ` + d.in(copyLapses) + ` WHERE name = ? AND (due <= ` + d.clock() + ` OR due > ` + d.in(furthest) + `)`
+	n, err := d.exec(ctx, k.db, claim, k.holder, k.name)
+	if err == nil && n == 0 {
+		return false, nil
 	}
 	var since int64
-	err := k.db.QueryRowContext(ctx, d.sql(`SELECT since, checkpoint FROM cardgateway_copies WHERE name = ?`), k.name).Scan(&since, &k.at)
+	if err == nil {
+		err = k.db.QueryRowContext(ctx, d.sql(`SELECT since, checkpoint FROM cardgateway_copies WHERE name = ?`), k.name).Scan(&since, &k.at)
+	}
+	if err != nil {
+		k.release(ctx)
+		return false, err
+	}
 	k.since = time.UnixMicro(since)
-	return true, err
+	return true, nil
 }
 
 // run copies the rows that are missing. After an error, another call can continue at once.

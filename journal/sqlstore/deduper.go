@@ -21,7 +21,8 @@ import (
 // Of all who claim an event at the same time, exactly one gets notify.ClaimFresh. A claim that is neither handled nor released,
 // because its process has died, lapses after two minutes: the gateway's next repetition can then claim the event. So the
 // merchant's function should return well within that time; if it takes longer, a repetition may call it again meanwhile. An event
-// that has been handled is remembered for 24 hours after that. All times are those of the database's clock.
+// that has been handled is remembered for 24 hours after that. All times are those of the database's clock; if it is set back, a claim
+// whose end is too far ahead has lapsed.
 type Deduper struct {
 	db      *sql.DB
 	dialect Dialect
@@ -117,7 +118,7 @@ func (d *Deduper) claim(ctx context.Context, event string) (notify.ClaimResult, 
 			return notify.ClaimFresh, err
 		}
 		n, err := d.dialect.exec(ctx, d.db, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.dialect.in(claimLapses)+`
-			WHERE event = ? AND expires < `+d.dialect.clock(), d.holder, event)
+			WHERE event = ? AND (expires < `+d.dialect.clock()+` OR NOT handled AND expires > `+d.dialect.in(2*claimLapses)+`)`, d.holder, event)
 		if n > 0 || err != nil {
 			return notify.ClaimFresh, err
 		}

@@ -44,7 +44,7 @@ var faults = []fault{
 		{"journal/state.go", "return ev.Source != other.Source || s.sameTime(o)", "return s.id() == o.id() && (ev.Source != other.Source || s.sameTime(o))"},
 	}},
 	{"renewal-is-a-conflict", "a later charge of a subscription counts as a second payment", []edit{
-		{"journal/state.go", " && !p.intent.isLater(ev, before) && !p.intent.isLater(before, ev)", ""},
+		{"journal/state.go", " && !p.isLater(ev, before) && !p.isLater(before, ev)", ""},
 	}},
 	{"renewal-hides-double-charge", "two charges of one cycle count as a payment and a later charge", []edit{
 		{"internal/recurring/recurring.go", "return max(days[cycle], 1) * hoursPerDay * time.Hour", "return time.Second"},
@@ -103,7 +103,7 @@ var faults = []fault{
 		{"journal/submit.go", "if errors.Is(failed, ErrChanged) {\n\t\t\treturn false, nil\n\t\t}\n", "if errors.Is(failed, ErrChanged) {\n\t\t\tif now, err := j.get(ctx, in.Key()); err == nil {\n\t\t\t\t*e = now\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\treturn false, nil\n\t\t}\n"},
 	}},
 	{"refusal-not-queried", "AfterRefusal sends again although the query for the refused payment failed", []edit{
-		{"journal/query.go", "if err := j.memory.get(in.ID).queryErr; err != nil {", "if err := j.memory.get(in.ID).queryErr; false {"},
+		{"journal/query.go", "if queryErr != nil {", "if queryErr != nil && false {"},
 	}},
 	{"refusal-believed", "AfterRefusal sends again without a query", []edit{
 		{"journal/submit.go", "case known.state == Refused && c.accepts == afterRefusal && known.intent.Sender != c.queried:", "case false:"},

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -73,14 +74,22 @@ func (b *Books) OpenBefore(ctx context.Context, month time.Time) (all []OpenItem
 	return all, nil
 }
 
-// keepLater keeps the lines of a list that belong to later months: by their own time or, if they have none, by that of the gateway.
+// keepLater keeps the lines of a list that belong to later months: by their own time or, if they have none, by that of the gateway. Of
+// those with one id and without a time, the first are of the rows of the month itself.
 var keepLater = map[Kind]string{
-	Payment: `INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
-		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, transaction_id, amount, currency, state, order_id, at, until FROM cardgateway_listed_payments l
-		WHERE at >= $3 OR at = 0 AND EXISTS (SELECT 1 FROM cardgateway_orders r WHERE r.transaction_id = l.transaction_id AND r.at >= $3)`,
-	Refund: `INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
-		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, refund_id, amount, currency, 'approved', order_id, at, until FROM cardgateway_listed_refunds l
-		WHERE at >= $3 OR at = 0 AND EXISTS (SELECT 1 FROM cardgateway_refunds r WHERE r.merchant_refund_id = l.refund_id AND r.at >= $3)`,
+	Payment: laterLinesOf("transaction_id", "state", "cardgateway_listed_payments", "cardgateway_orders", "transaction_id"),
+	Refund:  laterLinesOf("refund_id", "'approved'", "cardgateway_listed_refunds", "cardgateway_refunds", "merchant_refund_id"),
+}
+
+func laterLinesOf(id, state, list, rows, rowID string) string {
+	return strings.NewReplacer("$id", id, "$state", state, "$list", list, "$rows", rows, "$row_id", rowID).Replace(`
+		INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
+		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, $id, amount, currency, $state, order_id, at, until FROM $list WHERE at >= $3
+		UNION ALL
+		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, $id, amount, currency, $state, order_id, at, until FROM (
+			SELECT l.*, ROW_NUMBER() OVER (PARTITION BY $id ORDER BY line) AS number FROM $list l
+			WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE r.$row_id = l.$id AND r.at >= $3)
+		) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE r.$row_id = l.$id AND r.state = 'approved' AND r.at >= $2 AND r.at < $3)`)
 }
 
 // KeepMonth records what a comparison of a month has found: that it was compared, what is open at its end, which entries of earlier months

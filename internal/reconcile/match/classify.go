@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (k *kindMatcher) class(p *pair) *Difference {
 		return k.missingThere(p)
 	case p.currenciesDiffer():
 		return &Difference{Class: ClassCurrency, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At}
-	case p.row.Currency != "" && !p.sum.Equal(p.atGateway()):
+	case (p.row.Currency != "" || len(p.paid) > 0) && !p.sum.Equal(p.atGateway()): // a declined payment may state no amount
 		return amount(p)
 	}
 	return k.state(p)
@@ -33,7 +34,7 @@ func (k *kindMatcher) class(p *pair) *Difference {
 
 // amount returns the difference between two amounts.
 func amount(p *pair) *Difference {
-	d := &Difference{Class: ClassAmount, Currency: p.row.Currency, Value: p.sum.Sub(p.atGateway()).Abs(), At: p.row.At}
+	d := &Difference{Class: ClassAmount, Currency: cmp.Or(p.row.Currency, p.lines[0].Currency), Value: p.sum.Sub(p.atGateway()).Abs(), At: p.row.At}
 	switch {
 	case len(p.paid) > 0 && p.once().Equal(p.atGateway()), len(p.later) > 0 && p.once().Equal(p.paid[0].Amount):
 		d.Class, d.Why = ClassListedTwice, fmt.Sprintf("%d lines of your list have this id; some of them are repeated", len(p.lines))
@@ -54,11 +55,10 @@ func (k *kindMatcher) missingHere(p *pair) *Difference {
 	return d
 }
 
-// laterCharge returns the difference for the later charges of a subscription in the period that the list does not have, or nil. Lines
+// laterCharge returns the difference for the charges of a subscription in the period that the list does not have, or nil. Lines
 // without a time are of the period if isOurs says so.
 func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Difference {
-	now := chargesIn(p.later, k.inPeriod)
-	if len(now) == 0 || p.sum.Equal(sumOf(p.paid, p.row.Currency)) {
+	if len(p.later) == 0 || p.sum.Equal(sumOf(p.paid, p.row.Currency)) {
 		return nil
 	}
 	missing := sumOf(chargesIn(p.paid, k.inPeriod), p.row.Currency)
@@ -68,11 +68,14 @@ func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Differ
 			missing = missing.Sub(line.Amount)
 		}
 	}
-	if !missing.IsPositive() {
+	left, untimed := p.unlisted()
+	now := chargesIn(left, k.inPeriod)
+	if !missing.IsPositive() || len(now) == 0 {
 		return nil
 	}
-	d := k.unlisted(p, now, missing)
-	if i := slices.IndexFunc(now, func(r books.Row) bool { return k.atEdge(r.At) }); i >= 0 {
+	d := k.ofCharges(p, now, missing)
+	if inside := slices.DeleteFunc(slices.Clone(now), func(r books.Row) bool { return k.atEdge(r.At) }); len(inside) <= untimed && len(inside) < len(now) {
+		i := slices.IndexFunc(now, func(r books.Row) bool { return k.atEdge(r.At) })
 		d.Class, d.At = ClassUnchecked, now[i].At
 		d.Why = "a later charge of a subscription, whose line may be before the start or after the end of your list; " + k.bothClocks(d.At)
 	}
@@ -82,27 +85,38 @@ func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Differ
 // laterChargeAgain is laterCharge for an entry of an earlier month that was not checked: its charge, and those after it that were near
 // the end of that month, need a line.
 func (k *kindMatcher) laterChargeAgain(p *pair, e *earlier) *Difference {
-	month := Span{From: e.Month, To: k.endOf(e.Month)}
-	left := slices.DeleteFunc(chargesIn(p.later, month.holds), func(r books.Row) bool {
-		isOfEntry := r.At.Equal(e.At) || r.At.After(e.At) && !r.At.Before(month.To.Add(-k.Grace))
-		return !isOfEntry || slices.ContainsFunc(p.lines, func(l books.Line) bool {
-			return l.State == books.StateApproved && (l.At.IsZero() || p.charge(l).At.Equal(r.At))
-		})
-	})
-	if len(left) == 0 || Class(e.Class) != ClassUnchecked {
+	if len(p.later) == 0 || Class(e.Class) != ClassUnchecked {
 		return nil
 	}
-	d := k.unlisted(p, left, sumOf(left, p.row.Currency))
+	month := Span{From: e.Month, To: k.endOf(e.Month)}
+	left, untimed := p.unlisted()
+	left = chargesIn(left, Span{From: e.Month, To: k.Period.To}.holds)
+	if len(left) <= untimed {
+		return nil
+	}
+	left = slices.DeleteFunc(chargesIn(left, month.holds), func(r books.Row) bool {
+		return !r.At.Equal(e.At) && (r.At.Before(e.At) || r.At.Before(month.To.Add(-k.Grace)))
+	})
+	if len(left) == 0 {
+		return nil
+	}
+	d := k.ofCharges(p, left, sumOf(left, p.row.Currency))
 	if slices.ContainsFunc(left, func(r books.Row) bool { return k.mayBeNext(r.At) }) {
 		d.Class = ClassUnchecked
 	}
 	return d
 }
 
-func (k *kindMatcher) unlisted(p *pair, charges []books.Row, value decimal.Decimal) *Difference {
+// ofCharges returns the difference for charges of a subscription that the list does not have.
+func (k *kindMatcher) ofCharges(p *pair, charges []books.Row, value decimal.Decimal) *Difference {
+	isFirst := func(r books.Row) bool { return byTime(r, p.paid[0]) == 0 }
+	shown := append(p.paid[:1:1], slices.DeleteFunc(slices.Clone(charges), isFirst)...)
+	if len(shown) == 1 {
+		shown = p.paid[:2:2]
+	}
 	return &Difference{
 		Class: ClassLaterCharge, Currency: p.row.Currency, Value: value, At: charges[0].At,
-		Gateway: append(p.paid[:1:1], charges...), Why: "the first charge was at " + k.clock(p.paid[0].At),
+		Gateway: shown, Why: "the first charge was at " + k.clock(p.paid[0].At),
 	}
 }
 

@@ -156,6 +156,7 @@ func TestClasses(t *testing.T) {
 		{"missing here, near the begin", new(memory).pay("a", approved, "3 USD", day0(10, 2, 23)), []string{"unchecked payment a 3 USD"}},
 		{"missing here, near the end", new(memory).pay("a", approved, "3 USD", day0(10, 30, 0)), []string{"unchecked payment a 3 USD"}},
 		{"missing here, just before that", new(memory).pay("a", approved, "3 USD", day0(10, 29, 23)), []string{"missing_here payment a 3 USD"}},
+		{"paid, and the gateway states no amount and no currency", new(memory).pay("a", approved, "0", middle).book("a", approved, "3 USD", middle), []string{"amount payment a 3 USD"}},
 		{"no transaction id", new(memory).pay("", approved, "3 USD", middle).pay("", approved, "3 USD", middle),
 			[]string{"missing_here payment u- 3 USD", "missing_here payment u- 3 USD"}},
 		{"no time, missing here", new(memory).pay("a", approved, "3 USD", never), []string{"missing_here payment a 3 USD"}},

@@ -82,6 +82,13 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 	}
 	if len(lines) == 0 {
 		lines = append(lines, e.Lines...)
+		month := Span{From: e.Month, To: k.endOf(e.Month)}
+		inMonth := slices.IndexFunc(rows, func(r books.Row) bool { return isApproved(r) && month.holds(r.At) })
+		for i := range lines { // one without a time is of a row of that month, if there is one
+			if lines[i].At.IsZero() && inMonth >= 0 {
+				lines[i].At = rows[inMonth].At
+			}
+		}
 	}
 	e.rows, e.lines = slices.Clone(rows), slices.Clone(lines)
 	return lines

@@ -86,6 +86,30 @@ func (p *pair) charge(l books.Line) *books.Row {
 	return nearest
 }
 
+// unlisted returns the approved rows that no approved line with a time has, and how many approved lines have none. A line has the row
+// that is nearest to it in time, of those that no earlier line has.
+func (p *pair) unlisted() (left []books.Row, untimed int) {
+	left = slices.Clone(p.paid)
+	lines := slices.Clone(p.lines)
+	slices.SortStableFunc(lines, func(a, b books.Line) int { return a.At.Compare(b.At) })
+	for _, line := range lines {
+		switch {
+		case line.State != books.StateApproved:
+		case line.At.IsZero():
+			untimed++
+		case len(left) > 0:
+			nearest := 0
+			for i := range left {
+				if left[i].At.Sub(line.At).Abs() < left[nearest].At.Sub(line.At).Abs() {
+					nearest = i
+				}
+			}
+			left = slices.Delete(left, nearest, nearest+1)
+		}
+	}
+	return left, untimed
+}
+
 // repeats returns the approved rows with one id of a payment or refund after its first. Refunds of different payments may have the
 // same id.
 func repeats(rows []books.Row) (again []books.Row) {

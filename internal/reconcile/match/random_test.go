@@ -221,33 +221,51 @@ func (m *memory) ofID(kind books.Kind, id string, window Span) (rows []books.Row
 
 // naiveLater is the class of the charges of a subscription in the period, if the lines that are nearest to them are fewer.
 func naiveLater(charges []books.Row, lines []books.Line, rowNow bool, o Options) Class {
-	later, missing := 0, money("0")
-	class := ClassLaterCharge
-	for i, r := range charges {
+	missing := money("0")
+	for _, r := range charges {
 		if o.Period.holds(r.At) {
 			missing = missing.Add(r.Amount)
 		}
-		if i > 0 && o.Period.holds(r.At) {
-			later++
-			if r.At.Before(o.Period.From.Add(o.Grace)) || !r.At.Before(o.Period.To.Add(-o.Grace)) {
-				class = ClassUnchecked
-			}
-		}
 	}
+	distance := func(r books.Row, l books.Line) time.Duration { return r.At.Sub(l.At).Abs() }
+	nearest := func(rows []books.Row, l books.Line) books.Row {
+		return slices.MinFunc(rows, func(a, b books.Row) int { return int(distance(a, l) - distance(b, l)) })
+	}
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l books.Line) bool { return l.State != approved })
+	slices.SortStableFunc(lines, func(a, b books.Line) int { return a.At.Compare(b.At) })
+	left, never := slices.Clone(charges), 0
 	for _, l := range lines {
 		isNow := l.At.IsZero() && rowNow
 		if !l.At.IsZero() {
-			nearest := slices.MinFunc(charges, func(a, b books.Row) int { return int(a.At.Sub(l.At).Abs() - b.At.Sub(l.At).Abs()) })
-			isNow = o.Period.holds(nearest.At)
+			isNow = o.Period.holds(nearest(charges, l).At)
 		}
-		if l.State == approved && isNow {
+		if isNow {
 			missing = missing.Sub(l.Amount)
 		}
+		if l.At.IsZero() {
+			never++
+		} else if len(left) > 0 {
+			taken := nearest(left, l)
+			left = slices.DeleteFunc(left, func(r books.Row) bool { return r.UniqueID == taken.UniqueID })
+		}
 	}
-	if later == 0 || !missing.IsPositive() {
+	inside, atEdge := 0, 0
+	for _, r := range left {
+		switch {
+		case !o.Period.holds(r.At):
+		case r.At.Before(o.Period.From.Add(o.Grace)) || !r.At.Before(o.Period.To.Add(-o.Grace)):
+			atEdge++
+		default:
+			inside++
+		}
+	}
+	switch {
+	case !missing.IsPositive() || inside+atEdge == 0:
 		return ""
+	case inside <= never && atEdge > 0:
+		return ClassUnchecked
 	}
-	return class
+	return ClassLaterCharge
 }
 
 func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options) (class Class, touched bool) {
