@@ -21,13 +21,14 @@ import (
 // outcome, Run queries the gateway half a second later, and then after 1, 2, 4 seconds and so on, up to the interval. That is
 // so for about 1,000 payments at a time; the others wait for the interval.
 //
-// Every process of the shop may call Run if the store is also a LeaseStore, as all stores of this module are. One of them works, and
-// the others stand by. If it ends, another one takes over within two seconds; if it is killed, hangs or loses the database, within
-// eight. An outcome is reported at least once, and by one process at a time, with one exception: if a process is stopped while
-// report runs, or report does not return within a second of the end of its context, another process can report meanwhile. The cause
-// of that end is then ErrLeaseLost. What a process that stands by confirms, or what ends unknown there, the working process notices
-// within about half a second, and after that it lists what is not acknowledged. What a process confirms that does not call Run is
-// reported at the next interval.
+// Every process of the shop may call Run if the store is also a LeaseStore, as all stores of this module are. One of them works,
+// and the others stand by. If it ends, another one takes over within two seconds; if it is killed, stopped or loses the database,
+// within eight. While report runs, the process keeps the lease: a report that never returns stops all reports, so give it a time
+// limit. An outcome is reported at least once, and by one process at a time, with one exception: if a process is stopped while
+// report runs, or report does not return within a second of the end of its context, another process can report meanwhile. The
+// cause of that end is then ErrLeaseLost. What a process that stands by confirms, or what ends unknown there, the working process
+// notices within about half a second, and after that it lists what is not acknowledged. What a process confirms that does not call
+// Run is reported at the next interval.
 //
 // With any other store, only one process of a shop may call Run.
 //

@@ -46,7 +46,8 @@ var never = time.Date(9998, 1, 1, 0, 0, 0, 0, time.UTC)
 //
 // Rows are stored in batches of 500, each in one transaction with the position in the table cardgateway_copies, which CopyOrders
 // creates. So a copy that ends with an error, or with the process, continues there with a later call, in any process: after an error
-// at once, after a crash within 15 minutes. To copy everything again, delete the row of the table.
+// at once, after a crash within 15 minutes. To copy everything again, delete the row of the table. All programs that copy the orders of one
+// shop into one database share its position: if they fill different tables, each of them misses rows.
 // The database user needs SELECT, INSERT and UPDATE on this table, and the right to create it only for the first run.
 //
 // Errors are those of the walk, of Confirm, Store and the database. An error of Confirm that matches journal.ErrMismatch comes after
