@@ -60,6 +60,9 @@ func TestCardPage(t *testing.T) {
 			t.Errorf("no %s header", header)
 		}
 	}
+	if policy := resp.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src data:") {
+		t.Errorf("the policy %q blocks the page's own icon, of which a browser warns", policy)
+	}
 
 	resp, err = b.Get(page + "?card=declined")
 	if _, text = read(t, resp, err); !strings.Contains(text, `value="4300000000000000"`) || !strings.Contains(text, `value="900"`) {

@@ -129,6 +129,10 @@ func stories() []story {
 			b.toCheckout("pillar")
 			b.isSound("checkout")
 			b.click("#pay")
+			eventually(t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
+			if !b.is(`document.body.innerText.includes("Wick & Wax")`) {
+				t.Error("the payment page does not name the shop")
+			}
 			b.reaches(cardholder{card: sandbox.Approved}, Paid)
 			b.says("Thank you. Your order is paid.", "ending in 0000")
 			for _, want := range []string{"Written down", "Sent", "Answered: redirect", "Charged", "Answered: approved"} {

@@ -31,7 +31,7 @@ func StartDemo(ctx context.Context, o sandbox.Options) (*Demo, error) {
 		return nil, err
 	}
 	d := &Demo{Courier: NewCourier(), secret: rand.Text()}
-	o.MerchantID, o.SecretKey, o.AppID, o.Notifications.Transport = "shop", d.secret, demoAppID, d.Courier
+	o.MerchantName, o.MerchantID, o.SecretKey, o.AppID, o.Notifications.Transport = "Wick & Wax", "shop", d.secret, demoAppID, d.Courier
 	// A different host name than the shop's, because a real payment page is on another site, too.
 	_, port, _ := net.SplitHostPort(listener.Addr().String()) // written by package net
 	o.BaseURL = "http://localhost:" + port

@@ -235,4 +235,4 @@ func sendPage(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body)
 }
 
-const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
