@@ -31,7 +31,7 @@ func TestSimulate(t *testing.T) {
 	case *replay != 0:
 		n, *seed = 1, *replay
 	case n == 0:
-		n = 12
+		n = 30
 	}
 	if *store == "postgres" || *store == "mixed" {
 		server, err := pgserver.Start()
