@@ -346,6 +346,37 @@ func (x *reconciles) plan(d *draw, h *History) {
 		}
 	}
 	h.scatter(d, steps)
+	for i := range h.World.Shops {
+		if h.World.Shops[i].Reconcile.Kept && d.chance(2) {
+			h.Steps = slices.Insert(h.Steps, d.IntN(len(h.Steps)+1), d.refundedInTwoPeriods(h, i)...)
+		}
+	}
+}
+
+// refundedInTwoPeriods draws two refunds of a payment, and the comparison of a period that begins between them. The gateway shows the
+// first one with more than was paid, so that the second one is above the payment together with it, and not alone.
+func (d *draw) refundedInTwoPeriods(h *History, shop int) []Step {
+	payment, first, second := len(h.Things), len(h.Things)+1, len(h.Things)+2
+	h.Things = append(h.Things,
+		Thing{Shop: shop, Op: "TokenPayment"},
+		Thing{Shop: shop, Op: opRefund, Of: payment, Amount: "0.70"}, Thing{Shop: shop, Op: opRefund, Of: payment, Amount: "0.50"})
+	between, after := d.between(time.Hour, 3*day), d.between(2*walkLag, 4*walkLag)
+	steps := []Step{
+		{Do: "pay", Thing: payment, Ack: true, After: time.Second},
+		{Do: "settle", Thing: payment},
+		{Do: "pay", Thing: first, Ack: true, After: d.between(time.Second, day)},
+		{Do: "settle", Thing: first},
+		{Do: "disguise", Thing: first, Text: "other amount", Delay: between + 2*after},
+		{Do: "pay", Thing: second, Ack: true, After: between},
+		{Do: "settle", Thing: second},
+		{Do: "books: sync", N: 1, After: after},
+		{Do: "books: import"},
+		{Do: "books: compare", Compare: Compare{Length: between/2 + after - walkLag, AnyApp: d.chance(2)}},
+	}
+	for i := range steps {
+		steps[i].Shop, steps[i].Seed = shop, d.Uint64()%1000
+	}
+	return steps
 }
 
 // bookkeeping draws steps that follow each other: something is paid again, the gateway shows something in another way, the copy is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
@@ -30,7 +31,7 @@ func TestSimulate(t *testing.T) {
 	case *replay != 0:
 		n, *seed = 1, *replay
 	case n == 0:
-		n = 12
+		n = 30
 	}
 	if *store == "postgres" || *store == "mixed" {
 		server, err := pgserver.Start()
@@ -47,12 +48,9 @@ func TestSimulate(t *testing.T) {
 		}
 		current := *seed + uint64(i)**step
 		h := Plan(current, *days, *store)
-		watchdog := time.AfterFunc(5*time.Minute, func() {
-			fmt.Printf("seed %d does not end\nsum 1 0 1\n", current)
-			panic("a history does not end")
-		})
+		stop := watch(func() { panic(fmt.Sprintf("a step of seed %d does not end", current)) })
 		r := Run(t, h, *replay != 0)
-		watchdog.Stop()
+		stop()
 		if n, grown := leftOver(); n > 0 {
 			r.Broken = append(r.Broken, Violation{"nothing is left", fmt.Sprintf("%d goroutines more, a heap of %d MB", n, grown>>20), len(h.Steps)})
 		}
@@ -80,6 +78,44 @@ func TestSimulate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// watch calls stuck if five minutes pass without a step, until it is stopped. A whole history has no limit: with a database, and on a
+// busy machine, it can take longer than that.
+func watch(stuck func()) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		for before := stepsTaken.Load(); ; before = stepsTaken.Load() {
+			select {
+			case <-done:
+				return
+			case <-time.After(5 * time.Minute):
+			}
+			if stepsTaken.Load() == before {
+				stuck()
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// TestWatch holds that a history that goes on may take any time, and that a step may not.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := 0
+		stop := watch(func() { stuck++ })
+		defer stop()
+		for range 10 {
+			time.Sleep(3 * time.Minute)
+			stepsTaken.Add(1)
+		}
+		if stuck > 0 {
+			t.Error("a history that takes a step every three minutes is stuck")
+		}
+		if time.Sleep(11 * time.Minute); stuck == 0 {
+			t.Error("a step of eleven minutes is not noticed")
+		}
+	})
 }
 
 // leftOver returns how many goroutines there are beyond what a few connections need, or how large the heap is if it is

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
@@ -42,6 +43,9 @@ type world struct {
 	current  int  // step
 	together bool // several calls are under way
 }
+
+// stepsTaken counts the steps of all histories, for whoever watches from outside of virtual time.
+var stepsTaken atomic.Int64
 
 // Violation is a broken promise.
 type Violation struct {
@@ -202,6 +206,7 @@ func (w *world) take(i int) int {
 			}
 		}
 	}
+	stepsTaken.Add(1)
 	w.together = len(calls) > 1 || w.scheduler.background > 0
 	if len(calls) > 0 {
 		w.scheduler.setOn(!alone)
