@@ -49,10 +49,7 @@ func TestReconcile(t *testing.T) {
 		{"one window fails", ReconcileOptions{Window: day}, from, from.Add(10*day + 2*time.Hour), 3, 10, "", 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var suite testsuite.WorkflowTestSuite
-			suite.SetLogger(quiet)
-			env := suite.NewTestWorkflowEnvironment()
-			env.SetTestTimeout(time.Minute)
+			env := newEnv()
 			env.SetStartTime(test.now)
 			env.RegisterWorkflowWithOptions(Reconcile, workflow.RegisterOptions{Name: reconcileName})
 			var mu sync.Mutex
@@ -454,12 +451,9 @@ func TestWindowContinues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet)
 	windows := []span{{from, from.Add(window), 1000}, {from.Add(window), to, 1000}}
 	run := func(attempts int32, merges bool) error {
-		env := suite.NewTestWorkflowEnvironment()
-		env.SetTestTimeout(5 * time.Minute)
+		env := newEnv()
 		r.register(env)
 		env.ExecuteWorkflow(func(ctx workflow.Context) error {
 			ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

@@ -3,7 +3,6 @@ package temporal
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/log"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -80,10 +78,7 @@ func (s *script) report(context.Context, journal.ID) (Status, error) {
 // env returns a test environment in which the script plays the journal.
 func (s *script) env(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env := newEnv()
 	s.now = env.Now
 	env.RegisterWorkflowWithOptions(Settle, workflow.RegisterOptions{Name: settleName})
 	for name, f := range map[string]any{submitName: s.submit, queryName: s.query, reportName: s.report} {
