@@ -23,6 +23,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -90,8 +91,7 @@ func (s *shop) submit(ctx context.Context, m Methods, id journal.ID) error {
 		_, err := m.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: id.Text, Amount: decimal.NewFromInt(5)})
 		return err
 	}
-	_, err := m.TokenPayment(ctx, cardgateway.NewToken(s.token), request(id.Text))
-	return err
+	return pay(ctx, m, id, s.token)
 }
 
 // env returns a test environment with the shop's activities.
@@ -301,6 +301,10 @@ func (s *shop) presumeAbsent(t *testing.T, id journal.ID) {
 		Shop: journal.New(s.Client, s.Store, s.Journal).Shop(), ID: id, Operation: "TokenPayment", Amount: decimal.NewFromInt(5), Currency: "USD",
 		At: time.Now().Add(-25 * time.Hour), Sender: "killed",
 	}
+	if strings.HasPrefix(id.Text, byCard) {
+		r := clienttest.SubscriptionRequest(id.Text, cardgateway.Card{})
+		in.Operation, in.OrderID, in.Amount, in.SubscriptionCycle = "CreateSubscription", r.OrderID, r.Amount, r.Extension.SubscriptionCycle
+	}
 	if _, _, err := s.Store.Begin(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
@@ -320,25 +324,36 @@ func (s *shop) runSubmit(t *testing.T, id journal.ID, o order) {
 // TestPresumedAbsent: a payment that the gateway has not known for a day is paid again only by an order that accepts the risk,
 // and only once by each order.
 func TestPresumedAbsent(t *testing.T) {
-	s, id := newShop(t), journal.PaymentID("t-1")
-	s.presumeAbsent(t, id)
-	again := func(submission int, accept ...journal.Acceptance) func(Engine) error {
-		return func(e Engine) error { return e.PayAgainRiskingSecondCharge(t.Context(), id, submission, accept...) }
-	}
+	s, byToken, withOrder := newShop(t), journal.PaymentID("t-1"), journal.PaymentID(byCard+"1")
+	s.presumeAbsent(t, byToken)
+	s.presumeAbsent(t, withOrder)
 	for _, test := range []struct {
 		name     string
-		order    func(Engine) error
+		id       journal.ID
+		order    func(context.Context, Engine, journal.ID) error
 		state    string
 		executed int
 	}{
-		{"not the risk", func(e Engine) error { return e.SubmitAgain(t.Context(), id, 2) }, "presumed absent", 0},
-		{"not the missing order", again(2), "presumed absent", 0},
-		{"another submission", again(1, journal.AcceptNoOrderGuard), "presumed absent", 0},
-		{"accepted", again(2, journal.AcceptNoOrderGuard), "succeeded", 1},
+		{"not the risk", withOrder, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.SubmitAgain(ctx, id, 2)
+		}, "presumed absent", 0},
+		{"another submission", withOrder, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.PayAgainRiskingSecondCharge(ctx, id, 1)
+		}, "presumed absent", 0},
+		{"accepted", withOrder, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.PayAgainRiskingSecondCharge(ctx, id, 2)
+		}, "succeeded", 1},
+		{"by token, not the missing orderId", byToken, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.PayAgainRiskingSecondCharge(ctx, id, 2)
+		}, "presumed absent", 0},
+		{"by token, accepted", byToken, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.PayAgainRiskingSecondCharge(ctx, id, 2, journal.AcceptNoOrderGuard)
+		}, "succeeded", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := s.settle(t, Settlement{ID: id, KeepOpen: time.Hour, FirstQuery: 10 * time.Minute}, s.orders(t, id, time.Minute, test.order))
-			if n := s.gateway.Executed("t-1"); got.State != test.state || n != test.executed {
+			order := func(e Engine) error { return test.order(t.Context(), e, test.id) }
+			got := s.settle(t, Settlement{ID: test.id, KeepOpen: time.Hour, FirstQuery: 10 * time.Minute}, s.orders(t, test.id, time.Minute, order))
+			if n := s.gateway.Executed(test.id.Text); got.State != test.state || n != test.executed {
 				t.Errorf("got %+v and %d charges, want %s and %d", got, n, test.state, test.executed)
 			}
 		})
@@ -443,10 +458,32 @@ func TestRefund(t *testing.T) {
 	}
 }
 
+// TestQueryFails: the engine repeats a query that could not be made, and does not wait for the time of the next one.
+func TestQueryFails(t *testing.T) {
+	s := newShop(t)
+	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, Reply: sandbox.ReplyClose})
+	var begun, ended time.Time
+	got := s.settle(t, Settlement{ID: journal.PaymentID("t-1"), FirstQuery: time.Hour}, func(env *testsuite.TestWorkflowEnvironment) {
+		begun = env.Now()
+		env.RegisterDelayedCallback(func() { s.cannotSend.Store(true) }, 59*time.Minute)
+		env.RegisterDelayedCallback(func() { s.cannotSend.Store(false) }, time.Hour+time.Second)
+		env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) { ended = env.Now() })
+	})
+	if took := ended.Sub(begun); got.State != "succeeded" || took > 90*time.Minute {
+		t.Errorf("got %+v after %v, want that it succeeded soon after an hour", got, took)
+	}
+}
+
 // TestNothingBegun: what fails before the journal is reached is tried again, until the time is over.
 func TestNothingBegun(t *testing.T) {
 	s := newShop(t)
 	s.fails = errors.New("the orders cannot be read: tok123")
+	s.Submit = func(ctx context.Context, m Methods, id journal.ID) error {
+		if deadline, _ := ctx.Deadline(); time.Until(deadline) > time.Minute {
+			t.Errorf("the submission has %v left, want a minute at most", time.Until(deadline))
+		}
+		return s.submit(ctx, m, id)
+	}
 	env := s.env(t)
 	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1"), SubmitWithin: time.Minute})
 	failed, ok := errors.AsType[*sdk.ApplicationError](env.GetWorkflowError())
@@ -477,6 +514,31 @@ func TestReported(t *testing.T) {
 		if a {
 			t.Errorf("report %d: it was acknowledged before", i+1)
 		}
+	}
+}
+
+// TestChangedWhileReporting: a notification that comes while an outcome is being reported, and contradicts it, is reported too, before
+// the workflow ends and anything is acknowledged.
+func TestChangedWhileReporting(t *testing.T) {
+	s, id := newShop(t), journal.PaymentID("t-1")
+	s.token = s.gateway.NewToken(sandbox.Declined)
+	j, report := journal.New(s.Client, s.Store, s.Journal), s.Report
+	s.Report = func(ctx context.Context, e journal.Entry) error {
+		if e.State() == journal.Declined {
+			err := j.Confirm(ctx, &cardgateway.Transaction{
+				TransactionID: "t-1", UniqueID: "77", AppID: "1", Code: cardgateway.CodeSuccess,
+				TransactionAmount: decimal.NewFromInt(5), TransactionCurrency: "USD",
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return report(ctx, e)
+	}
+	got := s.settle(t, Settlement{ID: id})
+	e, err := j.Get(t.Context(), id)
+	if err != nil || e.Unacked() || got.State != "conflict" || !slices.Contains(s.told, "declined") || s.told[len(s.told)-1] != "conflict" {
+		t.Errorf("got %+v, %v, unacknowledged %v, reported %q; want the conflict too", got, err, e.Unacked(), s.told)
 	}
 }
 
@@ -528,6 +590,35 @@ func TestSlow(t *testing.T) {
 		if ended[submitName] != 1 || ended[queryName] == 0 || ended[reportName] == 0 {
 			t.Errorf("got %v, want all three activities", ended)
 		}
+	})
+}
+
+// TestCanceledWhileSending: a request that is being sent is not interrupted if the workflow is canceled, so that its outcome is known.
+func TestCanceledWhileSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gateway, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &shop{Payments: Payments{Client: gateway, Store: journal.NewMemoryStore()}}
+		s.Report = func(context.Context, journal.Entry) error { return nil }
+		var env *testsuite.TestWorkflowEnvironment
+		ended := make(chan error, 1)
+		s.Submit = func(ctx context.Context, _ Methods, _ journal.ID) error {
+			env.CancelWorkflow()
+			time.Sleep(3 * heartbeat) // a heartbeat is answered by the cancellation
+			ended <- ctx.Err()
+			return nil
+		}
+		env = s.env(t)
+		env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+		if err := env.GetWorkflowError(); err == nil {
+			t.Error("the workflow was not canceled")
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("got %v while the payment was being sent", err)
+		}
+		time.Sleep(heartbeat)
 	})
 }
 

@@ -73,10 +73,7 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	o := &order{Submission: 1} // what is to be submitted; nil means that the gateway is queried
-	if in.SubmitWithin < 0 || in.Status.Submissions > 0 {
-		o = nil
-	}
+	o := s.first(ctx) // what is to be submitted; nil means that the gateway is queried
 	for {
 		done := false
 		if o != nil {
@@ -130,6 +127,14 @@ func (s *settling) timeToSubmit(ctx workflow.Context) time.Duration {
 	return s.Begun.Add(s.SubmitWithin).Sub(workflow.Now(ctx))
 }
 
+// first returns the order for the first submission, or nil if it has been made or it is too late for it.
+func (s *settling) first(ctx workflow.Context) *order {
+	if s.Status.Submissions > 0 || s.timeToSubmit(ctx) <= 0 {
+		return nil
+	}
+	return &order{Submission: 1}
+}
+
 // submit runs the activity, at most once. After a failure it is not known what the activity has done, or is still doing.
 func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error) {
 	within := longestSubmission
@@ -179,9 +184,9 @@ func (s *settling) report(ctx workflow.Context) error {
 // wait waits until it is time to query, a notification comes, or another submission is ordered. It returns what is to be
 // submitted.
 func (s *settling) wait(ctx workflow.Context) (o *order) {
-	pause := s.FirstQuery
+	pause := min(s.FirstQuery, s.timeToSubmit(ctx))
 	if s.Status.Submissions > 0 {
-		pause = max(pause, workflow.Now(ctx).Sub(s.Status.SentAt)/8)
+		pause = max(s.FirstQuery, workflow.Now(ctx).Sub(s.Status.SentAt)/8)
 	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
@@ -196,8 +201,8 @@ func (s *settling) wait(ctx workflow.Context) (o *order) {
 			c.Receive(ctx, o)
 		}).
 		Select(ctx)
-	if o == nil && s.Status.Submissions == 0 && s.SubmitWithin > 0 {
-		o = &order{Submission: 1}
+	if o == nil {
+		o = s.first(ctx)
 	}
 	return o
 }
