@@ -75,12 +75,12 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 	}
 	o := s.first(ctx) // what is to be submitted; nil means that the gateway is queried
 	for {
-		done := false
+		known := false // what the journal has
 		if o != nil {
-			done, err = s.submit(ctx, *o)
+			known, err = s.submit(ctx, *o)
 		}
-		if err == nil && !done {
-			s.query(ctx)
+		if err == nil && !known {
+			known = s.query(ctx)
 		}
 		if err == nil && s.Status != s.Reported && s.Status.Submissions > 0 {
 			err = s.report(ctx)
@@ -95,7 +95,7 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 		switch {
 		case s.Status.settled(), s.Status.isOver() && workflow.Now(ctx).Sub(since) > s.KeepOpen:
 			return s.Status, nil
-		case s.Status.Submissions == 0 && s.timeToSubmit(ctx) <= 0:
+		case known && s.Status.Submissions == 0 && s.timeToSubmit(ctx) <= 0:
 			return s.Status, sdk.NewNonRetryableApplicationError("nothing was submitted in time", NotBegun, nil)
 		}
 		if o = s.wait(ctx); ctx.Err() != nil { // canceled: the journal keeps what is known
@@ -160,15 +160,17 @@ func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error)
 const longestSubmission = 2 * time.Minute
 
 // query reads the journal, and queries the gateway if it must. If that fails for ten minutes, the status stays as it is.
-func (s *settling) query(ctx workflow.Context) {
+func (s *settling) query(ctx workflow.Context) (known bool) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              workflow.GetInfo(ctx).TaskQueueName + queriesQueue,
 		ScheduleToCloseTimeout: 10 * time.Minute, StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: heartbeat,
 	})
 	var got Status
-	if err := workflow.ExecuteActivity(ctx, queryName, s.ID).Get(ctx, &got); err == nil {
-		s.Status = got
+	if err := workflow.ExecuteActivity(ctx, queryName, s.ID).Get(ctx, &got); err != nil {
+		return false
 	}
+	s.Status = got
+	return true
 }
 
 // report tells the merchant, however long that takes.
@@ -184,9 +186,11 @@ func (s *settling) report(ctx workflow.Context) error {
 // wait waits until it is time to query, a notification comes, or another submission is ordered. It returns what is to be
 // submitted.
 func (s *settling) wait(ctx workflow.Context) (o *order) {
-	pause := min(s.FirstQuery, s.timeToSubmit(ctx))
-	if s.Status.Submissions > 0 {
-		pause = max(s.FirstQuery, workflow.Now(ctx).Sub(s.Status.SentAt)/8)
+	pause := s.FirstQuery
+	if left := s.timeToSubmit(ctx); s.Status.Submissions > 0 {
+		pause = max(pause, workflow.Now(ctx).Sub(s.Status.SentAt)/8)
+	} else if left > 0 {
+		pause = min(pause, left)
 	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()

@@ -164,6 +164,12 @@ func TestSettle(t *testing.T) {
 			failure: NotBegun, orders: []order{first}, queries: 2, takes: time.Minute, within: 2 * time.Minute,
 		},
 		{
+			name:   "the journal cannot be read until it is too late to submit, and the payment had begun",
+			in:     Settlement{SubmitWithin: time.Minute},
+			script: script{Submits: []string{"fails"}, Queries: append(slices.Repeat([]string{"fails"}, 200), "succeeded")},
+			want:   "succeeded", reported: []string{"succeeded"}, queries: -201, takes: 2 * time.Minute,
+		},
+		{
 			name:    "another payment has the id",
 			script:  script{Submits: []string{Mismatch}},
 			failure: Mismatch, orders: []order{first},
