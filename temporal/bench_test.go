@@ -69,7 +69,7 @@ func benchmarkPayment(b *testing.B, callers int, engine bool) {
 			return j.Ack(ctx, id, e.State())
 		}
 	}
-	if err := pay(b.Context(), journal.PaymentID("warm")); err != nil {
+	if err := pay(b.Context(), journal.PaymentID(byCard+"warm")); err != nil {
 		b.Fatal(err)
 	}
 	before := written(b, db)
@@ -83,7 +83,7 @@ func benchmarkPayment(b *testing.B, callers int, engine bool) {
 				if n > int64(b.N) {
 					return
 				}
-				if err := pay(b.Context(), journal.PaymentID(fmt.Sprintf("t-%d", n))); err != nil {
+				if err := pay(b.Context(), journal.PaymentID(fmt.Sprintf("%s%d", byCard, n))); err != nil {
 					b.Error(err)
 					return
 				}
@@ -96,7 +96,7 @@ func benchmarkPayment(b *testing.B, callers int, engine bool) {
 	b.ReportMetric(float64(written(b, db)-before)/float64(b.N), "WAL-B/op")
 	if engine {
 		events := 0
-		for all := s.GetWorkflowHistory(b.Context(), s.engine().WorkflowID(journal.PaymentID("t-1")), "", false,
+		for all := s.GetWorkflowHistory(b.Context(), s.engine().WorkflowID(journal.PaymentID(byCard+"1")), "", false,
 			enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); all.HasNext(); events++ {
 			if _, err := all.Next(); err != nil {
 				b.Fatal(err)

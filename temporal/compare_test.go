@@ -15,7 +15,6 @@ import (
 	"github.com/shopspring/decimal"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
@@ -113,10 +112,7 @@ func TestCompareCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet)
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(5 * time.Minute)
+	env := newEnv()
 	env.SetStartTime(time.Now())
 	r.register(env)
 	windows := 0

@@ -4,20 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"io"
+	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -30,6 +36,8 @@ type shop struct {
 	calls   atomic.Int32 // of Submit
 	told    []string     // what was reported
 	fails   error        // of Submit, before it calls anything
+
+	cannotSend atomic.Bool // every call to the gateway fails before it is sent
 }
 
 func newShop(t *testing.T) *shop {
@@ -41,18 +49,22 @@ func newShop(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(gateway.Close)
-	client, err := cardgateway.New(configFor(gateway.URL))
-	if err != nil {
+	s := &shop{gateway: gateway, token: gateway.NewToken(sandbox.Approved)}
+	config := configFor(gateway.URL)
+	config.Authenticate = func(*http.Request, []byte) error {
+		if s.cannotSend.Load() {
+			return errors.New("no key")
+		}
+		return nil
+	}
+	if s.Client, err = cardgateway.New(config); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(client.CloseIdleConnections)
-	s := &shop{gateway: gateway, token: gateway.NewToken(sandbox.Approved)}
-	s.Payments = Payments{
-		Client: client, Store: journal.NewMemoryStore(), Submit: s.submit,
-		Report: func(_ context.Context, e journal.Entry) error {
-			s.told = append(s.told, e.State().String())
-			return nil
-		},
+	t.Cleanup(s.Client.CloseIdleConnections)
+	s.Store, s.Submit = journal.NewMemoryStore(), s.submit
+	s.Report = func(_ context.Context, e journal.Entry) error {
+		s.told = append(s.told, e.State().String())
+		return nil
 	}
 	return s
 }
@@ -79,8 +91,7 @@ func (s *shop) submit(ctx context.Context, m Methods, id journal.ID) error {
 		_, err := m.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: id.Text, Amount: decimal.NewFromInt(5)})
 		return err
 	}
-	_, err := m.TokenPayment(ctx, cardgateway.NewToken(s.token), request(id.Text))
-	return err
+	return pay(ctx, m, id, s.token)
 }
 
 // env returns a test environment with the shop's activities.
@@ -90,11 +101,34 @@ func (s *shop) env(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env := newEnv()
 	p.register(env, registry{env})
+	return env
+}
+
+// newEnv returns a test environment for workflows, which does not take a busy machine for a deadlock.
+func newEnv() *testsuite.TestWorkflowEnvironment {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet)
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
+	env.SetTestTimeout(5 * time.Minute)
+	return env
+}
+
+// activities returns a test environment in which a single activity of the shop can be run.
+func (s *shop) activities(t *testing.T) *testsuite.TestActivityEnvironment {
+	t.Helper()
+	p, err := newPayments(s.Payments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet)
+	env := suite.NewTestActivityEnvironment()
+	for name, f := range map[string]any{submitName: p.submit, queryName: p.query, reportName: p.report} {
+		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
 	return env
 }
 
@@ -139,11 +173,8 @@ func TestLostResponse(t *testing.T) {
 			}
 			env.ExecuteWorkflow(settleName, in)
 			var got Status
-			if err := env.GetWorkflowError(); err == nil {
-				err = env.GetWorkflowResult(&got)
-				if err != nil {
-					t.Fatal(err)
-				}
+			if err := env.GetWorkflowResult(&got); err != nil && executed {
+				t.Error(err)
 			}
 			want := map[bool]int{true: 1}[executed]
 			if n := s.gateway.Executed("t-1"); n != want {
@@ -216,6 +247,20 @@ func TestNoSecondSubmission(t *testing.T) {
 				t.Error(err)
 			}
 		}},
+		{"an attempt that the engine has given up goes on", func(t *testing.T, s *shop) {
+			s.pausesFirst(func() {
+				if got := s.settle(t, Settlement{ID: id}); got.State != "succeeded" || got.Submissions != 1 {
+					t.Errorf("got %+v", got)
+				}
+			})
+			s.runSubmit(t, id, order{Submission: 1})
+		}},
+		{"an attempt to pay again that the engine has given up goes on", func(t *testing.T, s *shop) {
+			s.presumeAbsent(t, id)
+			again := order{Submission: 2, Risky: true, Accept: []journal.Acceptance{journal.AcceptNoOrderGuard}}
+			s.pausesFirst(func() { s.runSubmit(t, id, again) })
+			s.runSubmit(t, id, again)
+		}},
 		{"orders that are repeated, late or early", func(t *testing.T, s *shop) {
 			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, Commit: sandbox.CommitNow, Reply: sandbox.ReplyClose})
 			s.settle(t, Settlement{ID: id, FirstQuery: time.Hour}, func(env *testsuite.TestWorkflowEnvironment) {
@@ -237,43 +282,157 @@ func TestNoSecondSubmission(t *testing.T) {
 	}
 }
 
-// TestPresumedAbsent: a payment that the gateway has not known for a day is paid again only by an order that accepts the risk,
-// and only once by each order.
-func TestPresumedAbsent(t *testing.T) {
-	s := newShop(t)
-	id := journal.PaymentID("t-1")
+// pausesFirst makes the first call of Submit do something before it pays, as if its worker had been paused for that long.
+func (s *shop) pausesFirst(meanwhile func()) {
+	first := true
+	s.Submit = func(ctx context.Context, m Methods, id journal.ID) error {
+		if first {
+			first = false
+			meanwhile()
+		}
+		return s.submit(ctx, m, id)
+	}
+}
+
+// presumeAbsent makes the journal presume that a payment is absent, whose worker was killed a day ago.
+func (s *shop) presumeAbsent(t *testing.T, id journal.ID) {
+	t.Helper()
 	in := journal.Intent{
 		Shop: journal.New(s.Client, s.Store, s.Journal).Shop(), ID: id, Operation: "TokenPayment", Amount: decimal.NewFromInt(5), Currency: "USD",
 		At: time.Now().Add(-25 * time.Hour), Sender: "killed",
 	}
+	if strings.HasPrefix(id.Text, byCard) {
+		r := clienttest.SubscriptionRequest(id.Text, cardgateway.Card{})
+		in.Operation, in.OrderID, in.Amount, in.SubscriptionCycle = "CreateSubscription", r.OrderID, r.Amount, r.Extension.SubscriptionCycle
+	}
 	if _, _, err := s.Store.Begin(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	again := func(o order) func(*testsuite.TestWorkflowEnvironment) {
-		return func(env *testsuite.TestWorkflowEnvironment) {
-			env.RegisterDelayedCallback(func() { env.SignalWorkflow(orderSignal, o) }, time.Minute)
-		}
+	if got := s.settle(t, Settlement{ID: id, KeepOpen: time.Minute}); got.State != "presumed absent" || got.Submissions != 1 {
+		t.Fatalf("got %+v", got)
 	}
-	accepted := []journal.Acceptance{journal.AcceptNoOrderGuard}
+}
+
+// runSubmit runs the activity that submits.
+func (s *shop) runSubmit(t *testing.T, id journal.ID, o order) {
+	t.Helper()
+	if _, err := s.activities(t).ExecuteActivity(submitName, id, o); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPresumedAbsent: a payment that the gateway has not known for a day is paid again only by an order that accepts the risk,
+// and only once by each order.
+func TestPresumedAbsent(t *testing.T) {
+	s, byToken, withOrder := newShop(t), journal.PaymentID("t-1"), journal.PaymentID(byCard+"1")
+	s.presumeAbsent(t, byToken)
+	s.presumeAbsent(t, withOrder)
 	for _, test := range []struct {
 		name     string
-		order    order
+		id       journal.ID
+		order    func(context.Context, Engine, journal.ID) error
 		state    string
 		executed int
 	}{
-		{"not the risk", order{Submission: 2}, "presumed absent", 0},
-		{"not the risk, although the missing order", order{Submission: 2, Accept: accepted}, "presumed absent", 0},
-		{"not the missing order", order{Submission: 2, Risky: true}, "presumed absent", 0},
-		{"another submission", order{Submission: 1, Risky: true, Accept: accepted}, "presumed absent", 0},
-		{"accepted", order{Submission: 2, Risky: true, Accept: accepted}, "succeeded", 1},
-		{"accepted once more", order{Submission: 2, Risky: true, Accept: accepted}, "succeeded", 1},
+		{"not the risk", withOrder, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.SubmitAgain(ctx, id, 2)
+		}, "presumed absent", 0},
+		{"another submission", withOrder, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.PayAgainRiskingSecondCharge(ctx, id, 1)
+		}, "presumed absent", 0},
+		{"accepted", withOrder, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.PayAgainRiskingSecondCharge(ctx, id, 2)
+		}, "succeeded", 1},
+		{"by token, not the missing orderId", byToken, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.PayAgainRiskingSecondCharge(ctx, id, 2)
+		}, "presumed absent", 0},
+		{"by token, accepted", byToken, func(ctx context.Context, e Engine, id journal.ID) error {
+			return e.PayAgainRiskingSecondCharge(ctx, id, 2, journal.AcceptNoOrderGuard)
+		}, "succeeded", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := s.settle(t, Settlement{ID: id, KeepOpen: time.Hour, FirstQuery: 10 * time.Minute}, again(test.order))
-			if n := s.gateway.Executed("t-1"); got.State != test.state || n != test.executed {
+			order := func(e Engine) error { return test.order(t.Context(), e, test.id) }
+			got := s.settle(t, Settlement{ID: test.id, KeepOpen: time.Hour, FirstQuery: 10 * time.Minute}, s.orders(t, test.id, time.Minute, order))
+			if n := s.gateway.Executed(test.id.Text); got.State != test.state || n != test.executed {
 				t.Errorf("got %+v and %d charges, want %s and %d", got, n, test.state, test.executed)
 			}
 		})
+	}
+}
+
+// orders lets the merchant give an order to the workflow, which has the id that Engine.Start gives it, after some time.
+func (s *shop) orders(t *testing.T, id journal.ID, after time.Duration, give func(Engine) error) func(*testsuite.TestWorkflowEnvironment) {
+	return func(env *testsuite.TestWorkflowEnvironment) {
+		e := Engine{Client: signaler{env: env}, TaskQueue: queue}
+		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: e.WorkflowID(id)})
+		env.RegisterDelayedCallback(func() {
+			if err := give(e); err != nil {
+				t.Error(err)
+			}
+		}, after)
+	}
+}
+
+// signaler is a client of Temporal that signals the workflow of a test environment, and can do nothing else.
+type signaler struct {
+	client.Client
+	env *testsuite.TestWorkflowEnvironment
+}
+
+func (s signaler) SignalWorkflow(_ context.Context, id, _, signal string, value any) error {
+	return s.env.SignalWorkflowByID(id, signal, value)
+}
+
+// TestSubmitAgain: what the gateway has refused, and what was not sent, is submitted again only by an order, and once.
+func TestSubmitAgain(t *testing.T) {
+	for _, state := range []string{"refused", "not sent"} {
+		t.Run(state, func(t *testing.T) {
+			s, id := newShop(t), journal.PaymentID("t-1")
+			if state == "not sent" {
+				s.cannotSend.Store(true)
+			} else {
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, Code: 401, Commit: sandbox.CommitNever})
+			}
+			got := s.settle(t, Settlement{ID: id, FirstQuery: 10 * time.Minute}, s.orders(t, id, 90*time.Minute, func(e Engine) error {
+				if n := s.calls.Load(); n != 1 || !slices.Equal(s.told, []string{state}) {
+					t.Errorf("before the order: got %d calls of Submit and the reports %q, want one of each", n, s.told)
+				}
+				s.cannotSend.Store(false)
+				return errors.Join(e.SubmitAgain(t.Context(), id, 2), e.SubmitAgain(t.Context(), id, 2))
+			}))
+			if n := s.gateway.Executed("t-1"); got.State != "succeeded" || got.Submissions != 2 || n != 1 {
+				t.Errorf("got %+v and %d charges, want one, by the second submission", got, n)
+			}
+		})
+	}
+}
+
+// TestMismatch: an order for a payment whose amount has changed since does not pay, and the workflow fails, so that somebody looks.
+func TestMismatch(t *testing.T) {
+	s, id := newShop(t), journal.PaymentID("t-1")
+	s.presumeAbsent(t, id)
+	s.Submit = func(ctx context.Context, m Methods, id journal.ID) error {
+		changed := request(id.Text)
+		changed.Amount = decimal.NewFromInt(6)
+		_, err := m.TokenPayment(ctx, cardgateway.NewToken(s.token), changed)
+		return err
+	}
+	env := s.env(t)
+	s.orders(t, id, time.Minute, func(e Engine) error {
+		return e.PayAgainRiskingSecondCharge(t.Context(), id, 2, journal.AcceptNoOrderGuard)
+	})(env)
+	env.ExecuteWorkflow(settleName, Settlement{ID: id, KeepOpen: time.Hour})
+	failed, ok := errors.AsType[*sdk.ApplicationError](env.GetWorkflowError())
+	if n := s.gateway.Executed("t-1"); !ok || failed.Type() != Mismatch || n != 0 {
+		t.Errorf("got %v and %d charges, want a mismatch", env.GetWorkflowError(), n)
+	}
+}
+
+// TestWorkflowID: a payment and a refund with the same id have two workflows.
+func TestWorkflowID(t *testing.T) {
+	var e Engine
+	if p, r := e.WorkflowID(journal.PaymentID("x")), e.WorkflowID(journal.RefundID("x")); p == r {
+		t.Errorf("both have the id %q", p)
 	}
 }
 
@@ -299,10 +458,32 @@ func TestRefund(t *testing.T) {
 	}
 }
 
+// TestQueryFails: the engine repeats a query that could not be made, and does not wait for the time of the next one.
+func TestQueryFails(t *testing.T) {
+	s := newShop(t)
+	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, Reply: sandbox.ReplyClose})
+	var begun, ended time.Time
+	got := s.settle(t, Settlement{ID: journal.PaymentID("t-1"), FirstQuery: time.Hour}, func(env *testsuite.TestWorkflowEnvironment) {
+		begun = env.Now()
+		env.RegisterDelayedCallback(func() { s.cannotSend.Store(true) }, 59*time.Minute)
+		env.RegisterDelayedCallback(func() { s.cannotSend.Store(false) }, time.Hour+time.Second)
+		env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) { ended = env.Now() })
+	})
+	if took := ended.Sub(begun); got.State != "succeeded" || took > 90*time.Minute {
+		t.Errorf("got %+v after %v, want that it succeeded soon after an hour", got, took)
+	}
+}
+
 // TestNothingBegun: what fails before the journal is reached is tried again, until the time is over.
 func TestNothingBegun(t *testing.T) {
 	s := newShop(t)
 	s.fails = errors.New("the orders cannot be read: tok123")
+	s.Submit = func(ctx context.Context, m Methods, id journal.ID) error {
+		if deadline, _ := ctx.Deadline(); time.Until(deadline) > time.Minute {
+			t.Errorf("the submission has %v left, want a minute at most", time.Until(deadline))
+		}
+		return s.submit(ctx, m, id)
+	}
 	env := s.env(t)
 	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1"), SubmitWithin: time.Minute})
 	failed, ok := errors.AsType[*sdk.ApplicationError](env.GetWorkflowError())
@@ -336,6 +517,31 @@ func TestReported(t *testing.T) {
 	}
 }
 
+// TestChangedWhileReporting: a notification that comes while an outcome is being reported, and contradicts it, is reported too, before
+// the workflow ends and anything is acknowledged.
+func TestChangedWhileReporting(t *testing.T) {
+	s, id := newShop(t), journal.PaymentID("t-1")
+	s.token = s.gateway.NewToken(sandbox.Declined)
+	j, report := journal.New(s.Client, s.Store, s.Journal), s.Report
+	s.Report = func(ctx context.Context, e journal.Entry) error {
+		if e.State() == journal.Declined {
+			err := j.Confirm(ctx, &cardgateway.Transaction{
+				TransactionID: "t-1", UniqueID: "77", AppID: "1", Code: cardgateway.CodeSuccess,
+				TransactionAmount: decimal.NewFromInt(5), TransactionCurrency: "USD",
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return report(ctx, e)
+	}
+	got := s.settle(t, Settlement{ID: id})
+	e, err := j.Get(t.Context(), id)
+	if err != nil || e.Unacked() || got.State != "conflict" || !slices.Contains(s.told, "declined") || s.told[len(s.told)-1] != "conflict" {
+		t.Errorf("got %+v, %v, unacknowledged %v, reported %q; want the conflict too", got, err, e.Unacked(), s.told)
+	}
+}
+
 // TestNotSentAcknowledged: a payment that was not sent is acknowledged too, so that it can be forgotten.
 func TestNotSentAcknowledged(t *testing.T) {
 	s := newShop(t)
@@ -352,17 +558,79 @@ func TestReportErrorIsNotStored(t *testing.T) {
 	s := newShop(t)
 	s.settle(t, Settlement{ID: journal.PaymentID("t-1")})
 	s.Report = func(context.Context, journal.Entry) error { return errors.New("cannot store tok123") }
-	p, err := newPayments(s.Payments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet)
-	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivity(p.report)
-	if _, err := env.ExecuteActivity(p.report, journal.PaymentID("t-1")); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "tok123") {
+	if _, err := s.activities(t).ExecuteActivity(reportName, journal.PaymentID("t-1")); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "tok123") {
 		t.Errorf("got %v, want an error without the function's text", err)
 	}
+}
+
+// TestSlow: activities that take longer than the engine waits for a sign of life are not given up.
+func TestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const takes = heartbeat + 2*time.Second
+		gateway, err := cardgateway.New(cardgateway.Config{
+			BaseURL: "https://gateway.example", AppID: "1", Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+			HTTPClient: &http.Client{Transport: noResponse(takes)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &shop{token: "token", Payments: Payments{Client: gateway, Store: journal.NewMemoryStore()}}
+		s.Submit = s.submit
+		s.Report = func(context.Context, journal.Entry) error { time.Sleep(takes); return nil }
+		ended, env := map[string]int{}, s.env(t)
+		env.SetTestTimeout(time.Hour)
+		env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, err error) {
+			ended[info.ActivityType.Name]++
+			if sdk.IsTimeoutError(err) {
+				t.Errorf("%s: %v", info.ActivityType.Name, err)
+			}
+		})
+		env.RegisterDelayedCallback(env.CancelWorkflow, 15*time.Minute)
+		env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+		if ended[submitName] != 1 || ended[queryName] == 0 || ended[reportName] == 0 {
+			t.Errorf("got %v, want all three activities", ended)
+		}
+	})
+}
+
+// TestCanceledWhileSending: a request that is being sent is not interrupted if the workflow is canceled, so that its outcome is known.
+func TestCanceledWhileSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gateway, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &shop{Payments: Payments{Client: gateway, Store: journal.NewMemoryStore()}}
+		s.Report = func(context.Context, journal.Entry) error { return nil }
+		var env *testsuite.TestWorkflowEnvironment
+		ended := make(chan error, 1)
+		s.Submit = func(ctx context.Context, _ Methods, _ journal.ID) error {
+			env.CancelWorkflow()
+			time.Sleep(3 * heartbeat) // a heartbeat is answered by the cancellation
+			ended <- ctx.Err()
+			return nil
+		}
+		env = s.env(t)
+		env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+		if err := env.GetWorkflowError(); err == nil {
+			t.Error("the workflow was not canceled")
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("got %v while the payment was being sent", err)
+		}
+		time.Sleep(heartbeat)
+	})
+}
+
+// noResponse is a gateway from which no response comes, after some time.
+type noResponse time.Duration
+
+func (takes noResponse) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+	time.Sleep(time.Duration(takes))
+	return nil, errors.New("no response")
 }
 
 // TestPaymentsInvalid: a worker without what it needs does not start.

@@ -16,6 +16,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -49,10 +50,7 @@ func TestReconcile(t *testing.T) {
 		{"one window fails", ReconcileOptions{Window: day}, from, from.Add(10*day + 2*time.Hour), 3, 10, "", 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var suite testsuite.WorkflowTestSuite
-			suite.SetLogger(quiet)
-			env := suite.NewTestWorkflowEnvironment()
-			env.SetTestTimeout(time.Minute)
+			env := newEnv()
 			env.SetStartTime(test.now)
 			env.RegisterWorkflowWithOptions(Reconcile, workflow.RegisterOptions{Name: reconcileName})
 			var mu sync.Mutex
@@ -363,12 +361,38 @@ func TestRateOfWalks(t *testing.T) {
 		startWorker(t, task)
 	}
 	const limit = 20
-	took := reconcile(t, s, ReconcileOptions{From: to.AddDate(0, -6, 0), Parallel: 5, RequestsPerSecond: limit}, nil)
+	took := reconcile(t, s, ReconcileOptions{From: to.AddDate(0, -6, 0), Parallel: 5, RequestsPerSecond: limit}, func(running client.WorkflowRun) {
+		waitForProgress(t, s, running)
+	})
 	most := proxy.mostIn(5 * time.Second)
 	t.Logf("three workers: %d requests in %v, at most %.1f a second over 5 s, with a limit of %d", len(proxy.all()), took, float64(most)/5, limit)
 	if most > 5*limit+5 { // each of the five windows may begin with one request at once
 		t.Errorf("got %d requests in 5 s, want at most %d", most, 5*limit+5)
 	}
+}
+
+// waitForProgress waits until Temporal shows how many rows the reading of a window has brought so far.
+func waitForProgress(t *testing.T, s *server, run client.WorkflowRun) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		described, err := s.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pending := range described.PendingActivities {
+			var p cardgateway.Progress
+			if pending.HeartbeatDetails == nil {
+				continue
+			}
+			if err := converter.GetDefaultDataConverter().FromPayloads(pending.HeartbeatDetails, &p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Rows > 0 {
+				return
+			}
+		}
+	}
+	t.Error("no heartbeat showed progress")
 }
 
 // TestRateOfQueries: Temporal limits the queries for single payments over all workers together.
@@ -454,12 +478,9 @@ func TestWindowContinues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet)
 	windows := []span{{from, from.Add(window), 1000}, {from.Add(window), to, 1000}}
 	run := func(attempts int32, merges bool) error {
-		env := suite.NewTestWorkflowEnvironment()
-		env.SetTestTimeout(5 * time.Minute)
+		env := newEnv()
 		r.register(env)
 		env.ExecuteWorkflow(func(ctx workflow.Context) error {
 			ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

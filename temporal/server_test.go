@@ -77,22 +77,35 @@ func runWorker(text string) error {
 	if err := json.Unmarshal([]byte(text), &task); err != nil {
 		return err
 	}
+	w := Worker{TaskQueue: queue, QueriesPerSecond: task.Queries}
+	if task.Walks {
+		w.Reconciliation = &Reconciliation{Config: configFor(task.Gateway), Database: task.Database}
+	} else {
+		payments, closeDB, err := task.payments(ctx)
+		if err != nil {
+			return err
+		}
+		defer closeDB()
+		w.Payments = payments
+	}
+	// A worker ends if the server is down when it starts. Whatever runs it starts it again.
+	for {
+		err := task.work(ctx, w)
+		if ctx.Err() != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, "the worker starts again:", err)
+		time.Sleep(time.Second)
+	}
+}
+
+// work runs the worker until ctx or the worker ends.
+func (task *workerTask) work(ctx context.Context, w Worker) error {
 	c, err := dial(task.Server)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	w := Worker{TaskQueue: queue, QueriesPerSecond: task.Queries}
-	if task.Walks {
-		w.Reconciliation = &Reconciliation{Config: configFor(task.Gateway), Database: task.Database}
-		return w.Run(ctx, c)
-	}
-	payments, closeDB, err := task.payments(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeDB()
-	w.Payments = payments
 	return w.Run(ctx, c)
 }
 
@@ -118,13 +131,7 @@ func (task *workerTask) payments(ctx context.Context) (*Payments, func(), error)
 	p := &Payments{
 		Client: client, Store: store,
 		Submit: func(ctx context.Context, m Methods, id journal.ID) error {
-			if strings.HasPrefix(id.Text, byCard) { // the gateway approves it at once
-				card := clienttest.NewCard(sandbox.TestCard(sandbox.Approved).Number, cardCode)
-				_, err := m.CreateSubscription(ctx, clienttest.SubscriptionRequest(id.Text, card))
-				return err
-			}
-			_, err := m.TokenPayment(ctx, cardgateway.NewToken(task.Token), request(id.Text))
-			return err
+			return pay(ctx, m, id, task.Token)
 		},
 		Report: func(ctx context.Context, e journal.Entry) error {
 			_, err := db.ExecContext(ctx, `INSERT INTO told VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET state = excluded.state`,
@@ -133,6 +140,17 @@ func (task *workerTask) payments(ctx context.Context) (*Payments, func(), error)
 		},
 	}
 	return p, func() { _ = db.Close() }, nil
+}
+
+// pay pays with the token, or by card if the id begins with byCard. The gateway approves a card at once.
+func pay(ctx context.Context, m Methods, id journal.ID, token string) error {
+	if strings.HasPrefix(id.Text, byCard) {
+		card := clienttest.NewCard(sandbox.TestCard(sandbox.Approved).Number, cardCode)
+		_, err := m.CreateSubscription(ctx, clienttest.SubscriptionRequest(id.Text, card))
+		return err
+	}
+	_, err := m.TokenPayment(ctx, cardgateway.NewToken(token), request(id.Text))
+	return err
 }
 
 // dying is a transport that kills the process before it sends the payment with this transactionId.

@@ -73,17 +73,14 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	o := &order{Submission: 1} // what is to be submitted; nil means that the gateway is queried
-	if in.SubmitWithin < 0 || in.Status.Submissions > 0 {
-		o = nil
-	}
+	o := s.first(ctx) // what is to be submitted; nil means that the gateway is queried
 	for {
-		done := false
+		known := false // what the journal has
 		if o != nil {
-			done, err = s.submit(ctx, *o)
+			known, err = s.submit(ctx, *o)
 		}
-		if err == nil && !done {
-			s.query(ctx)
+		if err == nil && !known {
+			known = s.query(ctx)
 		}
 		if err == nil && s.Status != s.Reported && s.Status.Submissions > 0 {
 			err = s.report(ctx)
@@ -98,7 +95,7 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 		switch {
 		case s.Status.settled(), s.Status.isOver() && workflow.Now(ctx).Sub(since) > s.KeepOpen:
 			return s.Status, nil
-		case s.Status.Submissions == 0 && s.timeToSubmit(ctx) <= 0:
+		case known && s.Status.Submissions == 0 && s.timeToSubmit(ctx) <= 0:
 			return s.Status, sdk.NewNonRetryableApplicationError("nothing was submitted in time", NotBegun, nil)
 		}
 		if o = s.wait(ctx); ctx.Err() != nil { // canceled: the journal keeps what is known
@@ -130,6 +127,14 @@ func (s *settling) timeToSubmit(ctx workflow.Context) time.Duration {
 	return s.Begun.Add(s.SubmitWithin).Sub(workflow.Now(ctx))
 }
 
+// first returns the order for the first submission, or nil if it has been made or it is too late for it.
+func (s *settling) first(ctx workflow.Context) *order {
+	if s.Status.Submissions > 0 || s.timeToSubmit(ctx) <= 0 {
+		return nil
+	}
+	return &order{Submission: 1}
+}
+
 // submit runs the activity, at most once. After a failure it is not known what the activity has done, or is still doing.
 func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error) {
 	within := longestSubmission
@@ -155,15 +160,17 @@ func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error)
 const longestSubmission = 2 * time.Minute
 
 // query reads the journal, and queries the gateway if it must. If that fails for ten minutes, the status stays as it is.
-func (s *settling) query(ctx workflow.Context) {
+func (s *settling) query(ctx workflow.Context) (known bool) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              workflow.GetInfo(ctx).TaskQueueName + queriesQueue,
 		ScheduleToCloseTimeout: 10 * time.Minute, StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: heartbeat,
 	})
 	var got Status
-	if err := workflow.ExecuteActivity(ctx, queryName, s.ID).Get(ctx, &got); err == nil {
-		s.Status = got
+	if err := workflow.ExecuteActivity(ctx, queryName, s.ID).Get(ctx, &got); err != nil {
+		return false
 	}
+	s.Status = got
+	return true
 }
 
 // report tells the merchant, however long that takes.
@@ -180,8 +187,10 @@ func (s *settling) report(ctx workflow.Context) error {
 // submitted.
 func (s *settling) wait(ctx workflow.Context) (o *order) {
 	pause := s.FirstQuery
-	if s.Status.Submissions > 0 {
+	if left := s.timeToSubmit(ctx); s.Status.Submissions > 0 {
 		pause = max(pause, workflow.Now(ctx).Sub(s.Status.SentAt)/8)
+	} else if left > 0 {
+		pause = min(pause, left)
 	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
@@ -196,8 +205,8 @@ func (s *settling) wait(ctx workflow.Context) (o *order) {
 			c.Receive(ctx, o)
 		}).
 		Select(ctx)
-	if o == nil && s.Status.Submissions == 0 && s.SubmitWithin > 0 {
-		o = &order{Submission: 1}
+	if o == nil {
+		o = s.first(ctx)
 	}
 	return o
 }

@@ -3,7 +3,6 @@ package temporal
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/log"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -80,10 +78,7 @@ func (s *script) report(context.Context, journal.ID) (Status, error) {
 // env returns a test environment in which the script plays the journal.
 func (s *script) env(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env := newEnv()
 	s.now = env.Now
 	env.RegisterWorkflowWithOptions(Settle, workflow.RegisterOptions{Name: settleName})
 	for name, f := range map[string]any{submitName: s.submit, queryName: s.query, reportName: s.report} {
@@ -109,8 +104,9 @@ func TestSettle(t *testing.T) {
 		failure  string // type of the application error
 		orders   []order
 		reported []string
-		queries  int // at most; negative: exactly that many
-		takes    time.Duration
+		queries  int           // at most; negative: exactly that many
+		takes    time.Duration // at least
+		within   time.Duration // if it is not zero
 	}{
 		{
 			name: "approved at once", script: script{Submits: []string{"succeeded"}},
@@ -125,7 +121,21 @@ func TestSettle(t *testing.T) {
 			in:     Settlement{FirstQuery: time.Hour},
 			script: script{Submits: []string{"pending"}, Queries: []string{"succeeded"}},
 			signal: signal(5*time.Minute, notifiedSignal, nil),
-			want:   "succeeded", orders: []order{first}, reported: []string{"pending", "succeeded"}, queries: -1, takes: 5 * time.Minute,
+			want:   "succeeded", orders: []order{first}, reported: []string{"pending", "succeeded"}, queries: -1, takes: 5 * time.Minute, within: 6 * time.Minute,
+		},
+		{
+			name:   "many notifications are one query",
+			in:     Settlement{FirstQuery: time.Hour},
+			script: script{Submits: []string{"pending"}, Queries: []string{"pending", "succeeded"}},
+			signal: func(env *testsuite.TestWorkflowEnvironment) {
+				env.RegisterDelayedCallback(func() {
+					for range 5 {
+						env.SignalWorkflowSkippingWorkflowTask(notifiedSignal, nil)
+					}
+					env.SignalWorkflow(notifiedSignal, nil)
+				}, 5*time.Minute)
+			},
+			want: "succeeded", orders: []order{first}, reported: []string{"pending", "succeeded"}, queries: -2, takes: time.Hour,
 		},
 		{
 			name:   "100 hours of timers",
@@ -146,6 +156,18 @@ func TestSettle(t *testing.T) {
 			name:    "nothing is submitted in time",
 			script:  script{Submits: []string{"fails"}, Queries: []string{""}},
 			failure: NotBegun, queries: 1000, takes: time.Hour,
+		},
+		{
+			name:    "nothing is submitted later, although the next look would be",
+			in:      Settlement{SubmitWithin: time.Minute, FirstQuery: 10 * time.Minute},
+			script:  script{Submits: []string{"fails"}, Queries: []string{""}},
+			failure: NotBegun, orders: []order{first}, queries: 2, takes: time.Minute, within: 2 * time.Minute,
+		},
+		{
+			name:   "the journal cannot be read until it is too late to submit, and the payment had begun",
+			in:     Settlement{SubmitWithin: time.Minute},
+			script: script{Submits: []string{"fails"}, Queries: append(slices.Repeat([]string{"fails"}, 200), "succeeded")},
+			want:   "succeeded", reported: []string{"succeeded"}, queries: -201, takes: 2 * time.Minute,
 		},
 		{
 			name:    "another payment has the id",
@@ -244,8 +266,8 @@ func TestSettle(t *testing.T) {
 			if s.queries > max(test.queries, -test.queries) || test.queries < 0 && s.queries != -test.queries {
 				t.Errorf("got %d queries, want %d", s.queries, test.queries)
 			}
-			if took := env.Now().Sub(begun); took < test.takes {
-				t.Errorf("got an end after %v, want it not before %v", took, test.takes)
+			if took := env.Now().Sub(begun); took < test.takes || test.within > 0 && took > test.within {
+				t.Errorf("got an end after %v, want it after %v, and within %v if that is not zero", took, test.takes, test.within)
 			}
 			if took := time.Since(real); took > 20*time.Second {
 				t.Errorf("took %v", took)
