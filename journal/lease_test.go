@@ -463,3 +463,24 @@ func TestLeaseStatements(t *testing.T) {
 		}
 	})
 }
+
+// mistaken is a LeaseStore with a mistake.
+type mistaken struct{ *journal.MemoryStore }
+
+func (mistaken) News(context.Context, journal.Shop) (int64, error) { panic("a mistake") }
+
+// TestLeasePanics: a panic of the store reaches the caller of Run, and at once.
+func TestLeasePanics(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		begun := time.Now()
+		defer func() {
+			if p := recover(); p != "a mistake" || time.Since(begun) > time.Second {
+				t.Errorf("after %v, Run panics with %v", time.Since(begun), p)
+			}
+		}()
+		err := journal.New(s.client, mistaken{journal.NewMemoryStore()}, journal.Options{}).Run(ctx, 0, func(context.Context, journal.Entry) error { return nil })
+		t.Errorf("Run returns %v", err)
+	})
+}
