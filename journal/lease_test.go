@@ -248,6 +248,24 @@ func TestNewsAreCoalesced(t *testing.T) {
 	})
 }
 
+// TestNewsAreRetried: what is confirmed in a process that stands by while the store fails is reported once the store works again.
+func TestNewsAreRetried(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
+		silence(s)
+		rs.unknown(a.Journal, "1")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		rs.told = nil
+		b.store.set(true, false)
+		confirm(t, b.Journal, "1")
+		time.Sleep(time.Second)
+		b.store.set(false, false)
+		rs.wantAll(time.Second, "a 1 succeeded")
+	})
+}
+
 // TestSlowReport: the time that a report takes does not count as that of the list, after which there is a pause.
 func TestSlowReport(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
