@@ -120,7 +120,7 @@ func (l *lease) keep(ctx context.Context) {
 	var next time.Time // when to renew, or to try again
 	var news int64
 	for failing := false; ctx.Err() == nil; _ = retry.Sleep(ctx, newsInterval) {
-		l.isHeld() // a term whose time is over ends before anything that takes long
+		_ = l.isHeld() // if not, the term ends here, before anything that takes long
 		if now := time.Now(); failing || !now.Before(next) {
 			err := l.renew(ctx)
 			if err != nil && !failing && ctx.Err() == nil {

@@ -248,6 +248,24 @@ func TestNewsAreCoalesced(t *testing.T) {
 	})
 }
 
+// TestNewsAreRetried: what is confirmed in a process that stands by while the store fails is reported once the store works again.
+func TestNewsAreRetried(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
+		silence(s)
+		rs.unknown(a.Journal, "1")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		rs.told = nil
+		b.store.set(true, false)
+		confirm(t, b.Journal, "1")
+		time.Sleep(time.Second)
+		b.store.set(false, false)
+		rs.wantAll(time.Second, "a 1 succeeded")
+	})
+}
+
 // TestSlowReport: the time that a report takes does not count as that of the list, after which there is a pause.
 func TestSlowReport(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -461,5 +479,26 @@ func TestLeaseStatements(t *testing.T) {
 				t.Errorf("%s: %d in 1000 s, want about %d", tt.name, tt.got, tt.want)
 			}
 		}
+	})
+}
+
+// mistaken is a LeaseStore with a mistake.
+type mistaken struct{ *journal.MemoryStore }
+
+func (mistaken) News(context.Context, journal.Shop) (int64, error) { panic("a mistake") }
+
+// TestLeasePanics: a panic of the store reaches the caller of Run, and at once.
+func TestLeasePanics(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		begun := time.Now()
+		defer func() {
+			if p := recover(); p != "a mistake" || time.Since(begun) > time.Second {
+				t.Errorf("after %v, Run panics with %v", time.Since(begun), p)
+			}
+		}()
+		err := journal.New(s.client, mistaken{journal.NewMemoryStore()}, journal.Options{}).Run(ctx, 0, func(context.Context, journal.Entry) error { return nil })
+		t.Errorf("Run returns %v", err)
 	})
 }

@@ -21,7 +21,11 @@ func TestNewsAreBounded(t *testing.T) {
 	for round, want := range []struct {
 		ids    int
 		missed bool
-	}{{mostNews, true}, {0, false}} {
+	}{{mostNews, true}, {0, false}, {0, true}} {
+		if round == 2 {
+			n.miss()
+			n.miss()
+		}
 		if confirmed, opened, missed := n.take(); len(confirmed) != want.ids || len(opened) != want.ids || missed != want.missed {
 			t.Errorf("round %d: %d confirmed, %d opened, missed %t; want %+v", round, len(confirmed), len(opened), missed, want)
 		}

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,8 +70,8 @@ func TestOutcomeOfEachState(t *testing.T) {
 				if refused, ok := errors.AsType[*cardgateway.RefusedError](err); ok && (refused.HTTPStatus != 401 || refused.Code != 7) {
 					t.Errorf("the refusal is %+v", refused)
 				}
-				e.Evidence = []Evidence{{Source: SourceQuery, State: Succeeded}, {Source: SourceQuery, State: Succeeded}}
-				for i, id := range []string{"1", "2"} {
+				e.Evidence = slices.Repeat([]Evidence{{Source: SourceQuery, State: Succeeded}}, 3)
+				for i, id := range []string{"1", "2", "1"} {
 					if of == "refund" {
 						e.Evidence[i].Refund = &cardgateway.Refund{Code: 111, RefundUniqueID: id}
 					} else {

@@ -202,20 +202,26 @@ func TestPayAgainNotSent(t *testing.T) {
 func TestAbsentFarApart(t *testing.T) {
 	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
 	unheard := sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose}
+	const day = 24 * time.Hour
 	for _, tt := range []struct {
-		name   string
-		second sandbox.Fault
-		want   string
-	}{{"both lost", lost, "presumed absent"}, {"the second has arrived", unheard, "succeeded"}} {
+		name          string
+		first, second sandbox.Fault
+		want          string
+	}{
+		{"both lost", lost, lost, "presumed absent"},
+		{"the first has arrived, and is shown late", unheard, lost, "succeeded"},
+		{"the second has arrived", lost, unheard, "succeeded"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(lost)
+			inBubble(t, sandbox.Options{Search: sandbox.Search{Lag: 100 * 365 * day}}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(tt.first)
 				_, _ = s.pay("a", approved)
-				time.Sleep(20 * 24 * time.Hour)
+				time.Sleep(20 * day)
 				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
 				s.gateway.Inject(tt.second)
 				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
 				time.Sleep(25 * time.Hour)
+				s.gateway.SetSearch(sandbox.Search{}) // until now it has shown nothing
 				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
 			})
 		})

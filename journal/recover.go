@@ -11,15 +11,13 @@ import (
 
 // Recover queries the gateway for every payment and refund that is not final, and yields every entry that has something you have
 // not acknowledged, oldest first. Final are NotSent, Abandoned, Declined, Succeeded and Conflicting, except of a payment that was
-// submitted more than once. The result is the entry's Outcome. Payments in flight in this Journal are
-// left to their callers. Payments in flight in another process can be yielded, because a query does no harm, and are then
-// reported twice.
+// submitted more than once. The result is the entry's Outcome. Payments in flight in this Journal are left to their callers. Payments
+// in flight in another process can be yielded, because a query does no harm, and are then reported twice.
 //
 // Call it at the start and then regularly from one process at a time, or use Run, which several processes may call. The interval
-// between two queries for a
-// payment is an eighth of the time since its submission, so running Recover every minute is cheap. Options.Parallel
-// payments are queried concurrently, ahead of the loop. Memory does not grow with the number of payments: of more than about
-// 65,000 that are not final, some are queried by every Recover.
+// between two queries for a payment is an eighth of the time since its submission, so running Recover every minute is cheap.
+// Options.Parallel payments are queried concurrently, ahead of the loop. Memory does not grow with the number of payments: of more
+// than about 65,000 that are not final, some are queried by every Recover.
 //
 // A failed query leaves the state as it is and is not an error of Recover; the error of the outcome wraps it. An entry that
 // cannot be read is yielded as an *EntryError after all others. Any other error is a failure of the store, or the end of

@@ -69,10 +69,12 @@ func TestDeclineAfterRefusal(t *testing.T) {
 		charged int
 		hourly  string // what Recover reports after an hour
 		daily   string // and after 25 hours
+		fails   int32  // so often the store writes the second submission and returns an error
 	}{
 		{"charged all the same, and shown only later", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, approved, 1,
-			"succeeded", "succeeded"},
-		{"not processed", refusal, declined, 0, "unknown", "declined"},
+			"succeeded", "succeeded", 0},
+		{"not processed", refusal, declined, 0, "unknown", "declined", 0},
+		{"not processed, and the store fails", refusal, declined, 0, "unknown", "declined", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			lag := sandbox.Search{Lag: 10 * time.Minute}
@@ -82,7 +84,10 @@ func TestDeclineAfterRefusal(t *testing.T) {
 					t.Fatalf("got %v, want ErrRefused", err)
 				}
 				time.Sleep(time.Minute)
-				_, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", tt.cvv))
+				store := &failing{Store: s.store, wrote: true}
+				store.records.Store(tt.fails)
+				j := journal.New(s.client, store, journal.Options{})
+				_, err := j.AfterRefusal().CreateSubscription(t.Context(), order("a", tt.cvv))
 				if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, journal.ErrRepeatDeclined) {
 					t.Errorf("got %v, want ErrRepeatDeclined", err)
 				}

@@ -59,12 +59,12 @@ type runner struct {
 	report func(context.Context, Entry) error
 	lease  *lease // nil if the store has none: then this process works
 
-	soon      map[ID]soonQuery
-	list      bool            // something has changed: list what is not acknowledged
-	listAt    time.Time       // not before this time
-	reporting time.Duration   // in report, in all
-	failed    idSet           // report has returned an error for these: they wait for the next Recover, or for more news of them
-	paying    map[ID]payingID // of recordNeverBegun
+	soon     map[ID]soonQuery
+	list     bool            // something has changed: list what is not acknowledged
+	listAt   time.Time       // not before this time
+	reported time.Duration   // how long report has run, in all
+	failed   idSet           // report has returned an error for these: they wait for the next Recover, or for more news of them
+	paying   map[ID]payingID // of recordNeverBegun
 }
 
 // soonQuery is a query that is due before the next Recover.
@@ -135,7 +135,7 @@ func (r *runner) reportNews(ctx context.Context) {
 		r.querySoonAfter(id, firstQuery)
 	}
 	r.list = r.list || missed || r.lease != nil && r.lease.hasNews.Swap(false)
-	switch begun, reporting := time.Now(), r.reporting; {
+	switch begun, reported := time.Now(), r.reported; {
 	case r.list && !begun.Before(r.listAt):
 		r.list = false
 		r.pass(ctx, recovering{list: r.j.unackedExcept(maps.Clone(r.failed))}, func(e *Entry) {
@@ -143,7 +143,7 @@ func (r *runner) reportNews(ctx context.Context) {
 				r.querySoonAfter(e.ID(), firstQuery) // a call in another process has ended so
 			}
 		})
-		listing := time.Since(begun) - (r.reporting - reporting)
+		listing := time.Since(begun) - (r.reported - reported) // the merchant's time is not part of it
 		r.listAt = time.Now().Add(max(listPause, 4*listing))
 	case len(confirmed) > 0:
 		r.pass(ctx, recovering{list: r.j.entries(confirmed)}, nil)
@@ -231,7 +231,7 @@ func (r *runner) reportOne(ctx context.Context, e *Entry) {
 	}
 	begun := time.Now()
 	failed := r.report(ctx, *e)
-	r.reporting += time.Since(begun)
+	r.reported += time.Since(begun)
 	if failed != nil {
 		r.failed.add(e.ID())
 	}

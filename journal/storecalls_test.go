@@ -66,20 +66,33 @@ func TestOutcomeInAStoreThatAlwaysChanges(t *testing.T) {
 	})
 }
 
-// TestAnswerInAStoreThatAlwaysChanges: the same applies to the result of a query, and Recover then ends.
+// TestAnswerInAStoreThatAlwaysChanges: the same applies to the result of a query, and Recover then ends. If the changed entry cannot
+// be read, Recover ends with that.
 func TestAnswerInAStoreThatAlwaysChanges(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, _ = s.pay("a", approved)
-		store := &restless{Store: s.store}
-		var last error
-		for _, err := range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
-			last = err
-		}
-		if !errors.Is(last, journal.ErrChanged) || store.records.Load() != 10 {
-			t.Errorf("got %v after %d times", last, store.records.Load())
-		}
-	})
+	for _, tt := range []struct {
+		name     string
+		readable bool
+		want     error
+		records  int32
+	}{{"changes", true, journal.ErrChanged, 10}, {"changes, and cannot be read", false, errDisk, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+				_, _ = s.pay("a", approved)
+				store := &restless{Store: s.store}
+				if !tt.readable {
+					store.Store = gone{s.store}
+				}
+				var last error
+				for _, err := range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
+					last = err
+				}
+				if !errors.Is(last, tt.want) || store.records.Load() != tt.records {
+					t.Errorf("got %v after %d times, want %v after %d", last, store.records.Load(), tt.want, tt.records)
+				}
+			})
+		})
+	}
 }
 
 // TestRecordedBeforeReturned: every outcome is in the store when the call returns.

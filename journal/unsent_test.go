@@ -91,7 +91,7 @@ func TestCallerGoesAway(t *testing.T) {
 type failing struct {
 	journal.Store
 	begins, records atomic.Int32 // how many calls still fail
-	wrote           bool         // Begin writes before it fails
+	wrote           bool         // they write before they fail
 	recordsAfter    atomic.Int32 // how many calls of Record succeed before that
 }
 
@@ -109,6 +109,9 @@ func (f *failing) Begin(ctx context.Context, in journal.Intent) (journal.Entry, 
 
 func (f *failing) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	if f.recordsAfter.Add(-1) < 0 && f.records.Add(-1) >= 0 {
+		if f.wrote {
+			_ = f.Store.Record(ctx, key, version, ev)
+		}
 		return errDisk
 	}
 	return f.Store.Record(ctx, key, version, ev)
@@ -177,6 +180,7 @@ func TestStoreThatIsGone(t *testing.T) {
 		}, cardgateway.ErrOutcomeUnknown},
 		{"the outcome could not be recorded", func(_ *shop, f *failing) { f.records.Store(100) }, cardgateway.ErrOutcomeUnknown},
 		{"it was paid", func(*shop, *failing) {}, cardgateway.ErrOutcomeUnknown},
+		{"it was refused", func(s *shop, _ *failing) { s.gateway.Inject(refusal) }, cardgateway.ErrOutcomeUnknown},
 		{"nothing could be sent", func(s *shop, _ *failing) { s.refuse = errors.New("no route to host") }, cardgateway.ErrNotSent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
