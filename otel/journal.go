@@ -92,7 +92,7 @@ func (r *journalRecorder) collect(_ context.Context, o metric.Observer) error {
 	o.ObserveInt64(r.working, 1, with)
 	for state, n := range map[string]int{
 		"unknown": info.Open, "pending": info.Pending, "presumed_absent": info.PresumedAbsent, "refused": info.Refused,
-		"conflicting": info.Conflicts, "settled": info.Settled,
+		"conflict": info.Conflicts, "settled": info.Settled,
 	} {
 		o.ObserveInt64(r.entries, int64(n), with, metric.WithAttributes(JournalStateKey.String(state)))
 	}

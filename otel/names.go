@@ -39,7 +39,7 @@ const (
 	JournalWorkingMetric = "cardgateway.journal.working"
 	// JournalEntriesMetric is a gauge of the payments and refunds that are not acknowledged, by state.
 	JournalEntriesMetric = "cardgateway.journal.entries"
-	// JournalStateKey is unknown, pending, presumed_absent, refused, conflicting or settled: RecoverInfo.Open is unknown.
+	// JournalStateKey is unknown, pending, presumed_absent, refused, conflict or settled: RecoverInfo.Open is unknown.
 	JournalStateKey = attribute.Key("cardgateway.journal.state")
 	// JournalUnansweredMetric is a gauge of the payments and refunds for which the last query failed.
 	JournalUnansweredMetric = "cardgateway.journal.unanswered"

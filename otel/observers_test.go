@@ -63,7 +63,7 @@ func gauges(unknown, pending, absent, refused, conflicting, settled, unanswered,
 	return map[string]float64{
 		"cardgateway.journal.working": 1,
 		entries + "unknown":           unknown, entries + "pending": pending, entries + "presumed_absent": absent, entries + "refused": refused,
-		entries + "conflicting": conflicting, entries + "settled": settled,
+		entries + "conflict": conflicting, entries + "settled": settled,
 		"cardgateway.journal.unanswered": unanswered, "cardgateway.journal.unreadable": unreadable,
 	}
 }

@@ -73,9 +73,9 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 			t.Errorf("run: got\n%s\nwant\n%s", r.out, want)
 		}
 		wantGauges(t, prom, map[string]float64{
-			`cardgateway_journal_entries{cardgateway_journal_state="conflicting"}`: 1,
-			`cardgateway_journal_entries{cardgateway_journal_state="settled"}`:     2,
-			`cardgateway_journal_entries{cardgateway_journal_state="unknown"}`:     0, `cardgateway_last_run_exit_code{command="journal run"}`: 1,
+			`cardgateway_journal_entries{cardgateway_journal_state="conflict"}`: 1,
+			`cardgateway_journal_entries{cardgateway_journal_state="settled"}`:  2,
+			`cardgateway_journal_entries{cardgateway_journal_state="unknown"}`:  0, `cardgateway_last_run_exit_code{command="journal run"}`: 1,
 		})
 
 		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exit.Negative, "nothing was acknowledged: the payment is succeeded")

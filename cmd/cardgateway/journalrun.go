@@ -149,7 +149,7 @@ func (s *settling) result(failed error) error {
 func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 	var all []metrics.Metric
 	for state, n := range map[string]int{
-		"unknown": i.Open, "pending": i.Pending, "presumed_absent": i.PresumedAbsent, "refused": i.Refused, "conflicting": i.Conflicts, "settled": i.Settled,
+		"unknown": i.Open, "pending": i.Pending, "presumed_absent": i.PresumedAbsent, "refused": i.Refused, "conflict": i.Conflicts, "settled": i.Settled,
 	} {
 		all = append(all, metrics.Metric{
 			Name: "cardgateway_journal_entries", Help: "Payments and refunds that are not acknowledged, by state; settled ones have an outcome.",
