@@ -266,7 +266,7 @@ func TestMatchWrongUse(t *testing.T) {
 			`line 2: the value "1e9" is not an amount`},
 		{"two periods", m.env, []string{"--list", list, "--day", "today", "--last", "7d"}, "more than one time range"},
 		{"a report without a name", m.env, []string{"--out", "x.txt"}, "must end with a file name and .html"},
-		{"a report nowhere", m.env, []string{"--list", list, "--out", filepath.Join(m.dir, "no", "x.html")}, "cannot be written"},
+		{"a report nowhere", m.env, []string{"--list", list, "--out", filepath.Join(m.dir, "no", "x.html")}, "--out: there is no directory "},
 		{"rows below zero", m.env, []string{"--rows", "-1"}, "--rows"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
