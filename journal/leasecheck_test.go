@@ -16,7 +16,7 @@ func TestLeaseIsChecked(t *testing.T) {
 		store := NewMemoryStore()
 		j := &Journal{store: store, opts: Options{}.withDefaults(), news: newNews()}
 		var told []string
-		r := &runner{j: j, lease: newLease(j, store), soon: make(map[ID]soonQuery), failed: make(idSet)}
+		r := &runner{j: j, lease: newLease(j, store), soon: make(map[ID]soonQuery), failed: make(map[ID]int)}
 		term, end := context.WithCancelCause(t.Context())
 		r.lease.sent, r.lease.end = time.Now(), end
 		r.report = func(_ context.Context, e Entry) error {

@@ -321,6 +321,7 @@ func TestStoreLosesPaying(t *testing.T) {
 		s.Journal = s.restarted(journal.Options{Paying: o.list})
 		told := running(t, s.Journal, time.Minute, o.stored)
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		if want := []string{"a not sent"}; !slices.Equal(told.all, want) {
 			t.Errorf("reported %q, want %q", told.all, want)
 		}

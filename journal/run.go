@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
-	"maps"
 	"time"
 )
 
@@ -43,7 +42,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 	if every <= 0 {
 		every = time.Minute
 	}
-	r := &runner{j: j, every: every, report: report, soon: make(map[ID]soonQuery), failed: make(idSet)}
+	r := &runner{j: j, every: every, report: report, soon: make(map[ID]soonQuery), failed: make(map[ID]int)}
 	if store, ok := j.store.(LeaseStore); ok {
 		r.runLeased(ctx, newLease(j, store))
 	} else {
@@ -63,7 +62,7 @@ type runner struct {
 	list     bool            // something has changed: list what is not acknowledged
 	listAt   time.Time       // not before this time
 	reported time.Duration   // how long report has run, in all
-	failed   idSet           // report has returned an error for these: they wait for the next Recover, or for more news of them
+	failed   map[ID]int      // versions for which report has returned an error, at most mostNews: they wait for the next Recover
 	paying   map[ID]payingID // of recordNeverBegun
 }
 
@@ -89,7 +88,7 @@ func (r *runner) work(ctx context.Context) {
 	for next := time.Now(); ctx.Err() == nil; r.wait(ctx, next) {
 		if !time.Now().Before(next) {
 			r.meanwhile(ctx, func() { r.recordNeverBegun(ctx) })
-			r.list, r.failed = false, make(idSet)
+			r.list, r.failed = false, make(map[ID]int)
 			r.pass(ctx, recovering{list: r.j.store.Unacked, queries: true, observed: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}, nil)
 			next = time.Now().Add(r.every)
 		}
@@ -138,7 +137,7 @@ func (r *runner) reportNews(ctx context.Context) {
 	switch begun, reported := time.Now(), r.reported; {
 	case r.list && !begun.Before(r.listAt):
 		r.list = false
-		r.pass(ctx, recovering{list: r.j.unackedExcept(maps.Clone(r.failed))}, func(e *Entry) {
+		r.pass(ctx, recovering{list: r.j.store.Unacked}, func(e *Entry) {
 			if known := e.project(); known.state == Unknown && known.answered && r.j.memory.get(e.ID()).asked == 0 {
 				r.querySoonAfter(e.ID(), firstQuery) // a call in another process has ended so
 			}
@@ -192,19 +191,6 @@ func (j *Journal) entries(ids []ID) func(context.Context, Shop) iter.Seq2[Entry,
 	}
 }
 
-// unackedExcept returns a list of the entries that are not acknowledged, without some.
-func (j *Journal) unackedExcept(some idSet) func(context.Context, Shop) iter.Seq2[Entry, error] {
-	return func(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
-		return func(yield func(Entry, error) bool) {
-			for e, err := range j.store.Unacked(ctx, shop) {
-				if _, left := some[e.ID()]; (err != nil || !left) && !yield(e, err) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // pass reports the entries of one recovery, as long as this process has the lease. After, if not nil, is called with each.
 func (r *runner) pass(ctx context.Context, what recovering, after func(*Entry)) {
 	what.holder = r.lease.nameOf()
@@ -229,11 +215,14 @@ func (r *runner) reportOne(ctx context.Context, e *Entry) {
 	if !final && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
 		return
 	}
+	if version, ok := r.failed[e.ID()]; ok && version == e.version() {
+		return
+	}
 	begun := time.Now()
 	failed := r.report(ctx, *e)
 	r.reported += time.Since(begun)
-	if failed != nil {
-		r.failed.add(e.ID())
+	if failed != nil && len(r.failed) < mostNews {
+		r.failed[e.ID()] = e.version()
 	}
 	switch {
 	case failed == nil && final: // exactly this version, whatever was recorded or returned to other callers meanwhile
