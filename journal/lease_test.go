@@ -304,6 +304,7 @@ func TestFailedReportWaits(t *testing.T) {
 		silence(s)
 		rs.unknown(a.Journal, "bad")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		rs.told = nil
 		confirm(t, b.Journal, "bad")
 		rs.want(time.Second, "a bad succeeded") // news of it, although an earlier report has failed
