@@ -63,6 +63,7 @@ func TestNeverBegun(t *testing.T) {
 		s.Journal = s.restarted(journal.Options{Paying: o.list})
 		told := running(t, s.Journal, time.Minute, o.stored)
 		time.Sleep(4*time.Minute + 59*time.Second)
+		synctest.Wait()
 		if len(told.all) > 0 {
 			t.Errorf("after less than five minutes reported %q", told.all)
 		}
@@ -305,6 +306,7 @@ func TestPayingIsOnAnotherPage(t *testing.T) {
 		o := &orders{paying: []journal.ID{journal.PaymentID("a"), journal.RefundID("r"), journal.PaymentID("c")}}
 		told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, nil)
 		time.Sleep(30 * time.Minute)
+		synctest.Wait()
 		if want := []string{"c not sent"}; !slices.Equal(told.all, want) {
 			t.Errorf("reported %q, want %q", told.all, want)
 		}

@@ -92,6 +92,7 @@ func TestRunWakesOnConfirm(t *testing.T) {
 			t.Errorf("reported %q, want %q; %v after Confirm", told.all, want, told.at)
 		}
 		time.Sleep(5 * time.Hour)
+		synctest.Wait()
 		if len(told.all) != 2 {
 			t.Errorf("reported again: %q", told.all)
 		}
