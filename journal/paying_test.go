@@ -64,13 +64,13 @@ func TestNeverBegun(t *testing.T) {
 		told := running(t, s.Journal, time.Minute, o.stored)
 		time.Sleep(4*time.Minute + 59*time.Second)
 		synctest.Wait()
-		if len(told.all) > 0 {
-			t.Errorf("after less than five minutes reported %q", told.all)
+		if len(told.all()) > 0 {
+			t.Errorf("after less than five minutes reported %q", told.all())
 		}
 		time.Sleep(30 * time.Minute)
 		synctest.Wait()
-		if want := []string{"a not sent", "r not sent"}; !slices.Equal(told.all, want) || told.at[0] > 6*time.Minute {
-			t.Errorf("reported %q at %v, want %q within 6 minutes", told.all, told.at, want)
+		if want := []string{"a not sent", "r not sent"}; !slices.Equal(told.all(), want) || told.at()[0] > 6*time.Minute {
+			t.Errorf("reported %q at %v, want %q within 6 minutes", told.all(), told.at(), want)
 		}
 		if queries != 2 {
 			t.Errorf("%d queries, want one for each", queries)
@@ -81,8 +81,8 @@ func TestNeverBegun(t *testing.T) {
 		wantExecuted(t, s, "a", 1)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if want := []string{"a not sent", "r not sent", "a succeeded"}; !slices.Equal(told.all, want) {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want := []string{"a not sent", "r not sent", "a succeeded"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
 		}
 		if got, err := s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
 			t.Errorf("paying it once more: %v, %v", got, err)
@@ -118,8 +118,8 @@ func TestPayingBegins(t *testing.T) {
 				_, _ = s.pay("a", code) // by another process
 				time.Sleep(time.Hour)
 				synctest.Wait()
-				if want := []string{"a " + tt.state}; !slices.Equal(told.all, want) {
-					t.Errorf("reported %q, want %q", told.all, want)
+				if want := []string{"a " + tt.state}; !slices.Equal(told.all(), want) {
+					t.Errorf("reported %q, want %q", told.all(), want)
 				}
 				if o.asked < 60 {
 					t.Errorf("asked %d times in an hour", o.asked)
@@ -185,9 +185,8 @@ func TestPayingInFlight(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		slices.Sort(told.all)
-		if want := []string{"pending pending", "slow succeeded"}; !slices.Equal(told.all, want) {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want, got := []string{"pending pending", "slow succeeded"}, slices.Sorted(slices.Values(told.all())); !slices.Equal(got, want) {
+			t.Errorf("reported %q, want %q", got, want)
 		}
 		if want := "map[slow:2]"; fmt.Sprint(store.begins) != want || store.gets != 2 { // by the call, and by Run
 			t.Errorf("begun %v, want %s; looked up %d times", store.begins, want, store.gets)
@@ -204,8 +203,8 @@ func TestNeverBegunInterrupted(t *testing.T) {
 		told := running(t, journal.New(s.client, store, journal.Options{Paying: o.list}), time.Minute, o.stored)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if want := []string{"a not sent"}; !slices.Equal(told.all, want) || store.fail {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want := []string{"a not sent"}; !slices.Equal(told.all(), want) || store.fail {
+			t.Errorf("reported %q, want %q", told.all(), want)
 		}
 	})
 }
@@ -245,8 +244,8 @@ func TestPayingOfLostEntries(t *testing.T) {
 		s.gateway.ClearFaults()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if want := []string{"b not sent"}; !slices.Equal(told.all, want) {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want := []string{"b not sent"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
 		}
 		if n := strings.Count(log.String(), "it has lost entries"); n != 2 {
 			t.Errorf("logged %d times, want once each: %s", n, &log)
@@ -269,8 +268,8 @@ func TestPayingFails(t *testing.T) {
 		o.set(nil, ids...)
 		time.Sleep(90 * time.Second)
 		synctest.Wait()
-		if len(told.all) != 10_000 || told.all[0] != "00000 not sent" {
-			t.Errorf("%d are reported, want 10,000", len(told.all))
+		if len(told.all()) != 10_000 || told.all()[0] != "00000 not sent" {
+			t.Errorf("%d are reported, want 10,000", len(told.all()))
 		}
 	})
 }
@@ -307,8 +306,8 @@ func TestPayingIsOnAnotherPage(t *testing.T) {
 		told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, nil)
 		time.Sleep(30 * time.Minute)
 		synctest.Wait()
-		if want := []string{"c not sent"}; !slices.Equal(told.all, want) {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want := []string{"c not sent"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
 		}
 	})
 }
@@ -324,8 +323,8 @@ func TestStoreLosesPaying(t *testing.T) {
 		told := running(t, s.Journal, time.Minute, o.stored)
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		if want := []string{"a not sent"}; !slices.Equal(told.all, want) {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want := []string{"a not sent"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
 		}
 		usual := s.network
 		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {

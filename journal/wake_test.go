@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,17 +20,39 @@ import (
 
 // reports are the calls that Run has made, in order.
 type reports struct {
+	mu    sync.Mutex
 	begun time.Time
-	all   []string
-	at    []time.Duration // since begun
+	told  []string
+	times []time.Duration // since begun
 }
 
 func (r *reports) add(e *journal.Entry) {
-	r.all = append(r.all, e.ID().Text+" "+e.State().String())
-	r.at = append(r.at, time.Since(r.begun))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = append(r.told, e.ID().Text+" "+e.State().String())
+	r.times = append(r.times, time.Since(r.begun))
 }
 
-// running calls Run in the background until the test ends. It returns what Run has reported; look at it after synctest.Wait.
+func (r *reports) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.told)
+}
+
+func (r *reports) at() []time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.times)
+}
+
+// forget forgets the reports so far, and measures from now on.
+func (r *reports) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun, r.told, r.times = time.Now(), nil, nil
+}
+
+// running calls Run in the background until the test ends. It returns what Run has reported: complete after synctest.Wait.
 func running(t *testing.T, j *journal.Journal, every time.Duration, store func(context.Context, *journal.Entry) error) *reports {
 	t.Helper()
 	told := &reports{begun: time.Now()}
@@ -88,13 +111,13 @@ func TestRunWakesOnConfirm(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
 		}
-		if want := []string{"a unknown", "a succeeded"}; !slices.Equal(told.all, want) || told.at[1] > time.Millisecond {
-			t.Errorf("reported %q, want %q; %v after Confirm", told.all, want, told.at)
+		if want := []string{"a unknown", "a succeeded"}; !slices.Equal(told.all(), want) || told.at()[1] > time.Millisecond {
+			t.Errorf("reported %q, want %q; %v after Confirm", told.all(), want, told.at())
 		}
 		time.Sleep(5 * time.Hour)
 		synctest.Wait()
-		if len(told.all) != 2 {
-			t.Errorf("reported again: %q", told.all)
+		if len(told.all()) != 2 {
+			t.Errorf("reported again: %q", told.all())
 		}
 	})
 }
@@ -113,13 +136,13 @@ func TestRunWakesOnRefund(t *testing.T) {
 		told := running(t, s.Journal, time.Hour, nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		told.begun, told.all, told.at = time.Now(), nil, nil
+		told.forget()
 		err = s.ConfirmRefund(t.Context(), &cardgateway.Refund{
 			Code: cardgateway.CodeRefundSuccess, UniqueID: paid.UniqueID, MerchantRefundID: "r", RefundUniqueID: "9", RefundAmount: req.Amount, RefundCurrency: "USD",
 		})
 		synctest.Wait()
-		if err != nil || !slices.Equal(told.all, []string{"r succeeded"}) || told.at[0] != 0 {
-			t.Errorf("%v, reported %q after %v", err, told.all, told.at)
+		if err != nil || !slices.Equal(told.all(), []string{"r succeeded"}) || told.at()[0] != 0 {
+			t.Errorf("%v, reported %q after %v", err, told.all(), told.at())
 		}
 	})
 }
@@ -140,13 +163,13 @@ func TestRunWakesInRecover(t *testing.T) {
 		time.Sleep(time.Second) // the first query is under way, and takes 30 s
 		confirm(t, j, "b")
 		synctest.Wait()
-		if want := []string{"b succeeded"}; !slices.Equal(told.all, want) {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want := []string{"b succeeded"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
 		}
 		time.Sleep(30 * time.Minute)
 		synctest.Wait()
-		if want := []string{"b succeeded", "a unknown"}; !slices.Equal(told.all, want) {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want := []string{"b succeeded", "a unknown"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
 		}
 	})
 }
@@ -164,8 +187,8 @@ func TestRunWakesWhilePaying(t *testing.T) {
 		time.Sleep(time.Minute)
 		confirm(t, j, "a")
 		synctest.Wait()
-		if want := []string{"a succeeded"}; !slices.Equal(told.all, want) {
-			t.Errorf("reported %q, want %q", told.all, want)
+		if want := []string{"a succeeded"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
 		}
 	})
 }
@@ -191,9 +214,9 @@ func TestConfirmedWhileReporting(t *testing.T) {
 		})
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
-		got := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(told.all), func(s string) bool { return s[2:] == "unknown" })))
-		if want := []string{"a succeeded", "b succeeded"}; !slices.Equal(got, want) || told.at[len(told.at)-1] > 5*time.Second {
-			t.Errorf("reported %q at %v, want %q once each", told.all, told.at, want)
+		got := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(told.all()), func(s string) bool { return s[2:] == "unknown" })))
+		if want := []string{"a succeeded", "b succeeded"}; !slices.Equal(got, want) || told.at()[len(told.at())-1] > 5*time.Second {
+			t.Errorf("reported %q at %v, want %q once each", told.all(), told.at(), want)
 		}
 	})
 }
@@ -220,7 +243,7 @@ func TestManyConfirmed(t *testing.T) {
 		})
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		told.all = nil
+		told.forget()
 		for i := range n {
 			confirm(t, s.Journal, fmt.Sprint(i))
 			if i == 0 {
@@ -229,9 +252,10 @@ func TestManyConfirmed(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		slices.Sort(told.all)
-		if all := slices.Compact(slices.Clone(told.all)); len(all) != n || len(told.all) != n {
-			t.Errorf("%d are reported, %d times; want %d", len(all), len(told.all), n)
+		all := told.all()
+		slices.Sort(all)
+		if different := slices.Compact(slices.Clone(all)); len(different) != n || len(all) != n {
+			t.Errorf("%d are reported, %d times; want %d", len(different), len(all), n)
 		}
 	})
 }
@@ -284,8 +308,8 @@ func TestRunAsksSoon(t *testing.T) {
 				if tt.paid {
 					want = "a succeeded"
 				}
-				if !slices.Equal(told.all, []string{want}) {
-					t.Errorf("reported %q, want %q once", told.all, want)
+				if !slices.Equal(told.all(), []string{want}) {
+					t.Errorf("reported %q, want %q once", told.all(), want)
 				}
 			})
 		})
