@@ -12,8 +12,8 @@ import (
 // every payment and refund that has something to report, for one at a time. Once report returns nil, Run acknowledges an entry
 // that has an outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict). So report should store the entry's Outcome in your
 // own database, and must be idempotent. An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported
-// once, and again only when more is known. If report returns an error, the next Recover reports the entry again. Report should
-// return when its context ends.
+// once, and again only when more is known. If report returns an error, the next Recover reports the entry again, or Run does so
+// once more is known. Report should return when its context ends.
 //
 // Run does what Recover does at once and then at the given interval; if every is zero, it means a minute. In between,
 // it reports at once what Confirm and ConfirmRefund of this Journal have recorded. When a call of this Journal ends with an unknown
