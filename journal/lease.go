@@ -95,17 +95,28 @@ func (r *runner) runLeased(ctx context.Context, l *lease) {
 func (r *runner) standBy(ctx context.Context) context.Context {
 	observe := time.NewTimer(time.Second) // a process that gets the lease by then does not stand by
 	defer observe.Stop()
+	pause := time.NewTimer(newsInterval) // before the holder is told: what comes meanwhile is told together
+	defer pause.Stop()
+	var news <-chan struct{} // nil during the pause
 	for {
+		select {
+		case term := <-r.lease.terms:
+			return term
+		default: // a term goes before news: its first list has them
+		}
 		select {
 		case term := <-r.lease.terms:
 			return term
 		case <-ctx.Done():
 			return nil
-		case <-r.j.news.wake:
+		case <-pause.C:
+			news = r.j.news.wake
+		case <-news:
 			confirmed, opened, missed := r.j.news.take()
 			if len(confirmed) > 0 || len(opened) > 0 || missed {
 				r.lease.addNews(ctx)
-				_ = retry.Sleep(ctx, newsInterval) // what comes meanwhile is told together
+				news = nil
+				pause.Reset(newsInterval)
 			}
 		case <-observe.C:
 			holder := r.lease.holderNow()

@@ -106,17 +106,24 @@ func newReplicas(t *testing.T, s *shop) *replicas {
 	return &replicas{t: t, shop: s, begun: time.Now()}
 }
 
-// start starts a process, and lets it find out who works.
+// start starts a process that calls Run.
 func (rs *replicas) start(name string, opts journal.Options) *replica {
 	rs.t.Helper()
 	store := &cutOff{MemoryStore: rs.shop.store.(*journal.MemoryStore)}
 	r := &replica{Journal: journal.New(rs.shop.client, store, opts), name: name, store: store}
+	rs.run(r)
+	return r
+}
+
+// run lets a process call Run, and find out who works.
+func (rs *replicas) run(r *replica) {
+	rs.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_ = r.Run(ctx, time.Hour, func(ctx context.Context, e journal.Entry) error {
-			rs.record(fmt.Sprint(name, " ", e.ID().Text, " ", e.State()))
+			rs.record(fmt.Sprint(r.name, " ", e.ID().Text, " ", e.State()))
 			defer rs.returned()
 			if rs.report != nil {
 				return rs.report(ctx, r, &e)
@@ -130,7 +137,6 @@ func (rs *replicas) start(name string, opts journal.Options) *replica {
 	})
 	rs.t.Cleanup(r.stop)
 	synctest.Wait()
-	return r
 }
 
 func (rs *replicas) record(told string) {
@@ -481,6 +487,27 @@ func TestLeaseStatements(t *testing.T) {
 			if tt.got < tt.want*9/10 || tt.got > tt.want*11/10+1 {
 				t.Errorf("%s: %d in 1000 s, want about %d", tt.name, tt.got, tt.want)
 			}
+		}
+	})
+}
+
+// TestNewsBeforeRun: a process that has news of its own when it calls Run, and that gets the lease, has nobody to tell and works
+// at once.
+func TestNewsBeforeRun(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		store := &cutOff{MemoryStore: s.store.(*journal.MemoryStore)}
+		r := &replica{Journal: journal.New(s.client, store, journal.Options{}), name: "a", store: store}
+		rs.unknown(r.Journal, "1")
+		rs.begun = time.Now()
+		rs.run(r)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(rs.at) != 1 || rs.at[0] > time.Millisecond {
+			t.Errorf("reported after %v, want at once", rs.at)
+		}
+		if n := store.count("AddNews"); n != 0 {
+			t.Errorf("the process has told itself %d times", n)
 		}
 	})
 }
