@@ -155,6 +155,9 @@ func TestOneProcess(t *testing.T) {
 	}
 	p.output.await(t, "ERROR alert", "chargeback", paid[0])
 
+	db := open(t, "sqlite", file)
+	checkCopy(t, db, gateway)
+
 	last := p.order(t)
 	gateway.Inject(sandbox.Fault{TransactionID: last, After: time.Second})
 	posted := p.postLater(t, "/orders/"+last+"/page")
@@ -164,9 +167,7 @@ func TestOneProcess(t *testing.T) {
 		t.Errorf("the request during SIGTERM got status %d", status)
 	}
 
-	db := open(t, "sqlite", file)
 	checkState(t, db, last, "waiting")
-	checkCopy(t, db, gateway)
 	if n := p.output.errors(); n != 1 {
 		t.Errorf("%d errors were logged, want 1: the alert of the chargeback", n)
 	}
@@ -213,13 +214,10 @@ func TestTwoProcesses(t *testing.T) {
 	third.order(t)
 	balancer.use(second, third)
 	balancer.program().trade(t, gateway)
-	await(t, time.Minute, "the rest of the copy", func() bool {
-		return number(db, `SELECT COUNT(*) FROM cardgateway_copies WHERE checkpoint = 'null' AND due > 0 AND since > 1770000000000000`) == 2
-	})
+	checkCopy(t, db, gateway)
 	if number(db, `SELECT COUNT(*) FROM gateway_orders WHERE at = -1`) == 0 {
 		t.Error("the copy has begun again, and not continued")
 	}
-	checkCopy(t, db, gateway)
 	if number(db, `SELECT COUNT(*) FROM cardgateway_notified`) < 3 {
 		t.Error("the processes do not share a Deduper")
 	}
@@ -378,9 +376,12 @@ func (p *process) trade(t *testing.T, gateway *sandbox.Server) (paid []string) {
 	return paid
 }
 
-// checkCopy compares the nightly copy with the gateway's rows.
+// checkCopy waits for the nightly copy, and compares it with the gateway's rows.
 func checkCopy(t *testing.T, db *sql.DB, gateway *sandbox.Server) {
 	t.Helper()
+	await(t, time.Minute, "complete copy", func() bool {
+		return number(db, `SELECT COUNT(*) FROM cardgateway_copies WHERE checkpoint = 'null' AND due > 0 AND since > 1770000000000000`) == 2
+	})
 	from, to := time.Now().AddDate(0, 0, -25), time.Now().Add(-30*time.Minute) // before what this test has made
 	for query, want := range map[string][]string{
 		`SELECT unique_id FROM gateway_orders WHERE at < $1`:  slices.Sorted(gateway.OrderIDs(from, to)),
