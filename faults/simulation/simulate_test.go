@@ -48,7 +48,12 @@ func TestSimulate(t *testing.T) {
 		}
 		current := *seed + uint64(i)**step
 		h := Plan(current, *days, *store)
-		stop := watch(func() { panic(fmt.Sprintf("a step of seed %d does not end", current)) })
+		stop := watch(func() {
+			if Postgres != nil {
+				_ = Postgres.Stop()
+			}
+			panic(fmt.Sprintf("a step of seed %d does not end", current))
+		})
 		r := Run(t, h, *replay != 0)
 		stop()
 		if n, grown := leftOver(); n > 0 {

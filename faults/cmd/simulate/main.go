@@ -3,8 +3,9 @@
 //	go run ./cmd/simulate -seeds 1000 -days 30
 //	go run ./cmd/simulate -replay 17
 //
-// It builds the test of the package, because virtual time needs one, and runs it in as many processes as there are cores. It
-// exits with 1 if a promise was broken; the last line has the sums.
+// It builds the test of the package, because virtual time needs one, and runs it in as many processes as there are cores. It says
+// once a minute how far it is. The last line has the sums. It exits with 1 if a promise was broken, and with 2 if a process ended
+// before its seeds were done.
 package main
 
 import (
@@ -85,8 +86,24 @@ func (o *options) run(out io.Writer) (broken bool, err error) {
 			})
 		})
 	}
-	all.Wait()
-	fmt.Fprintf(out, "seeds %d, steps %d, violations %d\n", sum.seeds, sum.steps, sum.violations)
+	begun, minute := time.Now(), time.NewTicker(time.Minute)
+	defer minute.Stop()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all.Wait()
+	}()
+	for running := true; running; {
+		select {
+		case <-minute.C:
+			mu.Lock()
+			fmt.Fprintf(os.Stderr, "after %v: %v\n", time.Since(begun).Round(time.Minute), sum)
+			mu.Unlock()
+		case <-done:
+			running = false
+		}
+	}
+	fmt.Fprintf(out, "%.0f days of virtual time\n%v\n", sum.days, sum)
 	return sum.violations > 0, errors.Join(failed...)
 }
 
@@ -124,7 +141,6 @@ func (o *options) worker(binary string, i int, line func(string)) error {
 		}
 	}
 	if err := cmd.Wait(); err != nil && !ended {
-		line(fmt.Sprintf("sum 0 0 1 a worker ended: %v", err))
 		line(fmt.Sprintf("a worker ended with seed %d", o.seed+uint64(i)+uint64(done*o.workers)))
 		return fmt.Errorf("a worker ended: %w", err)
 	}
@@ -132,14 +148,23 @@ func (o *options) worker(binary string, i int, line func(string)) error {
 }
 
 // sums adds what the workers have done.
-type sums struct{ seeds, steps, violations int }
+type sums struct {
+	seeds, steps, violations int
+	days                     float64 // of virtual time
+}
+
+func (s sums) String() string {
+	return fmt.Sprintf("seeds %d, steps %d, violations %d", s.seeds, s.steps, s.violations)
+}
 
 // add adds a line of sums, and reports false for any other line.
 func (s *sums) add(line string) bool {
 	var seeds, steps, violations int
-	if n, _ := fmt.Sscanf(line, "sum %d %d %d", &seeds, &steps, &violations); n != 3 {
+	var days float64
+	var after string
+	if n, _ := fmt.Sscanf(line, "sum %d %d %d after %s %f days", &seeds, &steps, &violations, &after, &days); n != 5 {
 		return false
 	}
-	s.seeds, s.steps, s.violations = s.seeds+seeds, s.steps+steps, s.violations+violations
+	s.seeds, s.steps, s.violations, s.days = s.seeds+seeds, s.steps+steps, s.violations+violations, s.days+days
 	return true
 }
