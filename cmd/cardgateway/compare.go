@@ -315,11 +315,16 @@ func (r *reconciliation) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// run compares, and prints a summary on stderr.
-func (r *reconciliation) run() (*match.Summary, error) {
-	for _, note := range r.notes {
+// sayNotes prints the notes from that one on.
+func (r *reconciliation) sayNotes(first int) {
+	for _, note := range r.notes[first:] {
 		r.call.say("%s", note)
 	}
+}
+
+// run compares, and prints a summary on stderr.
+func (r *reconciliation) run() (*match.Summary, error) {
+	r.sayNotes(0)
 	summary, err := match.Run(r.call.ctx, r.books, r.options)
 	if err != nil {
 		var own *exit.Failure
@@ -328,11 +333,15 @@ func (r *reconciliation) run() (*match.Summary, error) {
 		}
 		return nil, booksError("comparing: ", err)
 	}
+	said := len(r.notes)
 	if list := r.options.Payments.Span; summary.Rows(match.ClassUnchecked) > 0 && !list.IsZero() {
 		r.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(r.options.Copy.From.Location())),
 			terminal.Wall(list.To.In(r.options.Copy.From.Location())), terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To))
-		r.call.say("%s", r.notes[len(r.notes)-1])
 	}
+	if later := summary.ListLater; later != 0 {
+		r.note("Nearly all payments of your list are %s than at the gateway. Is its time zone right? See --list-zone.", hoursLater(later))
+	}
+	r.sayNotes(said)
 	r.call.metrics = append(r.call.metrics, comparisonMetrics(summary)...)
 	if !r.call.settings.Quiet {
 		if err := r.print(summary); err != nil {
@@ -340,6 +349,18 @@ func (r *reconciliation) run() (*match.Summary, error) {
 		}
 	}
 	return summary, nil
+}
+
+// hoursLater says how much later something is, in hours.
+func hoursLater(d time.Duration) string {
+	hours, word := "hours", "later"
+	if d.Abs() == time.Hour {
+		hours = "hour"
+	}
+	if d < 0 {
+		word = "earlier"
+	}
+	return fmt.Sprintf("%g %s %s", d.Abs().Hours(), hours, word)
 }
 
 // print prints the differences by class, and the totals of both sides.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -101,13 +102,17 @@ func TestMatchPeriod(t *testing.T) {
 	m := newClosedMonth(t)
 	part := m.list(t, m.lines[100:200]...)
 	tool(t, m.env, "reconcile", "match", "--list", part).want(t, exit.OK, "100 of 100 rows tie out")
+	withoutZone := regexp.MustCompile(`T([0-9:]{8})[^\n]*`).ReplaceAllString(strings.Join(m.lines[100:200], "\n"), " $1")
+	zoned := m.file(t, "zone.csv", "transaction_id,amount,currency,at\n"+withoutZone+"\n")
+	r := tool(t, m.env, "reconcile", "match", "--list", zoned, "--list-zone", "Asia/Tokyo")
+	r.want(t, exit.OK, "Nearly all payments of your list are 1 hour earlier than at the gateway. Is its time zone right? See --list-zone.")
 	withoutTimes := "transaction_id,amount,currency\n"
 	for _, line := range m.lines[100:200] {
 		withoutTimes += line[:strings.LastIndex(line, ",")] + "\n"
 	}
 	tool(t, m.env, "reconcile", "match", "--list", m.file(t, "plain.csv", withoutTimes)).want(t, exit.OK, "100 of 100 rows tie out")
 	from := m.lastOf.AddDate(0, 0, -30)
-	r := tool(t, m.env, "reconcile", "match", "--list", part, "--from", from.Format(time.RFC3339), "--to", m.lastOf.Format(time.RFC3339))
+	r = tool(t, m.env, "reconcile", "match", "--list", part, "--from", from.Format(time.RFC3339), "--to", m.lastOf.Format(time.RFC3339))
 	r.want(t, exit.Negative, "Is the list complete?", "missing_here")
 	day := func(n int) string { return from.AddDate(0, 0, n).Format(time.DateOnly) }
 	r = tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...), "--from", day(5), "--to", day(12))

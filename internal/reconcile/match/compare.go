@@ -143,6 +143,9 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 		return k.Period.holds(l.At)
 	}
 	p := newPair(k.kind, rows, lines)
+	if k.kind == books.Payment && len(p.paid) == 1 && len(lines) == 1 {
+		k.clocks.add(&p.paid[0], &lines[0])
+	}
 	atGateway, inBooks := totals{}, totals{}
 	hasLine := false
 	for i := range lines {

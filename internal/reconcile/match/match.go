@@ -59,6 +59,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 			return nil, err
 		}
 	}
+	m.summary.ListLater = m.clocks.apart()
 	m.summary.finish(m.Known.unused())
 	return m.summary, nil
 }
@@ -72,6 +73,7 @@ type matcher struct {
 
 	hasReal     bool            // the copy has payments that are no tests: those that are, are apart
 	testRefunds map[string]bool // refunds of test payments, by the gateway's id
+	clocks      clocks          // of payments
 }
 
 // found counts a difference and passes it on.

@@ -24,6 +24,10 @@ type Summary struct {
 	NotKept      int       // what is open and was not kept, because it is more than books.MostOpen
 	OnlyTests    bool      // every payment of the copy is a test: it is that of a test system
 	TestsLeftOut int       // test payments and their refunds in the period, if they are left out
+
+	// ListLater is by how much nearly all lines of payments are later than the gateway's, if by a number of hours, as in a list that was
+	// read in a wrong time zone. Otherwise it is zero.
+	ListLater time.Duration
 }
 
 // Age is a range of the ages of differences.

@@ -157,3 +157,42 @@ func TestNotChecked(t *testing.T) {
 		t.Errorf("got %d lines of other periods and %d newer ones, want 1 and 2", s.Elsewhere, s.Newer)
 	}
 }
+
+// TestListLater: the lines of a list that was read in a wrong time zone are later than the payments by whole hours.
+func TestListLater(t *testing.T) {
+	const hour = time.Hour
+	some := func(n int, later time.Duration) (all []time.Duration) {
+		return slices.Repeat([]time.Duration{later}, n)
+	}
+	for _, test := range []struct {
+		name  string
+		later []time.Duration
+		want  time.Duration
+	}{
+		{"the same time", some(30, 0), 0},
+		{"some minutes, as a program needs", some(30, 4*time.Minute), 0},
+		{"a job twenty minutes later", some(30, 20*time.Minute), 0},
+		{"two hours and some seconds", some(30, 2*hour+9*time.Second), 2 * hour},
+		{"earlier", some(30, -7*hour), -7 * hour},
+		{"half an hour, as in India", some(30, 11*hour/2), 11 * hour / 2},
+		{"summer and winter", slices.Concat(some(20, 2*hour), some(10, hour)), 2 * hour},
+		{"nine of ten", slices.Concat(some(27, hour), some(3, 0)), hour},
+		{"fewer than nine of ten", slices.Concat(some(26, hour), some(4, 0)), 0},
+		{"some that are of no zone", slices.Concat(some(26, hour), some(4, 77*hour)), 0},
+		{"twenty", some(20, hour), hour},
+		{"fewer than twenty", some(19, hour), 0},
+		{"no times", nil, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := new(memory)
+			for i, later := range test.later {
+				id := fmt.Sprint(i)
+				m.pay(id, approved, "1 USD", middle).book(id, approved, "1 USD", middle.Add(later))
+			}
+			m.pay("without a time", approved, "1 USD", middle).book("without a time", approved, "1 USD", time.Time{})
+			if _, s := onSQLite(t).run(t, m, octoberOptions()); s.ListLater != test.want {
+				t.Errorf("got %v later, want %v", s.ListLater, test.want)
+			}
+		})
+	}
+}
