@@ -206,6 +206,21 @@ func TestDeduperShops(t *testing.T) {
 	})
 }
 
+// TestDeduperLongestKey: of keys that fit the column just so, each is an event of its own; a longer one is an error.
+func TestDeduperLongestKey(t *testing.T) {
+	const most = 1280 // bytes of shop, space and key, as the error says
+	key := strings.Repeat("k", most-len(dedupedGateway+" 7 ")-1)
+	everyStore(t, func(t *testing.T, spec string) {
+		d := openDeduper(t, spec, "7")
+		expectClaim(t, d, key+"a", notify.ClaimFresh)
+		expectClaim(t, d, key+"b", notify.ClaimFresh)
+		expectClaim(t, d, key+"a", notify.ClaimBusy)
+		if _, err := d.Claim(t.Context(), key+"ab"); err == nil || !strings.Contains(err.Error(), "have 1281 bytes, at most 1280 are allowed") {
+			t.Errorf("a longer key: %v", err)
+		}
+	})
+}
+
 // TestDeduperOneConnection: one connection is enough for the store, the Deduper and concurrent callers.
 func TestDeduperOneConnection(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
