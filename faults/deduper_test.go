@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -191,6 +192,63 @@ func TestDeduperForgets(t *testing.T) {
 		}
 		expectClaim(t, d, "new 0", notify.ClaimBusy)
 	})
+}
+
+// TestDeduperBetweenStatements: what another process does between two statements of a claim.
+func TestDeduperBetweenStatements(t *testing.T) {
+	spec := mysqlStore(t, t.Name()+t.TempDir())
+	other := openDeduper(t, spec, "7")
+	var before string // the beginning of a statement
+	var do func()     // before it, once
+	db := sql.OpenDB(wrapping{strings.TrimPrefix(spec, "mysql:"), func(c fullConn) driver.Conn {
+		return &interruptedConn{plainConn{c, c, c, c}, func(query string) {
+			if now := do; now != nil && strings.HasPrefix(query, before) {
+				do = nil
+				now()
+			}
+		}}
+	}})
+	t.Cleanup(func() { _ = db.Close() }) // it has served
+	store, err := sqlstore.New(t.Context(), db, sqlstore.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDeduper(t, store, dedupedGateway, "7")
+	interrupt := func(claim, statement string, want notify.ClaimResult, by func()) {
+		t.Helper()
+		before, do = statement, by
+		expectClaim(t, d, claim, want)
+		if do != nil {
+			t.Fatalf("no statement begins with %s", statement)
+		}
+	}
+
+	expectClaim(t, other, "expired", notify.ClaimFresh)
+	later(t, db, 121)
+	interrupt("first", "DELETE", notify.ClaimFresh, func() { expectClaim(t, other, "expired", notify.ClaimFresh) })
+	expectClaim(t, d, "expired", notify.ClaimBusy) // what was claimed again is not forgotten
+
+	interrupt("expired", "SELECT handled", notify.ClaimFresh, func() {
+		if err := other.Release(t.Context(), "expired"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// interruptedConn says what it is about to execute.
+type interruptedConn struct {
+	plainConn
+	about func(query string)
+}
+
+func (c *interruptedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.about(query)
+	return c.plainConn.ExecContext(ctx, query, args)
+}
+
+func (c *interruptedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.about(query)
+	return c.plainConn.QueryContext(ctx, query, args)
 }
 
 // TestDeduperShops: two shops that share a database do not see each other's events.
