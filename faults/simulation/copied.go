@@ -383,6 +383,10 @@ func (x *reconciles) checkRecorded(k *copied, r syncResult, before map[string]co
 			}
 			continue
 		}
+		if _, left := changes[key+" gone"]; left { // with what it was; it came back in the same update
+			need(key, "late", "")
+			continue
+		}
 		if is.state != was.state {
 			need(key, "state", is.state)
 		}

@@ -180,3 +180,22 @@ type talkative struct{ journal.Store }
 func (s talkative) Begin(context.Context, journal.Intent) (journal.Entry, bool, error) {
 	return journal.Entry{}, false, fmt.Errorf("card %s", cardNumber)
 }
+// TestGoneAndBack: a row that an update deletes from a copy, and finds again, is recorded as gone and as late.
+func TestGoneAndBack(t *testing.T) {
+	h := &History{Seed: 110009312, World: World{Shops: []Shop{
+		{Gateway: Gateway{PageSize: 4}, Reconcile: Reconcile{Kept: true}},
+	}}, Things: make([]Thing, 5), Steps: []Step{
+		{Do: "pay"},
+		{Do: "pay", Thing: 1},
+		{Do: "pay again", Thing: 4},
+		{After: 47 * time.Hour, Do: "pay", Thing: 2},
+		{Do: "pay again", Thing: 3},
+		{Do: "disguise", Thing: 4, Delay: 187234962859091, Text: "unlisted code"},
+		{Do: "books: sync"},
+		{Do: "disguise", Thing: 4, Delay: 60 * time.Hour, Text: "hidden"},
+		{After: 26 * time.Hour, Do: "books: sync", Query: "stopped", QueryTimes: 8},
+	}}
+	if r := Run(t, h, true); len(r.Broken) > 0 {
+		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
+	}
+}
