@@ -180,6 +180,7 @@ type talkative struct{ journal.Store }
 func (s talkative) Begin(context.Context, journal.Intent) (journal.Entry, bool, error) {
 	return journal.Entry{}, false, fmt.Errorf("card %s", cardNumber)
 }
+
 // TestGoneAndBack: a row that an update deletes from a copy, and finds again, is recorded as gone and as late.
 func TestGoneAndBack(t *testing.T) {
 	h := &History{Seed: 110009312, World: World{Shops: []Shop{
