@@ -183,8 +183,8 @@ const (
 	DuplicatesDeclined
 	// DuplicatesExecuted checks nothing: the same request moves money again.
 	DuplicatesExecuted
-	// DuplicatesPerOrder checks only the orderId, and only when the request arrives, so that two concurrent requests for
-	// one order can both be charged. Token payments, which have no orderId, are not checked.
+	// DuplicatesPerOrder checks only the orderId, and only when the request arrives, so that two requests for one order are
+	// both charged if a Fault delays the first one. Token payments, which have no orderId, are not checked.
 	DuplicatesPerOrder
 )
 

@@ -28,22 +28,22 @@ type call struct {
 func (o *Options) newCall(r *http.Request, op Operation, pathParam string, body []byte) *call {
 	query, malformed := url.ParseQuery(r.URL.RawQuery)
 	c := &call{op: op, pathParam: pathParam, query: query, base: o.baseURL(r), url: r.URL.String()}
-	switch {
-	case op.isPayment():
+	switch op {
+	case OpSearchOrders, OpSearchRefunds, OpGetTransaction:
+		c.transactionID = c.query.Get("transactionId")
+		if malformed != nil { // ParseQuery may have left out the filter
+			c.problems = append(c.problems, "query: malformed")
+		}
+	case OpCreateRefund:
+		c.refund, c.problems = decodeRefund(body)
+		c.transactionID = c.refund.merchantRefundID
+	case OpUploadTrackingNumbers:
+		c.tracking, c.problems = decodeTracking(body)
+	default: // a payment
 		c.pay, c.problems = decodePayment(op, body, o.PublishedLimits)
 		c.transactionID = c.pay.transactionID
 		if want := o.AppID; want != "" && c.pay.appID != "" && c.pay.appID != want {
 			c.problems = append(c.problems, "appId: not one of this merchant's apps")
-		}
-	case op == OpCreateRefund:
-		c.refund, c.problems = decodeRefund(body)
-		c.transactionID = c.refund.merchantRefundID
-	case op == OpUploadTrackingNumbers:
-		c.tracking, c.problems = decodeTracking(body)
-	default:
-		c.transactionID = c.query.Get("transactionId")
-		if malformed != nil { // ParseQuery may have left out the filter
-			c.problems = append(c.problems, "query: malformed")
 		}
 	}
 	return c

@@ -327,3 +327,42 @@ func TestMisbehavingSearches(t *testing.T) {
 		}
 	})
 }
+
+// TestSearchLatency: each query takes that long, also one that fails, and sees what has happened meanwhile. Payments do not wait.
+func TestSearchLatency(t *testing.T) {
+	today := rangeQuery(time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC), time.UTC, 1, 10)
+	tests := []struct {
+		name, method, path string
+		body               any
+		fault              *Fault
+		want               time.Duration
+	}{
+		{name: "list of orders", method: "GET", path: "/search/list/order" + today, want: time.Second},
+		{name: "list of refunds", method: "GET", path: "/search/list/refund" + today, want: time.Second},
+		{name: "single query", method: "GET", path: "/search/order/1", want: time.Second},
+		{name: "query with a fault", method: "GET", path: "/search/order/1", fault: &Fault{Before: time.Second}, want: 2 * time.Second},
+		{name: "payment", method: "POST", path: "/api/subscription", body: body("p", nil)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := New(Options{Search: Search{Latency: time.Second}})
+				if tt.fault != nil {
+					g.Inject(*tt.fault)
+				}
+				start := time.Now()
+				send(t, g, tt.method, tt.path, tt.body)
+				if got := time.Since(start); got != tt.want {
+					t.Errorf("took %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Search: Search{Latency: time.Second}})
+		time.AfterFunc(time.Second/2, func() { send(t, g, "POST", "/api/subscription", body("meanwhile", nil)) })
+		if a := send(t, g, "GET", "/search/list/order"+today, nil); count(t, a, "totalCount") != 1 {
+			t.Errorf("a payment that was made while the search took its time is not found: %s", a.text)
+		}
+	})
+}

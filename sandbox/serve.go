@@ -85,6 +85,12 @@ func (g *Gateway) dispatch(r *http.Request, record *console.Request) reply {
 	}
 	c := g.opts.newCall(r, route.op, pathParam, body)
 	record.TransactionID = c.transactionID
+	if route.method == http.MethodGet {
+		g.mu.Lock()
+		latency := g.searches.Latency
+		g.mu.Unlock()
+		g.pause(latency)
+	}
 	return g.serveOperation(c, record)
 }
 
@@ -100,16 +106,22 @@ func readBody(r *http.Request, limit int64) (body []byte, status int) {
 	return body, http.StatusOK
 }
 
-// serveOperation carries out a call, and applies the fault that was injected for it, if any.
+// serveOperation carries out a call, with the fault that was injected for it, if any.
 func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
 	g.lockSettled()
 	c.orderPaid = g.ledger.paidOrders[c.pay.orderID]
 	f := g.faults.take(c)
-	g.mu.Unlock()
 	if f == nil {
-		return g.execute(c)
+		defer g.mu.Unlock()
+		return g.executeLocked(c)
 	}
+	g.mu.Unlock()
 	record.Fault = f.describe()
+	return g.serveFault(f, c)
+}
+
+// serveFault carries out a call as the fault says, or does not, and changes the response.
+func (g *Gateway) serveFault(f *Fault, c *call) reply {
 	if !g.pause(f.Before) {
 		return refusalWithStatus(http.StatusServiceUnavailable, codes.SystemError, "the gateway is closed")
 	}
@@ -128,17 +140,16 @@ func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
 
 // execute carries out a call.
 func (g *Gateway) execute(c *call) reply {
+	g.lockSettled()
+	defer g.mu.Unlock()
+	return g.executeLocked(c)
+}
+
+// executeLocked carries out a call. The caller holds g.mu.
+func (g *Gateway) executeLocked(c *call) reply {
 	if len(c.problems) > 0 {
 		return g.opts.refusal(codes.ParameterError, strings.Join(c.problems, "; "))
 	}
-	if OpSearches.covers(c.op) {
-		g.mu.Lock()
-		latency := g.searches.Latency
-		g.mu.Unlock()
-		g.pause(latency)
-	}
-	g.lockSettled()
-	defer g.mu.Unlock()
 	switch c.op {
 	case OpSearchOrders, OpSearchRefunds:
 		return g.searches.batch(c)
