@@ -176,10 +176,9 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 func (j *Journal) confirm(ctx context.Context, e Entry, s gatewayResult) (err error) {
 	defer j.memory.setChanged(e.ID())
 	before, acked := e.project(), !e.Unacked()
-	for _, ev := range j.evidenceOfRow(s, before, false) {
-		if e, err = j.addIfNew(ctx, e, ev); err != nil {
-			return err
-		}
+	e, err = j.addNews(ctx, e, func(known *projection) []Evidence { return j.evidenceOfRow(s, known, false) })
+	if err != nil {
+		return err
 	}
 	switch {
 	case !e.Unacked():

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -195,5 +196,83 @@ func TestCallerOfElsewhereGoesAway(t *testing.T) {
 			t.Errorf("got %v, want an unknown outcome of the payment", err)
 		}
 		time.Sleep(20 * time.Second)
+	})
+}
+
+// TestSubmittedAgainDuringQuery: what a query returns is not taken for the outcome of a payment that was submitted once, or a day
+// ago, if it has been submitted again meanwhile.
+func TestSubmittedAgainDuringQuery(t *testing.T) {
+	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}
+	type payer interface {
+		CreateSubscription(context.Context, cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error)
+		CreateCheckout(context.Context, cardgateway.CheckoutRequest) (*cardgateway.Transaction, error)
+	}
+	pay := func(j payer) error {
+		_, err := j.CreateSubscription(context.Background(), order("a", declined))
+		return err
+	}
+	checkout := func(j payer) error {
+		_, err := j.CreateCheckout(context.Background(), hosted("a"))
+		return err
+	}
+	for _, tt := range []struct {
+		name   string
+		pay    func(payer) error
+		first  sandbox.Fault
+		age    time.Duration // of the first submission, when it is queried
+		before bool          // it is submitted again before the gateway searches, and not after that
+		again  sandbox.Fault
+		err    error // of the second submission
+		want   string
+	}{
+		{"refused, then declined", pay, refusal, time.Minute, true, sandbox.Fault{}, journal.ErrRepeatDeclined, "unknown"},
+		{"refused, then waiting for the cardholder", checkout, refusal, 25 * time.Hour, true, sandbox.Fault{}, nil, "pending"},
+		{"not found, then lost", pay, lost, 25 * time.Hour, false, lost, cardgateway.ErrOutcomeUnknown, "unknown"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(tt.first)
+				_ = tt.pay(s)
+				time.Sleep(tt.age)
+				network := s.network
+				again := func() {
+					s.network = network
+					other := s.restarted(journal.Options{})
+					for range other.Recover(t.Context()) { // records that it is absent
+					}
+					s.gateway.Inject(tt.again)
+					if err := tt.pay(other.PayAgainRiskingSecondCharge()); !errors.Is(err, tt.err) {
+						t.Errorf("submitted again: got %v, want %v", err, tt.err)
+					}
+				}
+				s.network = roundTripper(func(q *http.Request) (*http.Response, error) {
+					if tt.before {
+						again()
+					} else {
+						defer again()
+					}
+					return network.RoundTrip(q)
+				})
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
+			})
+		})
+	}
+}
+
+// TestSubmittedAgainDuringConfirm: what a row means is decided with the entry as it is when it is recorded.
+func TestSubmittedAgainDuringConfirm(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(refusal)
+		_, _ = s.pay("a", declined)
+		again := sync.OnceFunc(func() {
+			if _, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", pending)); err != nil {
+				t.Errorf("submitted again: %v", err)
+			}
+		})
+		store := &beforeRecord{s.store, func(journal.Evidence) { again() }}
+		if err := journal.New(s.client, store, journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "0")); err != nil {
+			t.Error(err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "pending"})
 	})
 }

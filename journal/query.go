@@ -45,10 +45,10 @@ func (j *Journal) query(ctx context.Context, e Entry) (_ Entry, queryErr, err er
 				continue // no other query may find it either
 			}
 		}
-		for _, ev := range j.evidenceOfResolve(got, err, e.project()) {
-			if e, err = j.addIfNew(ctx, e, ev); err != nil {
-				return e, queryErr, err
-			}
+		answer := err
+		e, err = j.addNews(ctx, e, func(known *projection) []Evidence { return j.evidenceOfResolve(got, answer, known) })
+		if err != nil {
+			return e, queryErr, err
 		}
 	}
 	return e, queryErr, nil
@@ -99,23 +99,24 @@ func queryErrOf(err error) error {
 	return nil
 }
 
-// addIfNew records evidence of a query if it changes what is known. If another process has recorded something meanwhile,
-// it decides again with the entry as it is now.
-func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
-	ev.At = j.clock.now()
+// addNews records what the gateway returned, as far as it changes what is known. What it means depends on the entry: meaning
+// returns the evidence. If something was recorded meanwhile, such as another submission, it decides again with the entry as it
+// is now.
+func (j *Journal) addNews(ctx context.Context, e Entry, meaning func(*projection) []Evidence) (_ Entry, err error) {
 	for range mostChanges {
-		if !e.project().changedBy(&ev, &e) {
-			return e, nil
+		for _, ev := range meaning(e.project()) {
+			ev.At = j.clock.now()
+			if e.project().changedBy(&ev, &e) {
+				if err = j.recordOnce(ctx, &e, ev); err != nil {
+					break
+				}
+			}
 		}
-		err := j.recordOnce(ctx, &e, ev)
 		if !errors.Is(err, ErrChanged) {
 			return e, err
 		}
 		if e, err = j.get(ctx, e.Key()); err != nil {
 			return e, err
-		}
-		if ev.State == PresumedAbsent && !j.isOld(e.Intent()) {
-			return e, nil // it was submitted again meanwhile
 		}
 	}
 	return e, ErrChanged
