@@ -276,3 +276,29 @@ func TestSubmittedAgainDuringConfirm(t *testing.T) {
 		wantStates(t, s.Journal, map[string]string{"a": "pending"})
 	})
 }
+
+// TestAnswerAfterADay: a program was stopped for a day while its request was under way, and another process has submitted the payment
+// again. The decline of the first submission does not tell the outcome of the second.
+func TestAnswerAfterADay(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		network := s.network
+		s.network = roundTripper(func(q *http.Request) (*http.Response, error) {
+			resp, err := network.RoundTrip(q.WithContext(context.Background()))
+			time.Sleep(25 * time.Hour)
+			s.network = network // for the other process
+			searchShows(s)
+			other := s.restarted(journal.Options{})
+			wantStates(t, other, map[string]string{"a": "presumed absent"})
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+			_, again := other.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", declined))
+			if !errors.Is(again, cardgateway.ErrOutcomeUnknown) {
+				t.Errorf("submitted again: got %v, want an unknown outcome", again)
+			}
+			return resp, err
+		})
+		if _, err := s.pay("a", declined); !errors.Is(err, journal.ErrRepeatDeclined) {
+			t.Errorf("got %v, want ErrRepeatDeclined", err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "unknown"})
+	})
+}

@@ -71,13 +71,15 @@ func (j *Journal) ack(ctx context.Context, e *Entry) error {
 }
 
 // recordWithRetries records evidence that must not be lost, whatever others have recorded meanwhile, and even if ctx has ended. It
-// tries for up to WriteTimeout, and returns the entry with the evidence.
-func (j *Journal) recordWithRetries(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
+// tries for up to WriteTimeout, and returns the entry with the evidence, which meaning returns for the entry as it is then.
+func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*projection) Evidence) (Entry, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
 	defer cancel()
-	ev.At = j.clock.now()
+	at := j.clock.now()
 	again := backOff{Backoff: retry.Backoff{Pause: recordPause, Most: mostRecordPause}}
 	for changes := 0; ; {
+		ev := meaning(e.project())
+		ev.At = at
 		err := j.recordOnce(ctx, &e, ev)
 		if err == nil {
 			return e, nil

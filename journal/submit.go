@@ -108,15 +108,17 @@ func (j *Journal) notClaimed(r *request, err error) error {
 // recordOutcome records the result of a submission before it returns it. If another process has meanwhile recorded more from a
 // query, it returns that instead.
 func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got gatewayResult, err error) (gatewayResult, error) {
-	ev := evidenceOfCall(got, err, e.project().once)
-	ev.Sender = r.intent.Sender
-	r.secrets.removeFrom(ev.Transaction)
-	e, failed := j.recordWithRetries(ctx, e, ev)
+	e, failed := j.recordWithRetries(ctx, e, func(known *projection) Evidence {
+		ev := evidenceOfCall(got, err, known.once)
+		ev.Sender = r.intent.Sender
+		r.secrets.removeFrom(ev.Transaction)
+		return ev
+	})
 	j.memory.setChanged(r.intent.ID)
 	if failed != nil {
 		return r.notRecorded(got, err, failed)
 	}
-	known := e.project()
+	ev, known := &e.Evidence[len(e.Evidence)-1], e.project()
 	j.memory.returnedByCall(&e, known)
 	switch {
 	case ev.Invalid:
