@@ -157,10 +157,13 @@ var faults = []fault{
 		{"journal/query.go", "case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:\n\t\tev.State = Pending // one attempt: the cardholder may try another card\n", ""},
 	}},
 	{"old-attempt-final", "Confirm of an attempt that was declined ends an old payment, which another attempt has made", []edit{
-		{"journal/methods.go", "j.evidenceOfRow(s, before, false)", "j.evidenceOfRow(s, before, true)"},
+		{"journal/methods.go", "j.evidenceOfRow(s, known, false)", "j.evidenceOfRow(s, known, true)"},
 	}},
 	{"decline-of-repetition-final", "the decline of a repeated submission ends the payment, although the first one may arrive", []edit{
 		{"journal/query.go", "case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):", "case ev.State == Declined && false:"},
+	}},
+	{"interpreted-with-old-entry", "what a query showed is interpreted as if the payment had not been submitted again meanwhile", []edit{
+		{"journal/query.go", "for range mostChanges {\n\t\tfor _, ev := range meaning(e.project()) {", "before := e.project()\n\tfor range mostChanges {\n\t\tfor _, ev := range meaning(before) {"},
 	}},
 	{"declined-then-absent", "what the gateway declined with an id of its own is presumed absent later", []edit{
 		{"journal/outcome.go", "ev.Seen = got.id() != \"\" // with", "ev.Seen = false // with"},
