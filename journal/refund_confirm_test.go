@@ -108,7 +108,7 @@ func TestRefundShops(t *testing.T) {
 func TestNothingSecretOfARefundIsStored(t *testing.T) {
 	const remark = "for Ada Example of 12 Example Road"
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.network = roundTrip(func(r *http.Request) (*http.Response, error) {
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
 			code, _ := r.Context().Value(codeKey{}).(string)
 			id := strings.SplitN(code, " ", 2)[0]
 			text := testNumber + " " + remark
@@ -146,7 +146,3 @@ func TestNothingSecretOfARefundIsStored(t *testing.T) {
 		}
 	})
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -30,7 +30,7 @@ func TestAfterRefusalAsksEverywhere(t *testing.T) {
 		}
 		time.Sleep(15 * day)
 		usual := s.network
-		s.network = roundTrip(func(r *http.Request) (*http.Response, error) {
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
 			if start := r.URL.Query().Get("startDate"); start != "" && start < begun.Add(day).UTC().Format(time.DateTime) {
 				return nil, errors.New("no answer")
 			}

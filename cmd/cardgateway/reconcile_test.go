@@ -58,7 +58,6 @@ func demonstrate(t *testing.T, args ...string) result {
 	return r
 }
 
-// TestDemonstration runs without any setting: every class but test_payment, refund_twice and later_charge is planted, and found.
 // TestRunWithWrongFlags: what is wrong is said before the copy is updated, which can take hours, and before a database is created.
 func TestRunWithWrongFlags(t *testing.T) {
 	env := environment("http://127.0.0.1:1")
@@ -87,6 +86,7 @@ func TestRunWithWrongFlags(t *testing.T) {
 	}
 }
 
+// TestDemonstration runs without any setting: every class but test_payment, refund_twice and later_charge is planted, and found.
 func TestDemonstration(t *testing.T) {
 	t.Parallel()
 	r := demonstrate(t)
