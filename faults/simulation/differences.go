@@ -348,7 +348,7 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 		if class = "amount"; len(paid) > 0 && once == atGateway || isSubscription && once == r.cents {
 			class = "listed_twice"
 		}
-		return class, r.currency, max(inList-atGateway, atGateway-inList)
+		return class, cmp.Or(r.currency, lines[0].currency), max(inList-atGateway, atGateway-inList)
 	}
 	if currency, value = r.currency, r.cents; currency == "" {
 		currency, value = lines[0].currency, inList

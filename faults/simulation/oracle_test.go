@@ -181,6 +181,33 @@ func (s talkative) Begin(context.Context, journal.Intent) (journal.Entry, bool, 
 	return journal.Entry{}, false, fmt.Errorf("card %s", cardNumber)
 }
 
+// TestAmountWithoutCurrency: refunds that share an id, and that are shown without a currency, differ in their amount. The currency of the
+// difference is that of the list.
+func TestAmountWithoutCurrency(t *testing.T) {
+	h := &History{Seed: 150001218, World: World{Shops: []Shop{{
+		Settings:  Settings{AbsentAfter: 15 * time.Minute, HostedPageLifetime: 24 * time.Hour, Parallel: 1, MaxAttempts: 1},
+		Gateway:   Gateway{Duplicates: sandbox.DuplicatesExecuted, SettleAfter: 578663796791, ZoneHours: 8, NoIDs: true, StatesApp: "4711"},
+		Reconcile: Reconcile{Kept: true, Since: 9047540881978, OtherApp: 4, NoCurrency: 1, SameID: 1},
+	}}}, Things: []Thing{
+		{Op: "CreateSubscription", Amount: "34.80"},
+		{Op: "CreateRefund", Amount: "34.80"},
+		{Op: "CreateSubscription", Amount: "49.48"},
+		{Op: "CreateRefund", Amount: "49.48", Of: 2},
+	}, Steps: []Step{
+		{Do: "pay"},
+		{After: 3 * time.Hour, Do: "pay", Thing: 1},
+		{After: 1339 * time.Hour, Do: "pay", Thing: 2},
+		{Do: "pay", Thing: 3},
+		{After: time.Minute, Do: "recover"},
+		{After: 78 * time.Hour, Do: "books: sync"},
+		{Do: "books: import"},
+		{Do: "books: compare", Compare: Compare{Back: 243807035123173, Length: 173668712016378}},
+	}}
+	if r := Run(t, h, true); len(r.Broken) > 0 {
+		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
+	}
+}
+
 // TestGoneAndBack: a row that an update deletes from a copy, and finds again, is recorded as gone and as late.
 func TestGoneAndBack(t *testing.T) {
 	h := &History{Seed: 110009312, World: World{Shops: []Shop{
