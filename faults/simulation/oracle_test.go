@@ -181,6 +181,42 @@ func (s talkative) Begin(context.Context, journal.Intent) (journal.Entry, bool, 
 	return journal.Entry{}, false, fmt.Errorf("card %s", cardNumber)
 }
 
+// TestKilledLoop: a loop without a checkpoint is killed after it has read rows that came behind the checkpoint of a walk. The walk that
+// continues there does not owe them.
+func TestKilledLoop(t *testing.T) {
+	h := &History{Seed: 160008877, World: World{Shops: []Shop{
+		{},
+		{AppID: "8", Archive: Archive{Rows: 70, Span: 453540753883, Bursts: 10, PageSize: 5}},
+	}}, Things: make([]Thing, 1), Steps: []Step{
+		{Do: "walk", Shop: 1, N: 42, Walk: Walk{Archive: true, Prefetch: 1, SaveEvery: 5, Arrive: 2}},
+		{Do: "walk", Shop: 1, Walk: Walk{Archive: true, PageSize: 3, Prefetch: 1, SaveEvery: 5, Arrive: 2}},
+		{Do: "walk", Shop: 1, N: 68, Walk: Walk{Archive: true, PageSize: 5, Prefetch: 4, SplitAbove: 1000, Window: 64791536269, SaveEvery: 5, Arrive: 2}, Seed: 445},
+		{Do: "walk", Shop: 1, DieAt: 2, Walk: Walk{
+			Archive: true, Plain: true, PageSize: 10, Prefetch: 4, SplitAbove: 1000, Window: time.Minute, SaveEvery: 5, Arrive: 2,
+		}},
+	}}
+	if r := Run(t, h, true); len(r.Broken) > 0 {
+		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
+	}
+}
+
+// TestLateWriteDuringRecover: a write that hung lands while Recover waits for a query. Recover need not tell what was acknowledged when
+// it began.
+func TestLateWriteDuringRecover(t *testing.T) {
+	settings := Settings{AbsentAfter: 2 * time.Hour, Settle: 30 * time.Second, WaitElsewhere: -1, Parallel: 1, MaxAttempts: 1}
+	h := &History{Seed: 160012938, World: World{Shops: []Shop{{Processes: 2, Replicas: true, Settings: settings}}}, Things: make([]Thing, 2), Steps: []Step{
+		{Do: "pay", Post: "unsent"},
+		{Do: "replica: run"},
+		{Do: "pay", Process: 1, Thing: 1, DieAt: 2},
+		{After: time.Minute, Do: "replica: stop"},
+		{Do: "pay again", StoreAt: 2, Store: "late"},
+		{Do: "recover"},
+	}}
+	if r := Run(t, h, true); len(r.Broken) > 0 {
+		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
+	}
+}
+
 // TestAmountWithoutCurrency: refunds that share an id, and that are shown without a currency, differ in their amount. The currency of the
 // difference is that of the list.
 func TestAmountWithoutCurrency(t *testing.T) {
