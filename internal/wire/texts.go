@@ -11,11 +11,12 @@ type texts struct {
 
 const chunkSize = 2 << 10
 
-// add returns text as a string. Of the document, so many bytes are left for further texts.
+// add returns text as a string. Of the document, so many bytes are left. About a third of them are texts, which matters for a
+// response that is smaller than a chunk.
 func (t *texts) add(text []byte, left int) string {
 	if t.chunk.Cap()-t.chunk.Len() < len(text) {
 		t.chunk = strings.Builder{}
-		t.chunk.Grow(len(text) + min(left, max(0, chunkSize-len(text))))
+		t.chunk.Grow(len(text) + min(left/3, max(0, chunkSize-len(text))))
 	}
 	start := t.chunk.Len()
 	t.chunk.Write(text)
