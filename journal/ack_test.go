@@ -77,7 +77,7 @@ func TestAckOfAState(t *testing.T) {
 			_, _ = s.pay("a", approved)
 		}, journal.Refused},
 		"presumed absent": {func(t *testing.T, s *shop) {
-			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+			s.gateway.Inject(lost)
 			_, _ = s.pay("a", approved)
 			time.Sleep(25 * time.Hour)
 			recovered(t, s.Journal)

@@ -81,7 +81,6 @@ func TestOldFlightIsNotAwaited(t *testing.T) {
 
 // TestWhatAllowsAnotherSubmission: which methods submit a payment again that was refused, or presumed absent.
 func TestWhatAllowsAnotherSubmission(t *testing.T) {
-	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}
 	methods := map[string]func(*shop) error{
 		"the plain one": func(s *shop) error { _, err := s.pay("a", approved); return err },
 		"AfterRefusal": func(s *shop) error {

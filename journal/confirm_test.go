@@ -44,7 +44,7 @@ func TestConfirm(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+				s.gateway.Inject(lost)
 				_, _ = s.pay("a", approved) // its outcome is unknown
 				silence(s)
 				if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
@@ -81,7 +81,7 @@ func TestConfirm(t *testing.T) {
 
 func TestConfirmRefuses(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved)
 		silence(s)
 		for name, c := range map[string]struct {
@@ -129,7 +129,7 @@ func TestConfirmThatCannotBeRecorded(t *testing.T) {
 // confirmed outcome and not an older state.
 func TestConfirmWhileAsking(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved)
 		s.gateway.SetSearch(sandbox.Search{Latency: 2 * time.Second})
 		go func() {
@@ -145,7 +145,7 @@ func TestConfirmWhileAsking(t *testing.T) {
 // TestSeenIsNeverAbsent: a transactionId that the gateway has returned in any form is never presumed absent.
 func TestSeenIsNeverAbsent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved)
 		if err := s.Confirm(t.Context(), shownAs(777, "1")); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 func TestNilContext(t *testing.T) {
 	var none context.Context
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved)
 		sent := s.sent.Load()
 		checked := 0

@@ -202,22 +202,17 @@ func TestCallerOfElsewhereGoesAway(t *testing.T) {
 // TestSubmittedAgainDuringQuery: what a query returns is not taken for the outcome of a payment that was submitted once, or a day
 // ago, if it has been submitted again meanwhile.
 func TestSubmittedAgainDuringQuery(t *testing.T) {
-	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}
-	type payer interface {
-		CreateSubscription(context.Context, cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error)
-		CreateCheckout(context.Context, cardgateway.CheckoutRequest) (*cardgateway.Transaction, error)
-	}
-	pay := func(j payer) error {
+	pay := func(j methods) error {
 		_, err := j.CreateSubscription(context.Background(), order("a", declined))
 		return err
 	}
-	checkout := func(j payer) error {
+	checkout := func(j methods) error {
 		_, err := j.CreateCheckout(context.Background(), hosted("a"))
 		return err
 	}
 	for _, tt := range []struct {
 		name   string
-		pay    func(payer) error
+		pay    func(methods) error
 		first  sandbox.Fault
 		age    time.Duration // of the first submission, when it is queried
 		before bool          // it is submitted again before the gateway searches, and not after that
@@ -289,7 +284,7 @@ func TestAnswerAfterADay(t *testing.T) {
 			searchShows(s)
 			other := s.restarted(journal.Options{})
 			wantStates(t, other, map[string]string{"a": "presumed absent"})
-			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+			s.gateway.Inject(lost)
 			_, again := other.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", declined))
 			if !errors.Is(again, cardgateway.ErrOutcomeUnknown) {
 				t.Errorf("submitted again: got %v, want an unknown outcome", again)

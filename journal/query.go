@@ -31,22 +31,21 @@ func (j *Journal) query(ctx context.Context, e Entry) (_ Entry, queryErr, err er
 	}
 	queries, absent := e.queries(), 0
 	for _, at := range queries {
-		got, err := j.resolve(ctx, known, at)
+		got, failed := j.resolve(ctx, known, at)
 		if ctx.Err() != nil {
 			j.memory.forgetQuery(e.ID()) // the query was interrupted
 			return e, ctx.Err(), ctx.Err()
 		}
 		if queryErr == nil {
-			queryErr = queryErrOf(err)
+			queryErr = queryErrOf(failed)
 		}
 		j.memory.setQueryErr(e.ID(), queryErr)
-		if errors.Is(err, cardgateway.ErrNotFound) {
+		if errors.Is(failed, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // no other query may find it either
 			}
 		}
-		answer := err
-		e, err = j.addNews(ctx, e, func(known *projection) []Evidence { return j.evidenceOfResolve(got, answer, known) })
+		e, err = j.addNews(ctx, e, func(known *projection) []Evidence { return j.evidenceOfResolve(got, failed, known) })
 		if err != nil {
 			return e, queryErr, err
 		}

@@ -113,7 +113,7 @@ func TestRecoverFarApart(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+				s.gateway.Inject(lost)
 				_, _ = s.pay("a", approved) // its outcome is unknown
 				time.Sleep(25 * time.Hour)
 				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
@@ -359,7 +359,7 @@ func TestRecoverLeft(t *testing.T) {
 // TestRecoverWhilePaidAgain pays again while Recover waits for the gateway's response about the first submission.
 func TestRecoverWhilePaidAgain(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved) // its outcome is unknown
 		time.Sleep(25 * time.Hour)
 		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})

@@ -82,7 +82,7 @@ func TestManyUnreadable(t *testing.T) {
 // there is no conflict.
 func TestSecondOfTwo(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved)
 		time.Sleep(25 * time.Hour)
 		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})

@@ -15,6 +15,9 @@ import (
 
 var refusal = sandbox.Fault{Operation: sandbox.OpPayments, Status: 401, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML}
 
+// lost is a request to pay that does not arrive.
+var lost = sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}
+
 // TestAfterRefusal: only a refused payment is submitted again, and only if the gateway does not have it.
 func TestAfterRefusal(t *testing.T) {
 	for _, tt := range []struct {
@@ -33,7 +36,7 @@ func TestAfterRefusal(t *testing.T) {
 		{"the gateway cannot be queried", refusal, silence, approved, cardgateway.ErrNotSent, 1, 0, "refused"},
 		{"refused and charged all the same", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, nil, approved,
 			cardgateway.ErrConflict, 1, 1, "conflict"},
-		{"its outcome is unknown", sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}, nil, approved,
+		{"its outcome is unknown", lost, nil, approved,
 			journal.ErrOpen, 1, 0, "unknown"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

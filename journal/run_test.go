@@ -26,7 +26,7 @@ func TestRun(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("paid", approved)
 		_, _ = s.pay("later", pending)
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("lost", approved)
 		ctx, cancel := context.WithCancel(t.Context())
 		j := s.restarted(journal.Options{})
@@ -160,7 +160,7 @@ func TestRunGoesOn(t *testing.T) {
 // counted.
 func TestRecoverTellsWhy(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved)
 		_, _ = s.pay("b", approved)
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Status: 401, Reply: sandbox.ReplyHTML, Times: -1})
@@ -377,7 +377,7 @@ func TestRecoverStops(t *testing.T) {
 // TestAskedEverMoreRarely: a payment is queried again when an eighth of its age has passed since the last query.
 func TestAskedEverMoreRarely(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved)
 		asked := 0
 		usual := s.network

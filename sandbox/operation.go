@@ -37,7 +37,7 @@ func (o Operation) covers(op Operation) bool {
 	case "":
 		return true
 	case OpPayments:
-		return op.isPayment()
+		return slices.Contains(paymentColumns(), op)
 	case OpSearches:
 		return op == OpSearchOrders || op == OpGetTransaction || op == OpSearchRefunds
 	}
@@ -110,6 +110,3 @@ func findRoute(path string) (_ route, pathParam string, ok bool) {
 	}
 	return route{}, "", false
 }
-
-// isPayment reports whether o is one of the five POST operations of the interface.
-func (o Operation) isPayment() bool { return slices.Contains(paymentColumns(), o) }

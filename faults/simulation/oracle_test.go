@@ -181,6 +181,14 @@ func (s talkative) Begin(context.Context, journal.Intent) (journal.Entry, bool, 
 	return journal.Entry{}, false, fmt.Errorf("card %s", cardNumber)
 }
 
+// wantUnbroken checks that a history breaks no promise.
+func wantUnbroken(t *testing.T, h *History) {
+	t.Helper()
+	if r := Run(t, h, true); len(r.Broken) > 0 {
+		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
+	}
+}
+
 // TestKilledLoop: a loop without a checkpoint is killed after it has read rows that came behind the checkpoint of a walk. The walk that
 // continues there does not owe them.
 func TestKilledLoop(t *testing.T) {
@@ -195,9 +203,7 @@ func TestKilledLoop(t *testing.T) {
 			Archive: true, Plain: true, PageSize: 10, Prefetch: 4, SplitAbove: 1000, Window: time.Minute, SaveEvery: 5, Arrive: 2,
 		}},
 	}}
-	if r := Run(t, h, true); len(r.Broken) > 0 {
-		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
-	}
+	wantUnbroken(t, h)
 }
 
 // TestLateWriteDuringRecover: a write that hung lands while Recover waits for a query. Recover need not tell what was acknowledged when
@@ -212,9 +218,7 @@ func TestLateWriteDuringRecover(t *testing.T) {
 		{Do: "pay again", StoreAt: 2, Store: "late"},
 		{Do: "recover"},
 	}}
-	if r := Run(t, h, true); len(r.Broken) > 0 {
-		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
-	}
+	wantUnbroken(t, h)
 }
 
 // TestAmountWithoutCurrency: refunds that share an id, and that are shown without a currency, differ in their amount. The currency of the
@@ -239,9 +243,7 @@ func TestAmountWithoutCurrency(t *testing.T) {
 		{Do: "books: import"},
 		{Do: "books: compare", Compare: Compare{Back: 243807035123173, Length: 173668712016378}},
 	}}
-	if r := Run(t, h, true); len(r.Broken) > 0 {
-		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
-	}
+	wantUnbroken(t, h)
 }
 
 // TestGoneAndBack: a row that an update deletes from a copy, and finds again, is recorded as gone and as late.
@@ -259,7 +261,5 @@ func TestGoneAndBack(t *testing.T) {
 		{Do: "disguise", Thing: 4, Delay: 60 * time.Hour, Text: "hidden"},
 		{After: 26 * time.Hour, Do: "books: sync", Query: "stopped", QueryTimes: 8},
 	}}
-	if r := Run(t, h, true); len(r.Broken) > 0 {
-		t.Errorf("%v\n%s", r.Broken, strings.Join(r.Story, "\n"))
-	}
+	wantUnbroken(t, h)
 }
