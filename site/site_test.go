@@ -2,6 +2,7 @@
 package site
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -33,7 +34,7 @@ func TestSite(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	const dist = ".vitepress/dist"
-	server := httptest.NewServer(http.FileServer(http.Dir(dist)))
+	server := httptest.NewServer(inParts(dist))
 	t.Cleanup(server.Close)
 	var pages []string
 	err := filepath.WalkDir(dist, func(path string, _ fs.DirEntry, err error) error {
@@ -75,6 +76,25 @@ func TestSite(t *testing.T) {
 			}
 		}
 	}
+}
+
+// inParts serves the files of dir. A page comes in parts, as over a slow network: one ends with each list of links beside the text, and is
+// shown before the next comes.
+func inParts(dir string) http.Handler {
+	files := http.FileServer(http.Dir(dir))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(r.URL.Path)))
+		if err != nil || filepath.Ext(r.URL.Path) != ".html" {
+			files.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		for _, part := range bytes.SplitAfter(page, []byte("</nav>")) {
+			_, _ = w.Write(part) // a browser that has left gets no more
+			w.(http.Flusher).Flush()
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
 }
 
 // browser is a tab of a browser.
