@@ -173,9 +173,10 @@ type OutcomeUnknownError struct {
 	OrderID       string // empty for TokenPayment, which has none
 	Amount        decimal.Decimal
 	Currency      string
-	SentAt        time.Time    // when sending began
+	SentAt        time.Time    // when sending began, of the first time
 	HostedPage    bool         // the cardholder pays on the hosted page; see Resolve
 	Seen          bool         // the gateway has returned this id in some form, so a later search that finds nothing does not prove it absent
+	SentAgain     bool         // it may have been sent more than once, by a Journal; see Resolve
 	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
 	Raw           *RawResponse // nil unless Config.KeepResponses and a response came
@@ -200,8 +201,8 @@ type RefundUnknownError struct {
 	UniqueID            string // of the refunded transaction
 	RefundTransactionID string
 	Amount              decimal.Decimal
-	SentAt              time.Time // when sending began
-	Seen                bool      // as in OutcomeUnknownError
+	SentAt              time.Time // when sending began, of the first time
+	Seen, SentAgain     bool      // as in OutcomeUnknownError
 	Refund              *Refund   // what could be read of a response, not to be trusted; nil if nothing
 	Cause               error
 	Raw                 *RawResponse // nil unless Config.KeepResponses and a response came

@@ -130,20 +130,22 @@ func refundOutcome(r *Refund, err error) Outcome {
 }
 
 // ResolveRefundQuery identifies a refund whose outcome is unknown, or that is in processing; RefundUnknownError.Query
-// returns one. All fields but Wait and Seen are required.
+// returns one. All fields but Wait, Seen and SentAgain are required.
 type ResolveRefundQuery struct {
 	UniqueID            string
 	RefundTransactionID string
 	Amount              decimal.Decimal
-	SentAt              time.Time     // a time before the refund was sent, and close to it
+	SentAt              time.Time     // a time before the refund was sent for the first time, and close to it
 	Wait                time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
 	Seen                bool          // the gateway has returned the refund before: it is never reported as not found
+	SentAgain           bool          // it may have been sent more than once: then a decline is not final, as with Resolve
 }
 
 // Query returns the query with which ResolveRefund finds this outcome.
 func (e *RefundUnknownError) Query() ResolveRefundQuery {
 	return ResolveRefundQuery{
 		UniqueID: e.UniqueID, RefundTransactionID: e.RefundTransactionID, Amount: e.Amount, SentAt: e.SentAt, Seen: e.Seen,
+		SentAgain: e.SentAgain,
 	}
 }
 
@@ -177,7 +179,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
 			}
 		},
-		NotFinal: func(declined []Refund) error { return severalDeclined(len(declined)) },
+		NotFinal: func(declined []Refund) error { return doubtOfDeclines(q.SentAgain, len(declined)) },
 	})
 	r, err := q.outcome(&found)
 	secrets.redact(r, err)
@@ -219,7 +221,7 @@ func (q *ResolveRefundQuery) outcome(found *resolve.Result[Refund]) (*Refund, er
 	}
 	return nil, &RefundUnknownError{
 		Op: op, UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID, Amount: q.Amount, SentAt: q.SentAt,
-		Seen: found.Seen, Refund: found.Row, Cause: found.Cause,
+		Seen: found.Seen, SentAgain: q.SentAgain, Refund: found.Row, Cause: found.Cause,
 	}
 }
 

@@ -28,6 +28,7 @@ type ResolveQuery struct {
 	Wait       time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
 	HostedPage bool          // the cardholder pays on the hosted page, where a decline is one attempt; see Resolve
 	Seen       bool          // the gateway has returned the transactionId before: see OutcomeUnknownError.Seen
+	SentAgain  bool          // it may have been sent more than once: then a decline is not final; see Resolve
 
 	SubscriptionCycle SubscriptionCycle // of a subscription, which has later charges; see Resolve
 }
@@ -36,7 +37,7 @@ type ResolveQuery struct {
 func (e *OutcomeUnknownError) Query() ResolveQuery {
 	return ResolveQuery{
 		TransactionID: e.TransactionID, OrderID: e.OrderID, Amount: e.Amount, Currency: e.Currency, SentAt: e.SentAt,
-		HostedPage: e.HostedPage, Seen: e.Seen, SubscriptionCycle: e.SubscriptionCycle,
+		HostedPage: e.HostedPage, Seen: e.Seen, SentAgain: e.SentAgain, SubscriptionCycle: e.SubscriptionCycle,
 	}
 }
 
@@ -54,6 +55,10 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // On the hosted page, a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
 // final only if the gateway returns code 103 (closed), or Config.HostedPageLifetime after SentAt; until then the outcome
 // is unknown.
+//
+// A gateway may decline a payment that is sent again only because it is a repetition. With SentAgain, a decline is therefore never
+// final: while the search shows no success, the outcome is unknown, and the error has the declined row. A journal's Recover decides it
+// after its Options.AbsentAfter.
 //
 // The interface does not say which transactionId the later charges of a subscription have. If they repeat that of the first one,
 // Resolve returns the first: with SubscriptionCycle, approved rows are no conflict if each is at least 20 hours later than the one
@@ -120,8 +125,8 @@ func (q *ResolveQuery) check(ctx context.Context) error {
 // notFinal returns why the declined rows are not final, or nil if they are. A request that was sent once is declined
 // once: several rows of a direct payment contradict each other. On the hosted page they are attempts.
 func (c *Client) notFinal(q *ResolveQuery, declined []Transaction) error {
-	if !q.HostedPage {
-		return severalDeclined(len(declined))
+	if q.SentAgain || !q.HostedPage {
+		return doubtOfDeclines(q.SentAgain, len(declined))
 	}
 	closed := slices.ContainsFunc(declined, func(t Transaction) bool { return t.Code == CodeClosed })
 	if closed || time.Since(q.SentAt) >= c.HostedPageLifetime() {
@@ -130,9 +135,12 @@ func (c *Client) notFinal(q *ResolveQuery, declined []Transaction) error {
 	return resolve.ErrMayTryAgain
 }
 
-// severalDeclined returns why n declined rows of a request that was sent once are not final, or nil.
-func severalDeclined(n int) error {
-	if n > 1 {
+// doubtOfDeclines returns why n declined rows of a direct payment or a refund are not final, or nil.
+func doubtOfDeclines(sentAgain bool, n int) error {
+	switch {
+	case sentAgain:
+		return resolve.ErrRepeated
+	case n > 1:
 		return resolve.ErrDoubtful
 	}
 	return nil
@@ -153,7 +161,8 @@ func (q *ResolveQuery) outcome(found *resolve.Result[Transaction]) (*Transaction
 	}
 	return nil, &OutcomeUnknownError{
 		Op: op, TransactionID: q.TransactionID, OrderID: q.OrderID, Amount: q.Amount, Currency: q.Currency, SentAt: q.SentAt,
-		HostedPage: q.HostedPage, Seen: found.Seen, SubscriptionCycle: q.SubscriptionCycle, Transaction: found.Row, Cause: found.Cause,
+		HostedPage: q.HostedPage, Seen: found.Seen, SentAgain: q.SentAgain, SubscriptionCycle: q.SubscriptionCycle, Transaction: found.Row,
+		Cause: found.Cause,
 	}
 }
 

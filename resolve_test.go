@@ -355,6 +355,50 @@ func TestResolveSaysWhy(t *testing.T) {
 	}
 }
 
+// TestResolveSentAgain: after several submissions, no decline is final. A success is.
+func TestResolveSentAgain(t *testing.T) {
+	row := func(code cardgateway.Code, unique string) record {
+		return record{id: "t-1", uniqueID: unique, code: code}
+	}
+	for _, tt := range []struct {
+		name    string
+		records []record
+		hosted  bool
+		want    string
+	}{
+		{"declined", []record{row(101, "1")}, false, "unknown"},
+		{"declined twice", []record{row(101, "1"), row(101, "2")}, false, "unknown"},
+		{"closed on the hosted page", []record{row(103, "1")}, true, "unknown"},
+		{"approved and declined", []record{row(100, "1"), row(101, "2")}, false, "paid"},
+		{"never there", nil, false, "not found"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := archive{zone: time.UTC, begun: time.Now(), records: tt.records}
+				q := l.query()
+				q.SentAgain, q.HostedPage = true, tt.hosted
+				tx, err := l.client(t).Resolve(t.Context(), q)
+				if got := clienttest.Outcome(tx, err); got != tt.want {
+					t.Fatalf("got %q (%v), want %q", got, err, tt.want)
+				}
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && (!errors.Is(err, resolve.ErrRepeated) || !unknown.SentAgain ||
+					unknown.Transaction == nil) {
+					t.Errorf("got %+v, want ErrRepeated with the declined row", unknown)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		declined := slices.Repeat(pages{page(refundRow(112, "9", ""))}, 100)
+		r, err := resolver(t, &declined).ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+			UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), SentAgain: true,
+		})
+		if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); !ok || !errors.Is(err, resolve.ErrRepeated) || !unknown.SentAgain {
+			t.Errorf("a refund: got %v, %v, want an unknown outcome, sent again", r, err)
+		}
+	})
+}
+
 // TestResolveEndsWithContext: at once, and with an outcome that is still unknown.
 func TestResolveEndsWithContext(t *testing.T) {
 	for name, l := range map[string]archive{
@@ -450,17 +494,21 @@ func TestQueryOfUnknownOutcome(t *testing.T) {
 	at := time.Now()
 	unknown := cardgateway.OutcomeUnknownError{
 		TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at, HostedPage: true, Seen: true,
-		SubscriptionCycle: cardgateway.CycleWeek,
+		SentAgain: true, SubscriptionCycle: cardgateway.CycleWeek,
 	}
 	payment := cardgateway.ResolveQuery{
 		TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at, HostedPage: true, Seen: true,
-		SubscriptionCycle: cardgateway.CycleWeek,
+		SentAgain: true, SubscriptionCycle: cardgateway.CycleWeek,
 	}
 	if diff := cmp.Diff(payment, unknown.Query()); diff != "" {
 		t.Errorf("payment (-want +got):\n%s", diff)
 	}
-	refund := cardgateway.ResolveRefundQuery{UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: at, Seen: true}
-	refunded := cardgateway.RefundUnknownError{UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: at, Seen: true}
+	refund := cardgateway.ResolveRefundQuery{
+		UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: at, Seen: true, SentAgain: true,
+	}
+	refunded := cardgateway.RefundUnknownError{
+		UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: at, Seen: true, SentAgain: true,
+	}
 	if diff := cmp.Diff(refund, refunded.Query()); diff != "" {
 		t.Errorf("refund (-want +got):\n%s", diff)
 	}

@@ -24,13 +24,13 @@ const (
 
 // remembered is what is remembered about one entry. It is small, because there can be very many entries that are not final.
 type remembered struct {
-	// What was last returned to a caller: when the latest submission was recorded, the state, and to the caller of a payment
-	// method also the intent.
-	returned bool
-	intent   *Intent
-	sentAt   int64 // nanoseconds since 1970
-	version  int32
-	state    State
+	// What was last returned to a caller: when it was sent, the state, and to the caller of a payment method also the intent.
+	returned  bool
+	intent    *Intent
+	sentAt    int64 // the first time, in nanoseconds since 1970
+	version   int32
+	state     State
+	sentAgain bool
 	// Run has reported an entry without an outcome, and the merchant's function has returned nil: it is reported again only
 	// when the version or the state is another one.
 	stored bool
@@ -91,7 +91,7 @@ func (r *remembered) setReturned(e *Entry, known *projection) {
 	version, state := int32(e.version()), known.current()
 	if !r.returned || r.version <= version {
 		r.stored = r.stored && r.version == version && r.state == state
-		r.returned, r.sentAt, r.version, r.state = true, known.intent.At.UnixNano(), version, state
+		r.returned, r.sentAt, r.sentAgain, r.version, r.state = true, known.sentAt.UnixNano(), !known.once, version, state
 	}
 }
 

@@ -127,14 +127,23 @@ func (in *Intent) unknown(got gatewayResult, cause error) error {
 	}
 }
 
-// unknown returns the error of an unknown outcome, with what the gateway has shown before.
+// unknown returns the error of an unknown outcome.
 func (p *projection) unknown(cause error) error {
-	err := p.intent.unknown(gatewayResult{}, cause)
-	switch err := err.(type) {
+	return p.complete(p.intent.unknown(gatewayResult{}, cause))
+}
+
+// complete adds to the error of an unknown outcome what only the entry says: when it was sent first, whether it may have been sent
+// more than once, and what the gateway has shown before. It returns other errors as they are.
+func (p *projection) complete(err error) error {
+	switch unknown := err.(type) {
 	case *cardgateway.OutcomeUnknownError:
-		err.Seen = p.seen
+		all := *unknown
+		all.SentAt, all.SentAgain, all.Seen = p.sentAt, !p.once, all.Seen || p.seen
+		return &all
 	case *cardgateway.RefundUnknownError:
-		err.Seen = p.seen
+		all := *unknown
+		all.SentAt, all.SentAgain, all.Seen = p.sentAt, !p.once, all.Seen || p.seen
+		return &all
 	}
 	return err
 }

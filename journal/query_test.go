@@ -241,6 +241,10 @@ func TestPayAgainDeclined(t *testing.T) {
 		if !errors.Is(err, journal.ErrRepeatDeclined) || errors.Is(err, cardgateway.ErrDeclined) {
 			t.Errorf("got %v, want ErrRepeatDeclined", err)
 		}
+		unknown, _ := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		if tx, err := s.client.Resolve(t.Context(), unknown.Query()); err != nil || !tx.Paid() {
+			t.Errorf("Resolve: got %v, want the payment that was made", err)
+		}
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
 		wantExecuted(t, s, "a", 1)
 	})

@@ -127,6 +127,7 @@ func TestRefundAgainDeclined(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
 		req.Amount = decimal.RequireFromString("12.50") // the whole payment
+		begun := time.Now()
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
 		_, _ = s.CreateRefund(t.Context(), req)
 		time.Sleep(25 * time.Hour)
@@ -135,7 +136,10 @@ func TestRefundAgainDeclined(t *testing.T) {
 		_, err := s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
 		unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
 		if !ok || !errors.Is(err, journal.ErrRepeatDeclined) || unknown.Refund == nil || errors.Is(err, cardgateway.ErrDeclined) {
-			t.Errorf("got %v, want ErrRepeatDeclined", err)
+			t.Fatalf("got %v, want ErrRepeatDeclined", err)
+		}
+		if !unknown.SentAgain || !unknown.SentAt.Equal(begun) {
+			t.Errorf("got %+v, want SentAgain, first at %v", unknown, begun)
 		}
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
 		wantRefunded(t, s, "r", 1)

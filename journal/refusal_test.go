@@ -104,6 +104,48 @@ func TestDeclineAfterRefusal(t *testing.T) {
 	}
 }
 
+// TestResolveOfRepetition: the error of a payment that was submitted again says when it was sent first, and that a decline is not final.
+// So Resolve is not misled by the only row that it finds.
+func TestResolveOfRepetition(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault sandbox.Fault // of the second submission, which is declined
+		fails int32         // so often its outcome cannot be recorded
+	}{
+		{"declined", sandbox.Fault{Operation: sandbox.OpTokenPayment}, 0},
+		{"without an answer", sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose}, 0},
+		{"declined, and not recorded", sandbox.Fault{Operation: sandbox.OpTokenPayment}, 1000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				begun := time.Now()
+				s.gateway.Inject(refusal)
+				_, _ = s.pay("a", declined)
+				time.Sleep(40 * 24 * time.Hour)
+				s.gateway.Inject(tt.fault)
+				store := &failing{Store: s.store}
+				store.recordsAfter.Store(1) // the submission
+				store.records.Store(tt.fails)
+				again := journal.New(s.client, store, journal.Options{}).AfterRefusal()
+				var unknown *cardgateway.OutcomeUnknownError
+				for range 2 { // the second call sends nothing: the store fails
+					_, err := again.CreateSubscription(t.Context(), order("a", declined))
+					var ok bool
+					if unknown, ok = errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || !unknown.SentAt.Equal(begun) || !unknown.SentAgain {
+						t.Fatalf("got %+v (%v), want an unknown outcome, sent again, and first at %v", unknown, err, begun)
+					}
+					store.begins.Store(1000)
+				}
+				_, err := s.client.Resolve(t.Context(), unknown.Query())
+				unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+				if !ok || !unknown.SentAgain || !unknown.Seen || unknown.Transaction.Code != cardgateway.CodeFailed {
+					t.Errorf("Resolve: got %+v (%v), want an unknown outcome with the declined row", unknown, err)
+				}
+			})
+		})
+	}
+}
+
 // TestDeclineThatIsHidden: a decline of a repeated submission is not the outcome, but it shows that the gateway has the
 // payment. If no query finds it later, it is not presumed absent.
 func TestDeclineThatIsHidden(t *testing.T) {

@@ -28,6 +28,7 @@ type projection struct {
 	intent   Intent // of the latest submission
 	state    State
 	conflict bool
+	sentAt   time.Time    // the first time that it may have been sent
 	once     bool         // at most one submission may have been sent: a decline can only belong to that one
 	sent     []submission // that may have been sent, if there are several
 	answered bool         // the result of the latest submission's call is recorded, even if it is unknown
@@ -45,7 +46,11 @@ func (e *Entry) project() *projection {
 	for i := range e.Evidence {
 		p.add(&e.Evidence[i])
 	}
-	p.once = p.earlier == nil || len(e.submissions()) == 1
+	p.once, p.sentAt = true, p.intent.At
+	if p.earlier != nil {
+		sent := e.submissions()
+		p.once, p.sentAt = len(sent) == 1, sent[0]
+	}
 	return p
 }
 

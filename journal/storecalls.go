@@ -86,10 +86,10 @@ func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*
 		}
 		if errors.Is(err, ErrChanged) {
 			if changes++; changes == mostChanges {
-				return Entry{}, err
+				return e, err
 			}
 		} else if !again.wait(ctx) {
-			return Entry{}, err
+			return e, err
 		}
 		if now, _, failed := j.tryBegin(ctx, e.sentFirst()); failed == nil { // also creates the entry again if the store has lost it
 			e = now

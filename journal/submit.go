@@ -100,9 +100,8 @@ func (j *Journal) notClaimed(r *request, err error) error {
 	case before.intent != nil && !before.intent.same(&r.intent):
 		return &MismatchError{Asked: r.intent, Recorded: *before.intent}
 	}
-	earlier := r.intent
-	earlier.At = time.Unix(0, before.sentAt)
-	return earlier.unknown(gatewayResult{}, notSent.Cause)
+	known := projection{intent: r.intent, sentAt: time.Unix(0, before.sentAt), once: !before.sentAgain}
+	return known.unknown(notSent.Cause)
 }
 
 // recordOutcome records the result of a submission before it returns it. If another process has meanwhile recorded more from a
@@ -116,7 +115,7 @@ func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got ga
 	})
 	j.memory.setChanged(r.intent.ID)
 	if failed != nil {
-		return r.notRecorded(got, err, failed)
+		return r.notRecorded(e.project(), got, err, failed)
 	}
 	ev, known := &e.Evidence[len(e.Evidence)-1], e.project()
 	j.memory.returnedByCall(&e, known)
@@ -127,19 +126,19 @@ func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got ga
 	case known.conflict || known.state >= Pending && known.state != ev.State:
 		return e.outcome()
 	case ev.State == Unknown && errors.Is(err, cardgateway.ErrDeclined):
-		return gatewayResult{}, r.intent.unknown(got, ErrRepeatDeclined)
+		return gatewayResult{}, known.complete(r.intent.unknown(got, ErrRepeatDeclined))
 	}
-	return got, err
+	return got, known.complete(err)
 }
 
 // notRecorded returns the outcome of a payment whose outcome could not be recorded. If it is certain that this call sent
 // nothing, it returns that error. Everything else it returns as unknown, because the journal does not know it: the
 // payment is open, and Recover will report the outcome.
-func (r *request) notRecorded(got gatewayResult, err, failed error) (gatewayResult, error) {
+func (r *request) notRecorded(known *projection, got gatewayResult, err, failed error) (gatewayResult, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
 		return gatewayResult{}, err // in the store the payment stays open, and Ack returns ErrOpen
 	}
-	return gatewayResult{}, r.intent.unknown(got, fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
+	return gatewayResult{}, known.complete(r.intent.unknown(got, fmt.Errorf("journal: the outcome could not be recorded: %w", failed)))
 }
 
 // claim makes sure that this call, and no other call in any process, may send the payment. It returns the entry, and

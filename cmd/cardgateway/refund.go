@@ -190,7 +190,7 @@ func (c *call) interrupted() error {
 func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err error) {
 	settle := func(sentAt time.Time, seen bool) string {
 		return c.resolveRefundCommand(p.request.UniqueID, p.request.RefundTransactionID, amount.Plain(p.request.Amount),
-			sentAt.In(client.Location()).Format(time.RFC3339), seen)
+			sentAt.In(client.Location()).Format(time.RFC3339), seen, false)
 	}
 	c.tell("sending the refund once. If this program ends without another message, run: %s", settle(c.now(), false))
 	if err := c.interrupted(); err != nil {

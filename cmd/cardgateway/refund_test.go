@@ -191,6 +191,7 @@ func TestResolvePayment(t *testing.T) {
 		{server.URL, "t-absent", nil, exit.Negative, "not known to the gateway. That is no proof"},
 		{server.URL, "t-absent", []string{"--seen"}, exit.Unknown, "the outcome is unknown. Do not send it again; run later: cardgateway resolve payment t-absent"},
 		{server.URL, "t-declined", []string{"--hosted-page"}, exit.Unknown, " --hosted-page --seen\n"},
+		{server.URL, "t-declined", []string{"--sent-again"}, exit.Unknown, " --seen --sent-again\n"},
 		{pending.URL, "t-pending", nil, exit.Unknown, "processing: not final yet. Do not send it again; run later: cardgateway resolve payment t-pending"},
 		{twice.URL, "t-twice", nil, exit.Negative, "TWICE: the gateway has two successes. This needs manual review"},
 		{"http://127.0.0.1:1", "t-approved", nil, exit.Unknown, "connection refused"},

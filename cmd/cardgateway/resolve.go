@@ -27,6 +27,7 @@ type resolveFlags struct {
 	SentAt string        `required:"" name:"sent-at" placeholder:"TIME" help:"When it was sent, or shortly before: \"2026-11-22 03:10:00\" or RFC 3339."`
 	Wait   time.Duration `default:"2m" help:"How long to query; at least once."`
 	Seen   bool          `help:"The gateway has returned it before: if it is not found now, its outcome is still unknown."`
+	Again  bool          `name:"sent-again" help:"It may have been sent more than once: a decline may be that of a repetition, and is not final."`
 	Format string        `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
 }
 
@@ -62,7 +63,7 @@ func (p *resolvePayment) Run(c *call) error {
 	}
 	found, err := client.Resolve(c.ctx, cardgateway.ResolveQuery{
 		TransactionID: p.Transaction, OrderID: p.Order, Amount: sent, Currency: p.Currency, SentAt: sentAt, Wait: p.Wait,
-		HostedPage: p.HostedPage, Seen: p.Seen, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
+		HostedPage: p.HostedPage, Seen: p.Seen, SentAgain: p.Again, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
 	})
 	var rows []*cardgateway.Transaction
 	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && declined.Transaction != nil {
@@ -100,9 +101,7 @@ func (p *resolvePayment) again(c *call, seen bool) string {
 	if p.Cycle != "" {
 		flags = append(flags, "--subscription-cycle="+p.Cycle)
 	}
-	if p.Seen || seen {
-		flags = append(flags, "--seen")
-	}
+	flags = append(flags, known(p.Seen || seen, p.Again)...)
 	return shell.CommandFor("resolve payment", []string{p.Transaction}, append(flags, c.settings.AsFlags()...)...)
 }
 
@@ -138,6 +137,7 @@ func (r *resolveRefund) Run(c *call) error {
 	}
 	found, err := client.ResolveRefund(c.ctx, cardgateway.ResolveRefundQuery{
 		UniqueID: r.UniqueID, RefundTransactionID: r.RefundID, Amount: sent, SentAt: sentAt, Wait: r.Wait, Seen: r.Seen,
+		SentAgain: r.Again,
 	})
 	var rows []*cardgateway.Refund
 	if declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err); ok && declined.Refund != nil {
@@ -161,7 +161,7 @@ func (r *resolveRefund) Run(c *call) error {
 		state = tabular.RefundState(found)
 	}
 	seen := r.Seen || found != nil || wasSeen(err)
-	return c.unresolved(err, state, c.resolveRefundCommand(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen))
+	return c.unresolved(err, state, c.resolveRefundCommand(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen, r.Again))
 }
 
 // wasSeen reports whether the gateway has returned the payment or refund in some form.
@@ -173,12 +173,20 @@ func wasSeen(err error) bool {
 	return ok && unknown.Seen
 }
 
-// resolveRefundCommand returns the command that resolves a refund.
-func (c *call) resolveRefundCommand(uniqueID, refundID, amount, sentAt string, seen bool) string {
-	flags := []string{"--amount", amount, "--sent-at", sentAt}
+// known returns the flags for what is known of a payment or a refund.
+func known(seen, again bool) (flags []string) {
 	if seen {
 		flags = append(flags, "--seen")
 	}
+	if again {
+		flags = append(flags, "--sent-again")
+	}
+	return flags
+}
+
+// resolveRefundCommand returns the command that resolves a refund.
+func (c *call) resolveRefundCommand(uniqueID, refundID, amount, sentAt string, seen, again bool) string {
+	flags := append([]string{"--amount", amount, "--sent-at", sentAt}, known(seen, again)...)
 	return shell.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
 }
 

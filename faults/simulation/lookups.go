@@ -194,7 +194,7 @@ func (x *lookups) upload(c *call, t *thing) {
 	}
 }
 
-// resolve asks for an outcome as a program without a journal does.
+// resolve asks the gateway for an outcome with what the call returned, or with what a program that lost that has in its database.
 func (x *lookups) resolve(c *call, t *thing) {
 	w := x.w
 	if t.whole == 0 || t.isRefund() && t.uniqueID == "" || t.frozen {
@@ -205,20 +205,28 @@ func (x *lookups) resolve(c *call, t *thing) {
 	sentAt := t.firstAt
 	var r result
 	var err error
-	if t.isRefund() { // the error that a call returns if the process loses the answer
-		lost := &cardgateway.RefundUnknownError{
-			Op: t.Op, UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(), SentAt: sentAt, Seen: !t.seen.IsZero(),
+	if t.isRefund() {
+		lost, kept := errors.AsType[*cardgateway.RefundUnknownError](t.lost)
+		if !kept {
+			lost = &cardgateway.RefundUnknownError{
+				Op: t.Op, UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(), SentAt: sentAt, Seen: !t.seen.IsZero(),
+				SentAgain: t.whole > 1,
+			}
 		}
 		r.refund, err = c.client().ResolveRefund(ctx, lost.Query())
 	} else {
-		lost := &cardgateway.OutcomeUnknownError{
-			Op: t.Op, TransactionID: t.id, Amount: t.amount(), Currency: "USD", SentAt: sentAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
-		}
-		if t.isSubscription() {
-			lost.SubscriptionCycle = cardgateway.CycleWeek
-		}
-		if t.Op != "TokenPayment" {
-			lost.OrderID = "o-" + t.id
+		lost, kept := errors.AsType[*cardgateway.OutcomeUnknownError](t.lost)
+		if !kept {
+			lost = &cardgateway.OutcomeUnknownError{
+				Op: t.Op, TransactionID: t.id, Amount: t.amount(), Currency: "USD", SentAt: sentAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
+				SentAgain: t.whole > 1,
+			}
+			if t.isSubscription() {
+				lost.SubscriptionCycle = cardgateway.CycleWeek
+			}
+			if t.Op != "TokenPayment" {
+				lost.OrderID = "o-" + t.id
+			}
 		}
 		r.payment, err = c.client().Resolve(ctx, lost.Query())
 	}

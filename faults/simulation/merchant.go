@@ -93,6 +93,11 @@ func (m *merchant) pay(s *Step) func() {
 			return
 		}
 		w.hear(c, t, v, err, nil)
+		if v == unknown && !t.damaged && s.With == 0 {
+			w.mu.Lock()
+			t.lost = err
+			w.mu.Unlock()
+		}
 		w.checkRecorded(t, v)
 		m.keep(c, t, v, r.state(err))
 	})

@@ -31,6 +31,7 @@ func (w *world) leaves(c *call, t *thing) {
 	again, unrefused := t.whole > 0 || c.sent[t], t.unrefused
 	t.whole++
 	t.unrefused++
+	t.lost = nil
 	t.sentAt = time.Now()
 	if t.firstAt.IsZero() {
 		t.firstAt = t.sentAt

@@ -38,6 +38,7 @@ type thing struct {
 	sentAt    time.Time // the last of them
 	firstAt   time.Time // the first of them
 	doubled   bool      // by the network
+	lost      error     // of the last call, if its outcome is unknown and nothing left since
 	seen      time.Time // when a call that was not disturbed was shown it first
 	calls     int       // of its payment method, which are under way: they tell their callers what they record
 

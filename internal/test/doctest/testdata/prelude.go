@@ -85,5 +85,5 @@ type openPayment struct {
 	TransactionID, OrderID, Currency string
 	Amount                           decimal.Decimal
 	CreatedAt                        time.Time
-	HostedPage, Seen                 bool
+	HostedPage, Seen, SentAgain      bool
 }
