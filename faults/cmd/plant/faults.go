@@ -165,6 +165,9 @@ var faults = []fault{
 	{"interpreted-with-old-entry", "what a query showed is interpreted as if the payment had not been submitted again meanwhile", []edit{
 		{"journal/query.go", "for range mostChanges {\n\t\tfor _, ev := range meaning(e.project()) {", "before := e.project()\n\tfor range mostChanges {\n\t\tfor _, ev := range meaning(before) {"},
 	}},
+	{"repetition-resolved-as-sent-once", "Resolve takes the only decline of a payment that was submitted again as its outcome", []edit{
+		{"resolve.go", "	case sentAgain:\n\t\treturn resolve.ErrRepeated\n", ""},
+	}},
 	{"declined-then-absent", "what the gateway declined with an id of its own is presumed absent later", []edit{
 		{"journal/outcome.go", "ev.Seen = got.id() != \"\" // with", "ev.Seen = false // with"},
 	}},
