@@ -173,10 +173,10 @@ type OutcomeUnknownError struct {
 	OrderID       string // empty for TokenPayment, which has none
 	Amount        decimal.Decimal
 	Currency      string
-	SentAt        time.Time    // when sending began, of the first time
+	SentAt        time.Time    // when sending first began
 	HostedPage    bool         // the cardholder pays on the hosted page; see Resolve
 	Seen          bool         // the gateway has returned this id in some form, so a later search that finds nothing does not prove it absent
-	SentAgain     bool         // it may have been sent more than once, by a Journal; see Resolve
+	SentAgain     bool         // it may have been sent more than once; only a Journal knows that and sets it; see Resolve
 	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
 	Raw           *RawResponse // nil unless Config.KeepResponses and a response came
@@ -201,7 +201,7 @@ type RefundUnknownError struct {
 	UniqueID            string // of the refunded transaction
 	RefundTransactionID string
 	Amount              decimal.Decimal
-	SentAt              time.Time // when sending began, of the first time
+	SentAt              time.Time // when sending first began
 	Seen, SentAgain     bool      // as in OutcomeUnknownError
 	Refund              *Refund   // what could be read of a response, not to be trusted; nil if nothing
 	Cause               error

@@ -162,7 +162,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 	ctx, ended := c.observeOperation(ctx, Operation{Name: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID})
 	secrets := new(callSecrets) // of the last query
 	found := resolve.Run(within(ctx), &resolve.Config[Refund]{
-		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen,
+		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, SentAgain: q.SentAgain,
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Refund], error) {
 			refunds := RefundQuery{UniqueID: q.UniqueID, Start: start, End: end}
 			p, s, err := runSearch(ctx, c, opSearchRefunds, refunds.search(time.UTC, PageRequest{CurrPage: page}), refundRow)
@@ -179,7 +179,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
 			}
 		},
-		NotFinal: func(declined []Refund) error { return doubtOfDeclines(q.SentAgain, len(declined)) },
+		NotFinal: func(declined []Refund) error { return severalDeclined(len(declined)) },
 	})
 	r, err := q.outcome(&found)
 	secrets.redact(r, err)

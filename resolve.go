@@ -28,7 +28,7 @@ type ResolveQuery struct {
 	Wait       time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
 	HostedPage bool          // the cardholder pays on the hosted page, where a decline is one attempt; see Resolve
 	Seen       bool          // the gateway has returned the transactionId before: see OutcomeUnknownError.Seen
-	SentAgain  bool          // it may have been sent more than once: then a decline is not final; see Resolve
+	SentAgain  bool          // it may have been sent more than once, first at SentAt: a decline is not final; see Resolve
 
 	SubscriptionCycle SubscriptionCycle // of a subscription, which has later charges; see Resolve
 }
@@ -57,8 +57,9 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // is unknown.
 //
 // A gateway may decline a payment that is sent again only because it is a repetition. With SentAgain, a decline is therefore never
-// final: while the search shows no success, the outcome is unknown, and the error has the declined row. A journal's Recover decides it
-// after its Options.AbsentAfter.
+// final, on the hosted page either: while the search shows no success, the outcome is unknown, and the error has the declined row. It
+// is unknown, too, if there are charges a cycle apart, because each submission may have begun a subscription. A journal's Recover
+// decides these after its Options.AbsentAfter; without a journal they need manual review.
 //
 // The interface does not say which transactionId the later charges of a subscription have. If they repeat that of the first one,
 // Resolve returns the first: with SubscriptionCycle, approved rows are no conflict if each is at least 20 hours later than the one
@@ -77,7 +78,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	ctx, ended := c.observeOperation(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
 	secrets := new(callSecrets) // of the last query
 	found := resolve.Run(within(ctx), &resolve.Config[Transaction]{
-		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, Gap: recurring.Gap(string(q.SubscriptionCycle)),
+		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, SentAgain: q.SentAgain, Gap: recurring.Gap(string(q.SubscriptionCycle)),
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Transaction], error) {
 			orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end}
 			p, s, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC, PageRequest{CurrPage: page}), transactionRow)
@@ -125,8 +126,8 @@ func (q *ResolveQuery) check(ctx context.Context) error {
 // notFinal returns why the declined rows are not final, or nil if they are. A request that was sent once is declined
 // once: several rows of a direct payment contradict each other. On the hosted page they are attempts.
 func (c *Client) notFinal(q *ResolveQuery, declined []Transaction) error {
-	if q.SentAgain || !q.HostedPage {
-		return doubtOfDeclines(q.SentAgain, len(declined))
+	if !q.HostedPage {
+		return severalDeclined(len(declined))
 	}
 	closed := slices.ContainsFunc(declined, func(t Transaction) bool { return t.Code == CodeClosed })
 	if closed || time.Since(q.SentAt) >= c.HostedPageLifetime() {
@@ -135,12 +136,9 @@ func (c *Client) notFinal(q *ResolveQuery, declined []Transaction) error {
 	return resolve.ErrMayTryAgain
 }
 
-// doubtOfDeclines returns why n declined rows of a direct payment or a refund are not final, or nil.
-func doubtOfDeclines(sentAgain bool, n int) error {
-	switch {
-	case sentAgain:
-		return resolve.ErrRepeated
-	case n > 1:
+// severalDeclined returns why n declined rows of a request that was sent once are not final, or nil.
+func severalDeclined(n int) error {
+	if n > 1 {
 		return resolve.ErrDoubtful
 	}
 	return nil

@@ -3,6 +3,8 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +15,64 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
+
+// TestJoinedRepetition: a caller who no longer waits for a repetition learns that the payment may be sent again, also if it is the
+// repetition that is about to be recorded.
+func TestJoinedRepetition(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		slow sandbox.Fault
+	}{
+		{"before it is recorded", sandbox.Fault{Operation: sandbox.OpSearches, After: 10 * time.Second}},
+		{"before it is answered", sandbox.Fault{Operation: sandbox.OpPayments, After: 10 * time.Second}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				begun := time.Now()
+				s.gateway.Inject(refusal)
+				_, _ = s.pay("a", declined)
+				time.Sleep(time.Hour)
+				s.gateway.Inject(tt.slow)
+				go func() { _, _ = s.AfterRefusal().CreateSubscription(t.Context(), order("a", declined)) }()
+				synctest.Wait()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_, err := s.CreateSubscription(ctx, order("a", declined))
+				unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+				if !ok || !errors.Is(err, context.DeadlineExceeded) || !unknown.SentAgain || !unknown.SentAt.Equal(begun) {
+					t.Errorf("got %+v (%v), want an unknown outcome, sent again, and first at %v", unknown, err, begun)
+				}
+				time.Sleep(time.Minute)
+			})
+		})
+	}
+}
+
+// TestJoinedPanic: if the call that makes a payment panics, those who wait for it learn that its outcome is unknown.
+func TestJoinedPanic(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		begun := time.Now()
+		s.network = panicking{}
+		go func() {
+			defer func() { _ = recover() }()
+			_, _ = s.pay("a", approved)
+		}()
+		synctest.Wait()
+		_, err := s.pay("a", approved)
+		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		if !ok || unknown.SentAgain || !unknown.SentAt.Equal(begun) || !strings.Contains(err.Error(), "did not return") {
+			t.Errorf("got %+v (%v)", unknown, err)
+		}
+	})
+}
+
+// panicking is a transport that panics after a second.
+type panicking struct{}
+
+func (panicking) RoundTrip(*http.Request) (*http.Response, error) {
+	time.Sleep(time.Second)
+	panic("no network")
+}
 
 // TestJoinedCall: a caller whose payment is already being made by another caller of this process waits for the outcome,
 // no longer than its own context, and only if it is the same payment.

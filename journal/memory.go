@@ -31,6 +31,7 @@ type remembered struct {
 	version   int32
 	state     State
 	sentAgain bool
+	seen      bool // the gateway has shown it
 	// Run has reported an entry without an outcome, and the merchant's function has returned nil: it is reported again only
 	// when the version or the state is another one.
 	stored bool
@@ -91,7 +92,8 @@ func (r *remembered) setReturned(e *Entry, known *projection) {
 	version, state := int32(e.version()), known.current()
 	if !r.returned || r.version <= version {
 		r.stored = r.stored && r.version == version && r.state == state
-		r.returned, r.sentAt, r.sentAgain, r.version, r.state = true, known.sentAt.UnixNano(), !known.once, version, state
+		r.returned, r.version, r.state = true, version, state
+		r.sentAt, r.sentAgain, r.seen = known.sentAt.UnixNano(), !known.once, known.shown()
 	}
 }
 

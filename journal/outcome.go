@@ -133,19 +133,37 @@ func (p *projection) unknown(cause error) error {
 }
 
 // complete adds to the error of an unknown outcome what only the entry says: when it was sent first, whether it may have been sent
-// more than once, and what the gateway has shown before. It returns other errors as they are.
+// more than once, and what the gateway has shown before. It returns other errors as they are. It changes a copy, because a hook of the
+// client may still use the error itself.
 func (p *projection) complete(err error) error {
+	shown := p.shown()
 	switch unknown := err.(type) {
 	case *cardgateway.OutcomeUnknownError:
 		all := *unknown
-		all.SentAt, all.SentAgain, all.Seen = p.sentAt, !p.once, all.Seen || p.seen
+		all.SentAt, all.SentAgain, all.Seen = p.sentAt, !p.once, all.Seen || shown
 		return &all
 	case *cardgateway.RefundUnknownError:
 		all := *unknown
-		all.SentAt, all.SentAgain, all.Seen = p.sentAt, !p.once, all.Seen || p.seen
+		all.SentAt, all.SentAgain, all.Seen = p.sentAt, !p.once, all.Seen || shown
 		return &all
 	}
 	return err
+}
+
+// shown reports whether the gateway has returned the payment or the refund in some form.
+func (p *projection) shown() bool {
+	return p.seen || p.state == Abandoned || p.deciding != nil && p.deciding.result().id() != ""
+}
+
+// unknownWithoutEntry returns the error of an unknown outcome if the entry could not be read: it says what this process has returned
+// before. If that is nothing, it may have been sent more than once, and may have been shown: then Resolve ends with a success or
+// remains unknown. A call that is under way, and accepts that it is submitted again, may be about to do so.
+func (j *Journal) unknownWithoutEntry(in *Intent, underWay resubmission, cause error) error {
+	known := projection{intent: *in, sentAt: in.At, seen: true}
+	if before := j.memory.get(in.ID); before.returned {
+		known.sentAt, known.once, known.seen = time.Unix(0, before.sentAt), !before.sentAgain && underWay == onlyUnsent, before.seen
+	}
+	return known.unknown(cause)
 }
 
 // unknownOutcome is what the error of an unknown outcome says, of a payment or of a refund.

@@ -68,6 +68,7 @@ func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time) 
 	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
+		// Without SentAgain: evidenceOfRow says what a decline means, and when it is final.
 		// Once no further attempt is expected, several declines are final too. Before, evidenceOfRow says what a decline means.
 		HostedPage: in.onHostedPage() && j.isAbandoned(*in), SubscriptionCycle: cycle,
 	})

@@ -239,7 +239,7 @@ func TestPayAgainDeclined(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
 		if !errors.Is(err, journal.ErrRepeatDeclined) || errors.Is(err, cardgateway.ErrDeclined) {
-			t.Errorf("got %v, want ErrRepeatDeclined", err)
+			t.Fatalf("got %v, want ErrRepeatDeclined", err)
 		}
 		unknown, _ := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 		if tx, err := s.client.Resolve(t.Context(), unknown.Query()); err != nil || !tx.Paid() {

@@ -310,8 +310,9 @@ func TestOneBadEntry(t *testing.T) {
 			t.Errorf("%d entries were yielded to a loop that was left after two", n)
 		}
 		_, err := j.CreateSubscription(t.Context(), order("b", approved))
-		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, errDisk) || s.sent.Load() != 3 {
-			t.Errorf("paying it again: %v, %d requests", err, s.sent.Load())
+		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		if !ok || !errors.Is(err, errDisk) || s.sent.Load() != 3 || !unknown.SentAgain || !unknown.Seen { // nothing is known of it
+			t.Errorf("paying it again: %+v (%v), %d requests", unknown, err, s.sent.Load())
 		}
 	})
 }

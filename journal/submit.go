@@ -52,12 +52,13 @@ func (j *Journal) submit(ctx context.Context, r *request) (gatewayResult, error)
 		return got, j.notClaimed(r, err)
 	}
 	r.intent.At, r.intent.Sender = time.Now().Round(0), random.Text()
-	c, mine := j.calls.start(&r.intent)
+	c, mine := j.calls.start(r)
 	if !mine {
-		return c.wait(ctx, &r.intent)
+		return j.wait(ctx, c, &r.intent)
 	}
 	defer j.calls.finish(c)
 	c.got, c.err = j.submitOnce(ctx, r)
+	c.returned = true
 	if errors.Is(c.err, cardgateway.ErrOutcomeUnknown) {
 		j.news.open(r.intent.ID)
 	}
@@ -100,8 +101,7 @@ func (j *Journal) notClaimed(r *request, err error) error {
 	case before.intent != nil && !before.intent.same(&r.intent):
 		return &MismatchError{Asked: r.intent, Recorded: *before.intent}
 	}
-	known := projection{intent: r.intent, sentAt: time.Unix(0, before.sentAt), once: !before.sentAgain}
-	return known.unknown(notSent.Cause)
+	return j.unknownWithoutEntry(&r.intent, onlyUnsent, notSent.Cause)
 }
 
 // recordOutcome records the result of a submission before it returns it. If another process has meanwhile recorded more from a
@@ -138,6 +138,10 @@ func (r *request) notRecorded(known *projection, got gatewayResult, err, failed 
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
 		return gatewayResult{}, err // in the store the payment stays open, and Ack returns ErrOpen
 	}
+	if unknown, ok := asUnknown(err); ok {
+		got, known.seen = unknown.got, known.seen || unknown.seen
+	}
+	known.seen = known.seen || got.id() != ""
 	return gatewayResult{}, known.complete(r.intent.unknown(got, fmt.Errorf("journal: the outcome could not be recorded: %w", failed)))
 }
 
@@ -279,7 +283,7 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 			return e, created || e.isJustSubmitted(in.Sender), nil
 		}
 		if _, ok := errors.AsType[*EntryError](err); ok { // there is an entry, but it cannot be read
-			return e, false, in.unknown(gatewayResult{}, err)
+			return e, false, j.unknownWithoutEntry(&in, onlyUnsent, err)
 		}
 		if !again.wait(ctx) {
 			return e, false, j.failUnsent(ctx, in, "the intent could not be recorded", err)
@@ -356,25 +360,28 @@ type callGroup struct {
 
 // call is a payment or a refund that this process is making.
 type call struct {
-	intent Intent
-	done   chan struct{}
-	got    gatewayResult // got and err are set before done is closed
-	err    error
+	intent  Intent
+	accepts resubmission
+	done    chan struct{}
+	// The result: set before done is closed.
+	returned bool // false if the call has panicked
+	got      gatewayResult
+	err      error
 }
 
 // start returns the call of an intent. It returns true to exactly one caller, which must make the payment and finish the
 // call.
-func (g *callGroup) start(in *Intent) (*call, bool) {
+func (g *callGroup) start(r *request) (*call, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if c := g.calls[in.ID]; c != nil {
+	if c := g.calls[r.intent.ID]; c != nil {
 		return c, false
 	}
 	if g.calls == nil {
 		g.calls = make(map[ID]*call)
 	}
-	c := &call{intent: *in, done: make(chan struct{}), err: in.unknown(gatewayResult{}, errNoReturn)}
-	g.calls[in.ID] = c
+	c := &call{intent: r.intent, accepts: r.accepts, done: make(chan struct{})}
+	g.calls[r.intent.ID] = c
 	return c, true
 }
 
@@ -397,15 +404,18 @@ func (g *callGroup) inFlight(id ID) bool {
 }
 
 // wait waits for the result of a call that another caller makes.
-func (c *call) wait(ctx context.Context, in *Intent) (gatewayResult, error) {
+func (j *Journal) wait(ctx context.Context, c *call, in *Intent) (gatewayResult, error) {
 	if !c.intent.same(in) {
 		return gatewayResult{}, &MismatchError{Asked: *in, Recorded: c.intent}
 	}
 	select {
 	case <-c.done:
+		if !c.returned {
+			return gatewayResult{}, j.unknownWithoutEntry(&c.intent, c.accepts, errNoReturn)
+		}
 		return c.result()
 	case <-ctx.Done():
-		return gatewayResult{}, c.intent.unknown(gatewayResult{}, ctx.Err())
+		return gatewayResult{}, j.unknownWithoutEntry(&c.intent, c.accepts, ctx.Err())
 	}
 }
 

@@ -174,14 +174,15 @@ func TestStoreThatIsGone(t *testing.T) {
 		name  string
 		first func(*shop, *failing) // what the earlier call met
 		want  error
+		seen  bool // the gateway has answered with its id
 	}{
 		{"the response was lost", func(s *shop, _ *failing) {
 			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		}, cardgateway.ErrOutcomeUnknown},
-		{"the outcome could not be recorded", func(_ *shop, f *failing) { f.records.Store(100) }, cardgateway.ErrOutcomeUnknown},
-		{"it was paid", func(*shop, *failing) {}, cardgateway.ErrOutcomeUnknown},
-		{"it was refused", func(s *shop, _ *failing) { s.gateway.Inject(refusal) }, cardgateway.ErrOutcomeUnknown},
-		{"nothing could be sent", func(s *shop, _ *failing) { s.refuse = errors.New("no route to host") }, cardgateway.ErrNotSent},
+		}, cardgateway.ErrOutcomeUnknown, false},
+		{"the outcome could not be recorded", func(_ *shop, f *failing) { f.records.Store(100) }, cardgateway.ErrOutcomeUnknown, false},
+		{"it was paid", func(*shop, *failing) {}, cardgateway.ErrOutcomeUnknown, true},
+		{"it was refused", func(s *shop, _ *failing) { s.gateway.Inject(refusal) }, cardgateway.ErrOutcomeUnknown, false},
+		{"nothing could be sent", func(s *shop, _ *failing) { s.refuse = errors.New("no route to host") }, cardgateway.ErrNotSent, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -189,7 +190,10 @@ func TestStoreThatIsGone(t *testing.T) {
 				payments := journal.New(s.client, store, journal.Options{})
 				tt.first(s, store)
 				begun := time.Now()
-				_, _ = payments.CreateSubscription(t.Context(), order("a", approved))
+				_, err := payments.CreateSubscription(t.Context(), order("a", approved))
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && unknown.Seen != (unknown.Transaction != nil) {
+					t.Errorf("got %+v, want it seen if there was an answer", unknown)
+				}
 				sent := s.sent.Load()
 				time.Sleep(time.Hour)
 
@@ -199,12 +203,12 @@ func TestStoreThatIsGone(t *testing.T) {
 				if !errors.Is(gone, tt.want) || !errors.Is(gone, errDisk) || !errors.Is(cancelled, tt.want) || !errors.Is(cancelled, context.Canceled) {
 					t.Errorf("got %v and %v, want %v because of the disk and the context", gone, cancelled, tt.want)
 				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](gone); ok && unknown.SentAt.Sub(begun) > time.Minute {
-					t.Errorf("SentAt is %v, an hour after the payment", unknown.SentAt)
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](gone); ok && (unknown.SentAt.Sub(begun) > time.Minute || unknown.SentAgain || unknown.Seen != tt.seen) {
+					t.Errorf("got %+v, want it sent once, at %v, seen %t", unknown, begun, tt.seen)
 				}
 				another := order("a", approved)
 				another.Currency = "EUR"
-				_, err := payments.CreateSubscription(over, another)
+				_, err = payments.CreateSubscription(over, another)
 				if _, ok := errors.AsType[*journal.MismatchError](err); ok != (tt.want == cardgateway.ErrOutcomeUnknown) {
 					t.Errorf("another payment under the same id: got %v", err)
 				}

@@ -23,12 +23,12 @@ type resolveCommand struct {
 
 // resolveFlags are the flags of both commands.
 type resolveFlags struct {
-	Amount string        `required:"" placeholder:"AMOUNT" help:"The amount that was sent, such as 12.50."`
-	SentAt string        `required:"" name:"sent-at" placeholder:"TIME" help:"When it was sent, or shortly before: \"2026-11-22 03:10:00\" or RFC 3339."`
-	Wait   time.Duration `default:"2m" help:"How long to query; at least once."`
-	Seen   bool          `help:"The gateway has returned it before: if it is not found now, its outcome is still unknown."`
-	Again  bool          `name:"sent-again" help:"It may have been sent more than once: a decline may be that of a repetition, and is not final."`
-	Format string        `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
+	Amount    string        `required:"" placeholder:"AMOUNT" help:"The amount that was sent, such as 12.50."`
+	SentAt    string        `required:"" name:"sent-at" placeholder:"TIME" help:"When it was sent, or shortly before: \"2026-11-22 03:10:00\" or RFC 3339."`
+	Wait      time.Duration `default:"2m" help:"How long to query; at least once."`
+	Seen      bool          `help:"The gateway has returned it before: if it is not found now, its outcome is still unknown."`
+	SentAgain bool          `name:"sent-again" help:"It may have been sent more than once: a decline may be that of a repetition, and is not final."`
+	Format    string        `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
 }
 
 type resolvePayment struct {
@@ -63,7 +63,7 @@ func (p *resolvePayment) Run(c *call) error {
 	}
 	found, err := client.Resolve(c.ctx, cardgateway.ResolveQuery{
 		TransactionID: p.Transaction, OrderID: p.Order, Amount: sent, Currency: p.Currency, SentAt: sentAt, Wait: p.Wait,
-		HostedPage: p.HostedPage, Seen: p.Seen, SentAgain: p.Again, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
+		HostedPage: p.HostedPage, Seen: p.Seen, SentAgain: p.SentAgain, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
 	})
 	var rows []*cardgateway.Transaction
 	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && declined.Transaction != nil {
@@ -101,7 +101,7 @@ func (p *resolvePayment) again(c *call, seen bool) string {
 	if p.Cycle != "" {
 		flags = append(flags, "--subscription-cycle="+p.Cycle)
 	}
-	flags = append(flags, known(p.Seen || seen, p.Again)...)
+	flags = append(flags, knownFlags(p.Seen || seen, p.SentAgain)...)
 	return shell.CommandFor("resolve payment", []string{p.Transaction}, append(flags, c.settings.AsFlags()...)...)
 }
 
@@ -137,7 +137,7 @@ func (r *resolveRefund) Run(c *call) error {
 	}
 	found, err := client.ResolveRefund(c.ctx, cardgateway.ResolveRefundQuery{
 		UniqueID: r.UniqueID, RefundTransactionID: r.RefundID, Amount: sent, SentAt: sentAt, Wait: r.Wait, Seen: r.Seen,
-		SentAgain: r.Again,
+		SentAgain: r.SentAgain,
 	})
 	var rows []*cardgateway.Refund
 	if declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err); ok && declined.Refund != nil {
@@ -161,7 +161,7 @@ func (r *resolveRefund) Run(c *call) error {
 		state = tabular.RefundState(found)
 	}
 	seen := r.Seen || found != nil || wasSeen(err)
-	return c.unresolved(err, state, c.resolveRefundCommand(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen, r.Again))
+	return c.unresolved(err, state, c.resolveRefundCommand(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen, r.SentAgain))
 }
 
 // wasSeen reports whether the gateway has returned the payment or refund in some form.
@@ -173,8 +173,8 @@ func wasSeen(err error) bool {
 	return ok && unknown.Seen
 }
 
-// known returns the flags for what is known of a payment or a refund.
-func known(seen, again bool) (flags []string) {
+// knownFlags returns the flags for what is known of a payment or a refund.
+func knownFlags(seen, again bool) (flags []string) {
 	if seen {
 		flags = append(flags, "--seen")
 	}
@@ -186,7 +186,7 @@ func known(seen, again bool) (flags []string) {
 
 // resolveRefundCommand returns the command that resolves a refund.
 func (c *call) resolveRefundCommand(uniqueID, refundID, amount, sentAt string, seen, again bool) string {
-	flags := append([]string{"--amount", amount, "--sent-at", sentAt}, known(seen, again)...)
+	flags := append([]string{"--amount", amount, "--sent-at", sentAt}, knownFlags(seen, again)...)
 	return shell.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
 }
 

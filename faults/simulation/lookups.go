@@ -213,6 +213,7 @@ func (x *lookups) resolve(c *call, t *thing) {
 				SentAgain: t.whole > 1,
 			}
 		}
+		sentAt = lost.SentAt
 		r.refund, err = c.client().ResolveRefund(ctx, lost.Query())
 	} else {
 		lost, kept := errors.AsType[*cardgateway.OutcomeUnknownError](t.lost)
@@ -228,6 +229,7 @@ func (x *lookups) resolve(c *call, t *thing) {
 				lost.OrderID = "o-" + t.id
 			}
 		}
+		sentAt = lost.SentAt
 		r.payment, err = c.client().Resolve(ctx, lost.Query())
 	}
 	if c.process.isDead() {

@@ -93,7 +93,7 @@ func (m *merchant) pay(s *Step) func() {
 			return
 		}
 		w.hear(c, t, v, err, nil)
-		if v == unknown && !t.damaged && s.With == 0 {
+		if v == unknown && !w.together {
 			w.mu.Lock()
 			t.lost = err
 			w.mu.Unlock()

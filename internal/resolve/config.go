@@ -14,14 +14,17 @@ type Config[T any] struct {
 	SentAt time.Time     // a time before it was sent, and close to it
 	Wait   time.Duration // how long to search, from the start of Run; zero means DefaultWait; there is at least one search
 	Seen   bool          // the gateway has returned it before: it is never absent
-	Gap    time.Duration // successes that are at least so far apart are charges of one subscription; zero means that they are a conflict
+	// It may have been sent more than once: a decline can be that of a repetition, and of several charges of a subscription each can
+	// have begun one. Neither is final then.
+	SentAgain bool
+	Gap       time.Duration // successes that are at least so far apart are charges of one subscription; zero means that they are a conflict
 
 	// Search queries one page, counted from 1, of the rows between two times, which are at most a month apart. An error
 	// means that the query failed.
 	Search func(ctx context.Context, start, end time.Time, page int) (*Page[T], error)
 	// Row returns the meaning of a row.
 	Row func(*T) Row
-	// NotFinal returns why declined rows, one or more, are not final, or nil if they are.
+	// NotFinal returns why declined rows, one or more, of what was sent once are not final, or nil if they are.
 	NotFinal func(declined []T) error
 }
 
@@ -56,13 +59,13 @@ const (
 	overlap = 2 * time.Second // of adjacent ranges, because it is unknown whether a bound is inclusive
 )
 
-// Why an outcome stays unknown. ErrMayTryAgain and ErrRepeated are for the caller's NotFinal.
+// Why an outcome stays unknown. ErrMayTryAgain is for the caller's NotFinal.
 var (
 	ErrDoubtful = errors.New("the search is inconclusive: it returned unreadable rows or those of other transactions, " +
 		"rows that contradict each other, or not what it returned before")
 	ErrOtherAmount = errors.New("the gateway has this id with another amount or currency, or without them")
 	ErrMayTryAgain = errors.New("declined so far: the cardholder can try another card on the hosted page")
-	ErrRepeated    = errors.New("declined so far: it was sent more than once, and a decline may be that of a repetition")
+	ErrRepeated    = errors.New("it was sent more than once: a decline may be that of a repetition, and a later charge that of a second subscription")
 
 	errOtherApp   = errors.New("the gateway has this id for another appId than the client has: see Config.AnyAppID")
 	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell its outcome")

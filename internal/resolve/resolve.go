@@ -70,7 +70,9 @@ func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 // decide returns what the evidence of one search means, and whether that is final; last is set for the last search.
 func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result Result[T], final bool) {
 	var notFinal error // why declined rows are not final
-	if len(e.declined) > 0 {
+	if c.SentAgain {
+		notFinal = ErrRepeated
+	} else if len(e.declined) > 0 {
 		notFinal = c.NotFinal(e.declined)
 	}
 	certain := e.uncertainty == nil && searchErr == nil
@@ -78,6 +80,8 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 	switch {
 	case !c.areCharges(e.approved):
 		return Result[T]{Finding: Conflict, Rows: slices.Concat(e.approved, e.declined)}, true
+	case len(e.approved) > 1 && c.SentAgain:
+		return Result[T]{Cause: ErrRepeated}, last
 	case len(e.approved) > 0 && !e.codeChanged:
 		return Result[T]{Finding: Found, Row: &e.approved[0]}, true
 	case e.redirect != nil && !e.codeChanged:

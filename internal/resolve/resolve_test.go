@@ -194,25 +194,29 @@ func TestRunOfASubscription(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		gap     time.Duration
+		again   bool // it may have been sent more than once
 		rows    []row
 		finding resolve.Finding
 		row     string
 	}{
-		{"no subscription", 0, []row{charge("1", day), charge("2", 8*day)}, resolve.Conflict, ""},
-		{"one charge", gap, []row{charge("1", day)}, resolve.Found, "1"},
-		{"the newest first", gap, []row{charge("3", 15*day), charge("2", 8*day), charge("1", day)}, resolve.Found, "1"},
-		{"a declined later charge", gap, []row{charge("1", day), with(declined, func(r *resolve.Row) { r.At = civil.Time(8 * day / time.Second) })},
+		{"no subscription", 0, false, []row{charge("1", day), charge("2", 8*day)}, resolve.Conflict, ""},
+		{"one charge", gap, false, []row{charge("1", day)}, resolve.Found, "1"},
+		{"the newest first", gap, false, []row{charge("3", 15*day), charge("2", 8*day), charge("1", day)}, resolve.Found, "1"},
+		{"a declined later charge", gap, false, []row{charge("1", day), with(declined, func(r *resolve.Row) { r.At = civil.Time(8 * day / time.Second) })},
 			resolve.Found, "1"},
-		{"just far enough apart", gap, []row{charge("1", day), charge("2", day+gap)}, resolve.Found, "1"},
-		{"a second too close", gap, []row{charge("1", day), charge("2", day+gap-time.Second)}, resolve.Conflict, ""},
-		{"charged twice at first", gap, []row{charge("3", 8*day), charge("2", day), charge("1", day)}, resolve.Conflict, ""},
-		{"a later charge twice", gap, []row{charge("1", day), charge("2", 8*day), charge("3", 8*day+time.Hour)}, resolve.Conflict, ""},
-		{"a charge without a time", gap, []row{charge("1", day), with(approved, func(r *resolve.Row) { r.ID, r.At = "2", civil.None })}, resolve.Conflict, ""},
+		{"just far enough apart", gap, false, []row{charge("1", day), charge("2", day+gap)}, resolve.Found, "1"},
+		{"a second too close", gap, false, []row{charge("1", day), charge("2", day+gap-time.Second)}, resolve.Conflict, ""},
+		{"charged twice at first", gap, false, []row{charge("3", 8*day), charge("2", day), charge("1", day)}, resolve.Conflict, ""},
+		{"a later charge twice", gap, false, []row{charge("1", day), charge("2", 8*day), charge("3", 8*day+time.Hour)}, resolve.Conflict, ""},
+		{"a charge without a time", gap, false, []row{charge("1", day), with(approved, func(r *resolve.Row) { r.ID, r.At = "2", civil.None })}, resolve.Conflict, ""},
+		{"sent again, one charge", gap, true, []row{charge("1", day)}, resolve.Found, "1"},
+		{"sent again, two charges that may be of two subscriptions", gap, true, []row{charge("1", day), charge("2", 8*day)}, resolve.Unknown, ""},
+		{"sent again, charged twice at first", gap, true, []row{charge("2", day), charge("1", day)}, resolve.Conflict, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				got := resolve.Run(t.Context(), &resolve.Config[row]{
-					SentAt: time.Now(), Wait: 1, Gap: tt.gap,
+					SentAt: time.Now(), Wait: 1, Gap: tt.gap, SentAgain: tt.again,
 					Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
 						return &resolve.Page[row]{Rows: tt.rows, Total: len(tt.rows)}, nil
 					},

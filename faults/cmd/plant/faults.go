@@ -166,7 +166,10 @@ var faults = []fault{
 		{"journal/query.go", "for range mostChanges {\n\t\tfor _, ev := range meaning(e.project()) {", "before := e.project()\n\tfor range mostChanges {\n\t\tfor _, ev := range meaning(before) {"},
 	}},
 	{"repetition-resolved-as-sent-once", "Resolve takes the only decline of a payment that was submitted again as its outcome", []edit{
-		{"resolve.go", "	case sentAgain:\n\t\treturn resolve.ErrRepeated\n", ""},
+		{"internal/resolve/resolve.go", "if c.SentAgain {\n\t\tnotFinal = ErrRepeated", "if false {\n\t\tnotFinal = ErrRepeated"},
+	}},
+	{"repetition-called-sent-once", "the error of an unknown outcome does not say that the payment was submitted again", []edit{
+		{"journal/outcome.go", "all.SentAt, all.SentAgain, all.Seen = p.sentAt, !p.once, all.Seen || shown\n\t\treturn &all\n\tcase *cardgateway.Refund", "all.SentAt, all.SentAgain, all.Seen = p.sentAt, false, all.Seen || shown\n\t\treturn &all\n\tcase *cardgateway.Refund"},
 	}},
 	{"declined-then-absent", "what the gateway declined with an id of its own is presumed absent later", []edit{
 		{"journal/outcome.go", "ev.Seen = got.id() != \"\" // with", "ev.Seen = false // with"},
