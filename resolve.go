@@ -59,7 +59,7 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // A gateway may decline a payment that is sent again only because it is a repetition. With SentAgain, a decline is therefore never
 // final, on the hosted page either: while the search shows no success, the outcome is unknown, and the error has the declined row. It
 // is unknown, too, if there are charges a cycle apart, because each submission may have begun a subscription. A journal's Recover
-// decides these after its Options.AbsentAfter; without a journal they need manual review.
+// decides both, a decline after its Options.AbsentAfter; without a journal they need manual review.
 //
 // The interface does not say which transactionId the later charges of a subscription have. If they repeat that of the first one,
 // Resolve returns the first: with SubscriptionCycle, approved rows are no conflict if each is at least 20 hours later than the one
