@@ -109,7 +109,7 @@ func TestDeclineAfterRefusal(t *testing.T) {
 func TestResolveOfRepetition(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		fault sandbox.Fault // of the second submission, which is declined
+		fault sandbox.Fault // of the second submission, which is declined; one of OpTokenPayment meets nothing here
 		fails int32         // so often its outcome cannot be recorded
 	}{
 		{"declined", sandbox.Fault{Operation: sandbox.OpTokenPayment}, 0},
