@@ -78,8 +78,8 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// inParts serves the files of dir. A page comes in parts, as over a slow network: one ends with each list of links beside the text, and is
-// shown before the next comes.
+// inParts serves the files of dir. A page comes in parts, as over a slow network: one ends with each list of links beside the text, others
+// within a table. Each is shown before the next comes.
 func inParts(dir string) http.Handler {
 	files := http.FileServer(http.Dir(dir))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,12 +89,23 @@ func inParts(dir string) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		for _, part := range bytes.SplitAfter(page, []byte("</nav>")) {
-			_, _ = w.Write(part) // a browser that has left gets no more
-			w.(http.Flusher).Flush()
-			time.Sleep(50 * time.Millisecond)
+		for list := range bytes.SplitAfterSeq(page, []byte("</nav>")) {
+			unsent := 0
+			for row := range bytes.SplitAfterSeq(list, []byte("</tr>")) {
+				_, _ = w.Write(row) // a browser that has left gets no more
+				if unsent += len(row); unsent > 1<<10 {
+					showNow(w)
+					unsent = 0
+				}
+			}
+			showNow(w)
 		}
 	})
+}
+
+func showNow(w http.ResponseWriter) {
+	w.(http.Flusher).Flush()
+	time.Sleep(20 * time.Millisecond) // a frame takes 17
 }
 
 // browser is a tab of a browser.
@@ -170,7 +181,7 @@ func (b browser) emulate(t *testing.T, s screen) {
 // look is what a page is like.
 type look struct {
 	Violations, Links, IDs, Elsewhere []string
-	TooWide, Requests, Bytes          int
+	TooWide, Requests, Bytes, Hidden  int     // Hidden counts tables
 	Shift                             float64 // cumulative layout shift
 	Shifts                            []string
 }
@@ -188,6 +199,7 @@ const script = `;(async () => {
 		TooWide: document.documentElement.scrollWidth - innerWidth,
 		Requests: loaded.length,
 		Bytes: loaded.reduce((sum, e) => sum + e.encodedBodySize, 0),
+		Hidden: [...document.querySelectorAll("table")].filter(t => getComputedStyle(t).visibility != "visible").length,
 		Shift: shifts.reduce((sum, e) => sum + e.value, 0),
 		Shifts: shifts.flatMap(e => e.sources.map(s => s.node?.outerHTML?.slice(0, 200))),
 	}
@@ -213,6 +225,9 @@ func (b browser) look(t *testing.T, page string) (l look) {
 	}
 	if l.TooWide > 0 {
 		t.Errorf("%d pixels too wide", l.TooWide)
+	}
+	if l.Hidden > 0 {
+		t.Errorf("%d tables are not shown", l.Hidden)
 	}
 	if l.Shift > 0.01 { // a tenth of what Web Vitals calls good
 		t.Errorf("the layout shifts by %v while the page is loaded: %q", l.Shift, l.Shifts)

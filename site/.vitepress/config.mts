@@ -82,6 +82,7 @@ export default defineConfig({
     anchor: { slugify },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: (md) => {
+      md.renderer.rules.table_close = () => '</table><i hidden></i>' // style.css shows a table as soon as something follows it
       md.core.ruler.push('links', ({ tokens, env }) => {
         for (const token of tokens.flatMap((t) => t.children ?? t)) {
           token.content = token.type.startsWith('html') ? token.content.replace(/ (src|srcset)="(?=\w)(?!\w+:)/g, ' $1="./').replace(/<img /g, '<img loading="lazy" ') : token.content
