@@ -115,3 +115,57 @@ func TestCallersLeave(t *testing.T) {
 		}
 	})
 }
+
+// TestLeaderLeaves: who runs a batch is told what was done, although the context ended meanwhile.
+func TestLeaderLeaves(t *testing.T) {
+	for range 20 { // a choice by chance would be noticed
+		synctest.Test(t, func(t *testing.T) {
+			g, _ := batches(8)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			if err := g.do(ctx, writeOf("a")); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestPanicInABatch: a driver that panics in one batch stops none that follows.
+func TestPanicInABatch(t *testing.T) {
+	for stall, second := range map[time.Duration]string{0: "1.01s: 1", 20 * time.Millisecond: "110ms: 1"} {
+		t.Run(stall.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, got := batches(8)
+				g.stall = stall
+				sound := g.apply
+				g.apply = func(ctx context.Context, batch []*write) {
+					g.apply = sound
+					time.Sleep(10 * time.Millisecond)
+					panic("in the driver")
+				}
+				go func() {
+					time.Sleep(5 * time.Millisecond)
+					if err := g.do(t.Context(), writeOf("waits meanwhile")); err != nil {
+						t.Error(err)
+					}
+				}()
+				func() {
+					defer func() {
+						if recover() == nil {
+							t.Error("the panic does not reach the caller")
+						}
+					}()
+					_ = g.do(t.Context(), writeOf("a"))
+				}()
+				time.Sleep(100 * time.Millisecond)
+				if err := g.do(t.Context(), writeOf("comes later")); err != nil {
+					t.Error(err)
+				}
+				wantBatches(t, got, "10ms: 1", second)
+				if g.running != 0 {
+					t.Errorf("%d batches are counted as under way", g.running)
+				}
+			})
+		})
+	}
+}

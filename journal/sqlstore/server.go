@@ -23,7 +23,7 @@ func (s *Store) applyToServer(ctx context.Context, batch []*write) {
 		return cmp.Or(cmp.Compare(a.shop, b.shop), cmp.Compare(a.id, b.id))
 	})
 	left := batch
-	if len(batch) > 1 || s.dialect == Postgres { // on Postgres also a single write: only that statement can commit lazily
+	if len(batch) > 1 {
 		// A write that fails here is among those that are left, and the error is returned there.
 		_ = s.onConn(ctx, func(conn *sql.Conn, state *connState) error { return s.writeTogether(ctx, conn, state, batch) })
 		left = nil
@@ -34,6 +34,11 @@ func (s *Store) applyToServer(ctx context.Context, batch []*write) {
 				left = append(left, w)
 			}
 		}
+	}
+	if len(left) == 1 {
+		s.writeAlone(left[0])
+		left[0].finish()
+		return
 	}
 	var alone sync.WaitGroup
 	for _, w := range left {
@@ -95,18 +100,13 @@ func postgresTogether(ctx context.Context, conn *sql.Conn, kind writeKind, some 
 		if kind == writeAck {
 			set, where = `acked = j.version, unacked = FALSE`, ` AND j.unacked`
 		}
-		// The commit does not wait for the disk if nothing in it has to be durable: it is durable within three times
-		// wal_writer_delay, 600 ms by default, and survives anything but a crash of the server within that time.
-		lazily := !slices.ContainsFunc(some, func(w *write) bool { return w.durable })
+		if !slices.ContainsFunc(some, func(w *write) bool { return w.durable }) {
+			where += lazilyPostgres
+		}
 		statement = `WITH w (shop, id, version, line) AS (VALUES ` + repeated("(?::text, ?::text, ?::int, ?::text)", len(rows)) + `),
 			f AS (SELECT w.* FROM cardgateway_journal j JOIN w ON j.shop = w.shop AND j.transaction_id = w.id FOR UPDATE OF j SKIP LOCKED)`
-		from := ` FROM f`
-		if lazily {
-			statement += `, lazily AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`
-			from += `, lazily`
-		}
-		statement += ` UPDATE cardgateway_journal j SET ` + set + from +
-			` WHERE j.shop = f.shop AND j.transaction_id = f.id AND j.version = f.version` + where + ` RETURNING j.shop, j.transaction_id`
+		statement += ` UPDATE cardgateway_journal j SET ` + set +
+			` FROM f WHERE j.shop = f.shop AND j.transaction_id = f.id AND j.version = f.version` + where + ` RETURNING j.shop, j.transaction_id`
 		for _, w := range rows {
 			args = append(args, w.shop, w.id, w.version, w.text)
 		}
@@ -169,22 +169,28 @@ func mysqlInsert(ctx context.Context, conn *sql.Conn, state *connState, some []*
 // mysqlUpdate locks the rows that nobody else has locked, and changes those that have the expected version.
 func mysqlUpdate(ctx context.Context, conn *sql.Conn, kind writeKind, some []*write) error {
 	for shop, some := range byShop(some) {
-		tx, err := conn.BeginTx(ctx, nil)
-		if err != nil {
+		if err := mysqlUpdateShop(ctx, conn, kind, shop, some); err != nil {
 			return err
 		}
-		changed, err := mysqlUpdateIn(ctx, tx, kind, shop, some)
-		if err == nil {
-			err = tx.Commit()
-		} else {
-			err = errors.Join(err, tx.Rollback())
-		}
-		if err != nil {
-			return err
-		}
-		for _, w := range changed {
-			w.changed = true
-		}
+	}
+	return nil
+}
+
+func mysqlUpdateShop(ctx context.Context, conn *sql.Conn, kind writeKind, shop string, some []*write) error {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // without effect after Commit
+	changed, err := mysqlUpdateIn(ctx, tx, kind, shop, some)
+	if err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	for _, w := range changed {
+		w.changed = true
 	}
 	return nil
 }
@@ -267,6 +273,10 @@ const (
 	ackOne = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
+// lazilyPostgres is a condition of an UPDATE, always true, and evaluated once. Its transaction then commits without waiting for the disk. It is durable within
+// three times wal_writer_delay, 600 ms by default, and survives anything but a crash of the server within that time.
+const lazilyPostgres = ` AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'`
+
 // writeAlone makes one write with its own statement, and reads the entry if the statement changed nothing.
 func (s *Store) writeAlone(w *write) {
 	w.err = s.retryStale(func() error {
@@ -290,6 +300,9 @@ func (s *Store) writeAlone(w *write) {
 			case writeAck:
 				statement = ackOne
 				args = []any{w.shop, w.id, w.version}
+			}
+			if s.dialect == Postgres && !w.durable {
+				statement += lazilyPostgres
 			}
 			exec := conn.ExecContext
 			if s.dialect == MySQL {

@@ -71,9 +71,10 @@ func (s *Store) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write
 	if err != nil {
 		return err
 	}
+	defer func() { _ = tx.Rollback() }() // without effect after Commit
 	for _, w := range batch {
 		if err := s.writeSQLite(ctx, tx, w); err != nil {
-			return errors.Join(err, tx.Rollback())
+			return err
 		}
 	}
 	return tx.Commit()
