@@ -369,6 +369,50 @@ func TestBatchWithOldRows(t *testing.T) {
 	}
 }
 
+// TestBadWriteInABatch: evidence that the database rejects does not affect the others in its batch.
+func TestBadWriteInABatch(t *testing.T) {
+	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
+		t.Run(kind, func(t *testing.T) {
+			spec := spec(t, t.Name()+t.TempDir())
+			store, done, err := OpenStore(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = done() }()
+			ids := []string{"bad"}
+			for i := range 30 {
+				ids = append(ids, fmt.Sprint("good ", i))
+			}
+			for _, id := range append(ids, "held") {
+				if _, _, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			execAll(t, openDB(t, spec), "ALTER TABLE cardgateway_journal ADD CONSTRAINT not_bad CHECK (transaction_id <> 'bad' OR version = 0)")
+			release := hold(t, spec, "START TRANSACTION",
+				fmt.Sprintf("SELECT 1 FROM cardgateway_journal WHERE shop = '%s' AND transaction_id = 'held' FOR UPDATE", journal.Shop{}), "ROLLBACK")
+			refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused}
+			var all sync.WaitGroup
+			record := func(id string) {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				err := store.Record(ctx, journal.Key{ID: journal.PaymentID(id)}, 0, refused)
+				if bad := id == "bad"; (err != nil) != bad || bad && !strings.Contains(err.Error(), "not_bad") {
+					t.Errorf("%s: %v", id, err)
+				}
+			}
+			all.Go(func() { record("held") }) // the others come while it waits, and share the next batch
+			time.Sleep(5 * time.Millisecond)
+			for _, id := range ids {
+				all.Go(func() { record(id) })
+			}
+			time.Sleep(100 * time.Millisecond)
+			release()
+			all.Wait()
+		})
+	}
+}
+
 // TestStatementsArePreparedOnce: MySQL prepares what one caller's payments need once, and not for each payment.
 func TestStatementsArePreparedOnce(t *testing.T) {
 	spec := mysqlStore(t, t.Name()+t.TempDir())
