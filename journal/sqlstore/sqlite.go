@@ -21,9 +21,8 @@ const recordUnacked = `UPDATE cardgateway_journal SET evidence = evidence || ?, 
 // applySQLite writes a batch in one transaction. If that fails, each write is made in a transaction of its own, so that
 // one write that fails does not affect the others.
 //
-// The statements do not receive the batch's context: the driver would start a goroutine for each of them, and still could
-// not interrupt a wait for another process. That wait is limited by busy_timeout; a caller whose context ends does not
-// wait for it.
+// The statements do not receive the batch's context, because the driver would start a goroutine for each of them. A wait for
+// another process is limited by busy_timeout; a journal.Journal waits no longer than its own context allows.
 func (s *Store) applySQLite(ctx context.Context, batch []*write) {
 	err := s.transactSQLite(ctx, batch)
 	for _, w := range batch {
