@@ -14,10 +14,10 @@ import (
 // transaction costs. A write that arrives while a transaction is running waits for the next one, together with all
 // others. No write is delayed to collect more of them: a single write starts its transaction at once.
 //
-// The writer that starts a transaction runs it in its own goroutine, because switches to another one and back would cost a single
-// writer 35 microseconds. It returns when the transaction does, also if its context ends before. A journal.Journal does not wait for
-// that. All others return at once when their contexts end. A transaction that begins when another one ends has a goroutine of its own,
-// so nothing has to be closed.
+// A transaction has a goroutine of its own, which ends with it. A writer whose context ends can therefore return at once, whatever
+// the database does, and nothing has to be closed. Only a write that is alone in its transaction is made in the goroutine of the
+// writer, because switches to another one and back would cost 35 microseconds: that writer returns when the transaction does. A
+// journal.Journal does not wait for it.
 type commitGroup struct {
 	apply   func(context.Context, []*write) // performs the writes, and finishes each
 	most    int                             // maximum number of writes in a batch
@@ -90,7 +90,11 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	}
 	g.mu.Unlock()
 	if first {
-		g.run()
+		if batch := g.take(); len(batch) == 1 && batch[0] == w {
+			g.write(batch)
+		} else {
+			go g.write(batch)
+		}
 	}
 	select {
 	case <-w.done:
@@ -102,12 +106,8 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	return context.Cause(ctx)
 }
 
-// run writes a batch.
-func (g *commitGroup) run() {
-	// The callers that can run now add their writes first: with 64 callers and SQLite, a batch has 23 writes instead of 7. No time
-	// is spent if there are none.
-	runtime.Gosched()
-	batch := g.take()
+// write makes the writes of a batch, if there are any, and then gives its place to the next one.
+func (g *commitGroup) write(batch []*write) {
 	ctx, release := whileWanted(batch)
 	keptPlace := g.watch()
 	defer func() { // also if the driver panics
@@ -126,7 +126,7 @@ func (g *commitGroup) handOver() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.waiting) > 0 {
-		go g.run()
+		go func() { g.write(g.take()) }()
 	} else {
 		g.running--
 	}
@@ -144,6 +144,9 @@ func (g *commitGroup) watch() (keptPlace func() bool) {
 // take returns the next batch, oldest writes first. A write whose context has ended is dropped. A second write to the same
 // entry waits for the next batch, so that one statement can change many rows in any order.
 func (g *commitGroup) take() (batch []*write) {
+	// The callers that can run now add their writes first: with 64 callers and SQLite, a batch has 23 writes instead of 7. No time
+	// is spent if there are none.
+	runtime.Gosched()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	keys := make(map[journal.Key]bool, min(len(g.waiting), g.most))

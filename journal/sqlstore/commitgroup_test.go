@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -116,7 +117,7 @@ func TestCallersLeave(t *testing.T) {
 	})
 }
 
-// TestLeaderLeaves: who runs a batch is told what was done, although the context ended meanwhile.
+// TestLeaderLeaves: a lone writer is told what was done, although its context ended meanwhile.
 func TestLeaderLeaves(t *testing.T) {
 	for range 20 { // a choice by chance would be noticed
 		synctest.Test(t, func(t *testing.T) {
@@ -168,4 +169,41 @@ func TestPanicInABatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOthersAreNotAwaited: every writer returns when its own write is made, also the one that starts a batch.
+func TestOthersAreNotAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		made, returned, largest := map[string]time.Time{}, map[string]time.Time{}, 0
+		g := &commitGroup{most: 8, batches: 1}
+		g.apply = func(_ context.Context, batch []*write) {
+			for i, w := range batch {
+				if i > 0 {
+					time.Sleep(time.Second)
+				}
+				mu.Lock()
+				made[w.id], largest = time.Now(), max(largest, len(batch))
+				mu.Unlock()
+				w.finish()
+			}
+		}
+		for i := range 8 {
+			go func() {
+				w := writeOf(fmt.Sprint(i))
+				_ = g.do(t.Context(), w)
+				mu.Lock()
+				defer mu.Unlock()
+				returned[w.id] = time.Now()
+			}()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(made) != 8 || !maps.Equal(made, returned) {
+			t.Errorf("made at\n%v, returned at\n%v", made, returned)
+		}
+		if largest == 1 {
+			t.Error("no batch was shared")
+		}
+	})
 }

@@ -92,10 +92,10 @@ func padded[T any](list []T) []T {
 	return list
 }
 
-// checkVersion rejects a server that is too old for the statements of this package. They would fail only when something is
-// written, and then each write would be repeated on its own.
+// checkVersion rejects a server that is too old. Statements that it does not know would fail only when something is written, and
+// then each write would be repeated on its own.
 //
-//   - Postgres 12: the oldest with which this is tested. ON CONFLICT and SKIP LOCKED need 9.5.
+//   - Postgres 12: the oldest that was tried. The statements need 9.5, for ON CONFLICT and SKIP LOCKED.
 //   - MySQL 8.0.1, MariaDB 10.6: SKIP LOCKED.
 func (d Dialect) checkVersion(ctx context.Context, conn *sql.Conn) error {
 	query := map[Dialect]string{Postgres: `SHOW server_version`, MySQL: `SELECT VERSION()`}[d]

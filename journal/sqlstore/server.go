@@ -35,7 +35,7 @@ func (s *Store) applyToServer(ctx context.Context, batch []*write) {
 			}
 		}
 	}
-	if len(left) == 1 {
+	if len(left) == 1 { // as a rule it is the only one, and this is its caller's goroutine
 		s.writeAlone(left[0])
 		left[0].finish()
 		return

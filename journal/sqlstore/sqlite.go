@@ -42,13 +42,8 @@ func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 	return s.onConn(ctx, func(conn *sql.Conn, settings *connState) (err error) {
 		ctx := context.WithoutCancel(ctx)
 		lazy := lazy && settings.wal
-		defer func() {
-			if err == nil {
-				s.syncing.committed(lazy)
-			}
-		}()
 		if !lazy {
-			return s.commitSQLite(ctx, conn, batch)
+			return s.commitSQLite(ctx, conn, batch, lazy)
 		}
 		// In WAL mode such a commit is consistent after any crash, and durable with the next sync.
 		if _, err := conn.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
@@ -61,11 +56,11 @@ func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 			}
 			err = errors.Join(err, failed)
 		}()
-		return s.commitSQLite(ctx, conn, batch)
+		return s.commitSQLite(ctx, conn, batch, lazy)
 	})
 }
 
-func (s *Store) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write) error {
+func (s *Store) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write, lazy bool) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -76,7 +71,11 @@ func (s *Store) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write
 			return err
 		}
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	s.syncing.committed(lazy)
+	return nil
 }
 
 // writeSQLite makes one write. If the entry cannot be read, only this write fails and not the batch.
