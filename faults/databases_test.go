@@ -270,9 +270,8 @@ func TestCallersShareStatements(t *testing.T) {
 	}
 }
 
-// TestLockedBatch: payments whose rows another session has locked wait, and later ones do not. (MySQL also locks the gap
-// before a row: the others have ids after it.)
-func TestLockedBatch(t *testing.T) {
+// everyServer runs a test with a store on each database server.
+func everyServer(t *testing.T, test func(t *testing.T, spec string, store journal.Store)) {
 	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
 		t.Run(kind, func(t *testing.T) {
 			spec := spec(t, t.Name()+t.TempDir())
@@ -281,136 +280,128 @@ func TestLockedBatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = done() }()
-			const locked = 4
-			statements := []string{"START TRANSACTION"}
-			for i := range locked {
-				statements = append(statements,
-					fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked %d', 0, '', '')", journal.Shop{}, i))
-			}
-			release := hold(t, spec, append(statements, "ROLLBACK")...)
-			begin := func(ctx context.Context, id string) error {
-				_, _, err := store.Begin(ctx, journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"})
-				return err
-			}
-			var wg sync.WaitGroup
-			for i := range locked {
-				wg.Go(func() { _ = begin(t.Context(), fmt.Sprint("locked ", i)) }) // which can end in a deadlock of the database
-			}
-			time.Sleep(200 * time.Millisecond)                              // who is in a batch with them waits too
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // who waits for the lock waits until its release
-			defer cancel()
-			for i := range 20 {
-				if err := begin(ctx, fmt.Sprint("z free ", i)); err != nil {
-					t.Errorf("payment %d: %v", i, err)
-				}
-			}
-			release()
-			wg.Wait()
+			test(t, spec, store)
 		})
 	}
+}
+
+// TestLockedBatch: payments whose rows another session has locked wait, and later ones do not. (MySQL also locks the gap
+// before a row: the others have ids after it.)
+func TestLockedBatch(t *testing.T) {
+	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
+		const locked = 4
+		statements := []string{"START TRANSACTION"}
+		for i := range locked {
+			statements = append(statements,
+				fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked %d', 0, '', '')", journal.Shop{}, i))
+		}
+		release := hold(t, spec, append(statements, "ROLLBACK")...)
+		begin := func(ctx context.Context, id string) error {
+			_, _, err := store.Begin(ctx, journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"})
+			return err
+		}
+		var wg sync.WaitGroup
+		for i := range locked {
+			wg.Go(func() { _ = begin(t.Context(), fmt.Sprint("locked ", i)) }) // which can end in a deadlock of the database
+		}
+		time.Sleep(200 * time.Millisecond)                              // who is in a batch with them waits too
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // who waits for the lock waits until its release
+		defer cancel()
+		for i := range 20 {
+			if err := begin(ctx, fmt.Sprint("z free ", i)); err != nil {
+				t.Errorf("payment %d: %v", i, err)
+			}
+		}
+		release()
+		wg.Wait()
+	})
 }
 
 // TestBatchWithOldRows: a batch with some existing intents creates the others, and each caller gets the right result.
 func TestBatchWithOldRows(t *testing.T) {
-	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
-		t.Run(kind, func(t *testing.T) {
-			spec := spec(t, t.Name()+t.TempDir())
-			store, done, err := OpenStore(spec)
+	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
+		begin := func(id, sender string) (journal.Entry, bool) {
+			e, created, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: sender})
 			if err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
-			defer func() { _ = done() }()
-			begin := func(id, sender string) (journal.Entry, bool) {
-				e, created, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: sender})
-				if err != nil {
-					t.Error(err)
+			return e, created
+		}
+		intent := func(id string) journal.Key { return journal.Key{ID: journal.PaymentID(id)} }
+		for _, id := range []string{"old", "known", "nameless"} {
+			begin(id, map[string]string{"old": "somebody else", "known": "of known"}[id])
+		}
+		refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "of known"}
+		if err := store.Record(t.Context(), intent("known"), 0, refused); err != nil {
+			t.Fatal(err)
+		}
+		release := hold(t, spec, "START TRANSACTION",
+			fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}),
+			"ROLLBACK")
+		var wg sync.WaitGroup
+		wg.Go(func() { begin("locked", "of locked") }) // the others come while it waits, and share the next batch
+		time.Sleep(5 * time.Millisecond)
+		want := map[string]bool{"old": false, "known": false, "nameless": false}
+		for i := range 30 {
+			want[fmt.Sprint("new ", i)] = true
+		}
+		for id, want := range want {
+			wg.Go(func() {
+				sender := "of " + id
+				if id == "nameless" {
+					sender = ""
 				}
-				return e, created
-			}
-			intent := func(id string) journal.Key { return journal.Key{ID: journal.PaymentID(id)} }
-			for _, id := range []string{"old", "known", "nameless"} {
-				begin(id, map[string]string{"old": "somebody else", "known": "of known"}[id])
-			}
-			refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "of known"}
-			if err := store.Record(t.Context(), intent("known"), 0, refused); err != nil {
-				t.Fatal(err)
-			}
-			release := hold(t, spec, "START TRANSACTION",
-				fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}),
-				"ROLLBACK")
-			var wg sync.WaitGroup
-			wg.Go(func() { begin("locked", "of locked") }) // the others come while it waits, and share the next batch
-			time.Sleep(5 * time.Millisecond)
-			want := map[string]bool{"old": false, "known": false, "nameless": false}
-			for i := range 30 {
-				want[fmt.Sprint("new ", i)] = true
-			}
-			for id, want := range want {
-				wg.Go(func() {
-					sender := "of " + id
-					if id == "nameless" {
-						sender = ""
-					}
-					if e, created := begin(id, sender); created != want || created && e.Begun.Sender != sender {
-						t.Errorf("%s: created %t by %q, want %t", id, created, e.Begun.Sender, want)
-					}
-				})
-			}
-			time.Sleep(100 * time.Millisecond)
-			release()
-			wg.Wait()
-			if err := store.Record(t.Context(), intent("nameless"), 1, refused); !errors.Is(err, journal.ErrChanged) {
-				t.Errorf("Record of a later version: %v, want ErrChanged", err)
-			}
-			if err := store.Ack(t.Context(), intent("nameless"), 1); !errors.Is(err, journal.ErrChanged) {
-				t.Errorf("Ack of a later version: %v, want ErrChanged", err)
-			}
-		})
-	}
+				if e, created := begin(id, sender); created != want || created && e.Begun.Sender != sender {
+					t.Errorf("%s: created %t by %q, want %t", id, created, e.Begun.Sender, want)
+				}
+			})
+		}
+		time.Sleep(100 * time.Millisecond)
+		release()
+		wg.Wait()
+		if err := store.Record(t.Context(), intent("nameless"), 1, refused); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Record of a later version: %v, want ErrChanged", err)
+		}
+		if err := store.Ack(t.Context(), intent("nameless"), 1); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Ack of a later version: %v, want ErrChanged", err)
+		}
+	})
 }
 
 // TestBadWriteInABatch: evidence that the database rejects does not affect the others in its batch.
 func TestBadWriteInABatch(t *testing.T) {
-	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
-		t.Run(kind, func(t *testing.T) {
-			spec := spec(t, t.Name()+t.TempDir())
-			store, done, err := OpenStore(spec)
-			if err != nil {
+	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
+		ids := []string{"bad"}
+		for i := range 30 {
+			ids = append(ids, fmt.Sprint("good ", i))
+		}
+		for _, id := range append(ids, "held") {
+			if _, _, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"}); err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = done() }()
-			ids := []string{"bad"}
-			for i := range 30 {
-				ids = append(ids, fmt.Sprint("good ", i))
+		}
+		execAll(t, openDB(t, spec), "ALTER TABLE cardgateway_journal ADD CONSTRAINT not_bad CHECK (transaction_id <> 'bad' OR version = 0)")
+		release := hold(t, spec, "START TRANSACTION",
+			fmt.Sprintf("SELECT 1 FROM cardgateway_journal WHERE shop = '%s' AND transaction_id = 'held' FOR UPDATE", journal.Shop{}), "ROLLBACK")
+		refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused}
+		var all sync.WaitGroup
+		record := func(id string) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			err := store.Record(ctx, journal.Key{ID: journal.PaymentID(id)}, 0, refused)
+			if bad := id == "bad"; (err != nil) != bad || bad && !strings.Contains(err.Error(), "not_bad") {
+				t.Errorf("%s: %v", id, err)
 			}
-			for _, id := range append(ids, "held") {
-				if _, _, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			execAll(t, openDB(t, spec), "ALTER TABLE cardgateway_journal ADD CONSTRAINT not_bad CHECK (transaction_id <> 'bad' OR version = 0)")
-			release := hold(t, spec, "START TRANSACTION",
-				fmt.Sprintf("SELECT 1 FROM cardgateway_journal WHERE shop = '%s' AND transaction_id = 'held' FOR UPDATE", journal.Shop{}), "ROLLBACK")
-			refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused}
-			var all sync.WaitGroup
-			record := func(id string) {
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-				defer cancel()
-				err := store.Record(ctx, journal.Key{ID: journal.PaymentID(id)}, 0, refused)
-				if bad := id == "bad"; (err != nil) != bad || bad && !strings.Contains(err.Error(), "not_bad") {
-					t.Errorf("%s: %v", id, err)
-				}
-			}
-			all.Go(func() { record("held") }) // the others come while it waits, and share the next batch
-			time.Sleep(5 * time.Millisecond)
-			for _, id := range ids {
-				all.Go(func() { record(id) })
-			}
-			time.Sleep(100 * time.Millisecond)
-			release()
-			all.Wait()
-		})
-	}
+		}
+		all.Go(func() { record("held") }) // the others come while it waits, and share the next batch
+		time.Sleep(5 * time.Millisecond)
+		for _, id := range ids {
+			all.Go(func() { record(id) })
+		}
+		time.Sleep(100 * time.Millisecond)
+		release()
+		all.Wait()
+	})
 }
 
 // TestStatementsArePreparedOnce: MySQL prepares what one caller's payments need once, and not for each payment.

@@ -104,9 +104,9 @@ func postgresTogether(ctx context.Context, conn *sql.Conn, kind writeKind, some 
 			where += lazilyPostgres
 		}
 		statement = `WITH w (shop, id, version, line) AS (VALUES ` + repeated("(?::text, ?::text, ?::int, ?::text)", len(rows)) + `),
-			f AS (SELECT w.* FROM cardgateway_journal j JOIN w ON j.shop = w.shop AND j.transaction_id = w.id FOR UPDATE OF j SKIP LOCKED)`
-		statement += ` UPDATE cardgateway_journal j SET ` + set +
-			` FROM f WHERE j.shop = f.shop AND j.transaction_id = f.id AND j.version = f.version` + where + ` RETURNING j.shop, j.transaction_id`
+			f AS (SELECT w.* FROM cardgateway_journal j JOIN w ON j.shop = w.shop AND j.transaction_id = w.id FOR UPDATE OF j SKIP LOCKED)
+			UPDATE cardgateway_journal j SET ` + set + `
+			FROM f WHERE j.shop = f.shop AND j.transaction_id = f.id AND j.version = f.version` + where + ` RETURNING j.shop, j.transaction_id`
 		for _, w := range rows {
 			args = append(args, w.shop, w.id, w.version, w.text)
 		}
@@ -273,8 +273,9 @@ const (
 	ackOne = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
-// lazilyPostgres is a condition of an UPDATE, always true, and evaluated once. Its transaction then commits without waiting for the disk. It is durable within
-// three times wal_writer_delay, 600 ms by default, and survives anything but a crash of the server within that time.
+// lazilyPostgres is a condition of an UPDATE, always true, and evaluated once. Its transaction then commits without waiting for
+// the disk. It is durable within three times wal_writer_delay, 600 ms by default, and survives anything but a crash of the server
+// within that time.
 const lazilyPostgres = ` AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'`
 
 // writeAlone makes one write with its own statement, and reads the entry if the statement changed nothing.
