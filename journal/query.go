@@ -29,7 +29,7 @@ func (j *Journal) query(ctx context.Context, e Entry) (_ Entry, queryErr, err er
 		e, err = j.recordUnsent(ctx, e, known)
 		return e, nil, err
 	}
-	queries, absent := e.queries(), 0
+	queries, absent := known.queries(), 0
 	for _, at := range queries {
 		got, failed := j.resolve(ctx, known, at)
 		if ctx.Err() != nil {

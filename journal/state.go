@@ -28,9 +28,9 @@ type projection struct {
 	intent   Intent // of the latest submission
 	state    State
 	conflict bool
+	sent     []submission // all that may have been sent. One that was refused may have been processed all the same: a refusal is no proof
 	sentAt   time.Time    // the first time that it may have been sent
 	once     bool         // at most one submission may have been sent: a decline can only belong to that one
-	sent     []submission // that may have been sent, if there are several
 	answered bool         // the result of the latest submission's call is recorded, even if it is unknown
 	invalid  bool         // the latest submission violated a limit
 	seen     bool         // the gateway has returned the id in some form
@@ -42,14 +42,13 @@ type projection struct {
 }
 
 func (e *Entry) project() *projection {
-	p := &projection{intent: e.Begun}
+	p := &projection{intent: e.Begun, sent: []submission{{e.Begun.Sender, e.Begun.At}}}
 	for i := range e.Evidence {
 		p.add(&e.Evidence[i])
 	}
-	p.once, p.sentAt = true, p.intent.At
-	if p.earlier != nil {
-		sent := e.submissions()
-		p.once, p.sentAt = len(sent) == 1, sent[0]
+	p.once, p.sentAt = len(p.sent) <= 1, p.intent.At
+	if len(p.sent) > 0 {
+		p.sentAt = p.sent[0].at
 	}
 	return p
 }
@@ -100,9 +99,6 @@ func (p *projection) add(ev *Evidence) {
 
 // submit begins another submission: what was known before says nothing about it.
 func (p *projection) submit(ev *Evidence) {
-	if p.earlier == nil && p.state != NotSent {
-		p.sent = append(p.sent, submission{p.intent.Sender, p.intent.At})
-	}
 	p.sent = append(p.sent, submission{ev.Submission.Sender, ev.Submission.At})
 	earlier := *p
 	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
@@ -244,38 +240,18 @@ func (p *projection) queryable() bool {
 	return !p.once || p.state == Unknown || p.state == Refused || p.state == PresumedAbsent || p.state == Pending
 }
 
-// submissions returns the times of the submissions that may have been sent, or of the last one if none was. One that was
-// refused may have been processed all the same: a refusal is no proof.
-func (e *Entry) submissions() []time.Time {
-	sent := []*Intent{&e.Begun}
-	last := sent[0]
-	for i := range e.Evidence {
-		switch ev := &e.Evidence[i]; {
-		case ev.Source == SourceSubmission:
-			last = ev.Submission
-			sent = append(sent, last)
-		case ev.State == NotSent:
-			sent = slices.DeleteFunc(sent, func(in *Intent) bool { return in.Sender == ev.Sender })
-		}
-	}
-	if len(sent) == 0 {
-		return []time.Time{last.At}
-	}
-	times := make([]time.Time, len(sent))
-	for i, in := range sent {
-		times[i] = in.At
-	}
-	return times
-}
-
-// queries returns the times from which the gateway is queried. Submissions that are more than two weeks apart are queried
-// separately, so that the decline of a later one is not found together with the success of an earlier one.
-func (e *Entry) queries() (times []time.Time) {
+// queries returns the times from which the gateway is queried: those of the submissions that may have been sent, or of the last one
+// if none was. Submissions that are more than two weeks apart are queried separately, so that the decline of a later one is not found
+// together with the success of an earlier one.
+func (p *projection) queries() (times []time.Time) {
 	const spanned = 14 * 24 * time.Hour
-	for _, at := range e.submissions() {
-		if len(times) == 0 || at.Sub(times[len(times)-1]) > spanned {
-			times = append(times, at)
+	for _, s := range p.sent {
+		if len(times) == 0 || s.at.Sub(times[len(times)-1]) > spanned {
+			times = append(times, s.at)
 		}
+	}
+	if len(times) == 0 {
+		return []time.Time{p.intent.At}
 	}
 	return times
 }

@@ -208,31 +208,35 @@ func TestSubmissions(t *testing.T) {
 	}
 	unsent := func(sender string) Evidence { return piece(SourceAnswer, NotSent, sender, "") }
 	for name, c := range map[string]struct {
-		evidence          []Evidence
-		submissions, asks []time.Duration // after the first
+		evidence   []Evidence
+		sent, asks []time.Duration // after the first submission
 	}{
 		"one":                       {nil, []time.Duration{0}, []time.Duration{0}},
-		"one, unsent":               {[]Evidence{unsent("1")}, []time.Duration{0}, []time.Duration{0}},
+		"one, unsent":               {[]Evidence{unsent("1")}, nil, []time.Duration{0}},
 		"the first unsent":          {[]Evidence{unsent("1"), again("2", day)}, []time.Duration{day}, []time.Duration{day}},
-		"all unsent":                {[]Evidence{unsent("1"), again("2", day), unsent("2")}, []time.Duration{day}, []time.Duration{day}},
+		"all unsent":                {[]Evidence{unsent("1"), again("2", day), unsent("2")}, nil, []time.Duration{day}},
 		"the second unsent":         {[]Evidence{again("2", day), unsent("2")}, []time.Duration{0}, []time.Duration{0}},
 		"14 days apart":             {[]Evidence{again("2", 14*day)}, []time.Duration{0, 14 * day}, []time.Duration{0}},
 		"more than 14 days apart":   {[]Evidence{again("2", 14*day+1)}, []time.Duration{0, 14*day + 1}, []time.Duration{0, 14*day + 1}},
 		"three, each 10 days apart": {[]Evidence{again("2", 10*day), again("3", 20*day)}, []time.Duration{0, 10 * day, 20 * day}, []time.Duration{0, 20 * day}},
 	} {
-		e := Entry{Begun: Intent{Sender: "1", At: begun}, Evidence: c.evidence}
-		after := func(times []time.Time) (all []time.Duration) {
-			for _, at := range times {
-				all = append(all, at.Sub(begun))
+		t.Run(name, func(t *testing.T) {
+			e := Entry{Begun: Intent{Sender: "1", At: begun}, Evidence: c.evidence}
+			known := e.project()
+			var sent, asks []time.Duration
+			for _, s := range known.sent {
+				sent = append(sent, s.at.Sub(begun))
 			}
-			return all
-		}
-		if got := after(e.submissions()); !slices.Equal(got, c.submissions) {
-			t.Errorf("%s: submitted %v, want %v", name, got, c.submissions)
-		}
-		if got := after(e.queries()); !slices.Equal(got, c.asks) {
-			t.Errorf("%s: queried from %v, want %v", name, got, c.asks)
-		}
+			for _, at := range known.queries() {
+				asks = append(asks, at.Sub(begun))
+			}
+			if !slices.Equal(sent, c.sent) || !slices.Equal(asks, c.asks) {
+				t.Errorf("sent %v, queried from %v; want %v and %v", sent, asks, c.sent, c.asks)
+			}
+			if first := known.sentAt.Sub(begun); first != asks[0] || known.once != (len(sent) < 2) {
+				t.Errorf("first sent at %v, once: %t", first, known.once)
+			}
+		})
 	}
 }
 

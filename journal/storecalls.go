@@ -128,25 +128,20 @@ func (b *backOff) wait(ctx context.Context) bool {
 // the caller of a payment. A store that observes it can say best why it could not do more, so its own context ends a moment
 // before the deadline. The result of a call that returns after ctx has ended is dropped.
 func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	results := make(chan result, 1)
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
 		within, cancel = context.WithDeadline(ctx, deadline.Add(-min(lastMoment, time.Until(deadline)/5)))
 	}
+	var value T
+	var err error // both belong to the goroutine until it has ended
 	ended := async(func() {
 		defer cancel()
-		value, err := call(within)
-		results <- result{value, err}
+		value, err = call(within)
 	})
 	select {
 	case end := <-ended:
 		end.rethrow()
-		r := <-results
-		return r.value, r.err
+		return value, err
 	case <-ctx.Done():
 		var none T
 		return none, context.Cause(ctx)

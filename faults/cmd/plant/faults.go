@@ -35,7 +35,7 @@ var stores = map[string]string{"bad-row-ends-recovery": "sqlite"}
 // faults are planted one at a time. When the code changes, an edit that no longer fits is an error: see TestEditsFit.
 var faults = []fault{
 	{"gateway-spelled-otherwise", "Options.Gateway in another spelling is another shop: open payments are forgotten, ids paid again", []edit{
-		{"journal/key.go", "Gateway: cmp.Or(baseurl.Normal(gateway), client.BaseURL())", "Gateway: cmp.Or(gateway, baseurl.Normal(client.BaseURL()))"},
+		{"journal/entry.go", "Gateway: cmp.Or(baseurl.Normal(gateway), client.BaseURL())", "Gateway: cmp.Or(gateway, baseurl.Normal(client.BaseURL()))"},
 	}},
 	{"forgets-by-first-submission", "Forget deletes a payment that was submitted again a moment ago", []edit{
 		{"journal/entry.go", " && !slices.ContainsFunc(e.Evidence, since)", " && since != nil"},
@@ -50,7 +50,7 @@ var faults = []fault{
 		{"internal/recurring/recurring.go", "return max(days[cycle], 1) * hoursPerDay * time.Hour", "return time.Second"},
 	}},
 	{"decline-after-refusal-final", "the decline of a repetition ends a payment whose refusal was not true", []edit{
-		{"journal/state.go", "case ev.State == NotSent:\n", "case ev.State == NotSent, ev.State == Refused:\n"},
+		{"journal/state.go", "if ev.State == NotSent {\n", "if true {\n"},
 	}},
 	{"refund-came-back", "a refund that was made and then came back stays refunded", []edit{
 		{"journal/query.go", "(known.intent.onHostedPage() || !known.reverses(&ev))", "true"},
@@ -75,7 +75,7 @@ var faults = []fault{
 		{"internal/resolve/evidence.go", "if !row.Expected {\n\t\t\te.doubt(ErrDoubtful)\n\t\t}\n", ""},
 	}},
 	{"two-shops-one-store", "two shops in one database see each other's payments", []edit{
-		{"journal/key.go", "AppID: client.AppID()}", "}"},
+		{"journal/entry.go", "AppID: client.AppID()}", "}"},
 	}},
 	{"app-not-compared", "an answer that states another app is believed", []edit{
 		{"types.go", "return stated != \"\" && strings", "return stated != \"\" && false && strings"},
