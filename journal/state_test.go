@@ -219,6 +219,10 @@ func TestSubmissions(t *testing.T) {
 		"14 days apart":             {[]Evidence{again("2", 14*day)}, []time.Duration{0, 14 * day}, []time.Duration{0}},
 		"more than 14 days apart":   {[]Evidence{again("2", 14*day+1)}, []time.Duration{0, 14*day + 1}, []time.Duration{0, 14*day + 1}},
 		"three, each 10 days apart": {[]Evidence{again("2", 10*day), again("3", 20*day)}, []time.Duration{0, 10 * day, 20 * day}, []time.Duration{0, 20 * day}},
+		"four, each 10 days apart": {
+			[]Evidence{again("2", 10*day), again("3", 20*day), again("4", 30*day)},
+			[]time.Duration{0, 10 * day, 20 * day, 30 * day}, []time.Duration{0, 20 * day},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := Entry{Begun: Intent{Sender: "1", At: begun}, Evidence: c.evidence}
