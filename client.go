@@ -57,8 +57,8 @@ type Config struct {
 	// with the time at which it was made.
 	Location *time.Location
 	// Logger, if set, gets one line per call, without URLs, bodies or secrets: at warn level if the outcome is unknown,
-	// refused or a conflict, at info level otherwise. Each attempt, and each query of a walk or of Resolve, gets one at
-	// debug level.
+	// refused or a conflict, at debug level if the gateway does not know the payment, at info level otherwise. Each attempt, and
+	// each query of a walk or of Resolve, gets one at debug level. The line has the context that Observe returned.
 	Logger *slog.Logger
 	// Observe, if set, is called when a validated call begins, and the function that it returns when the call ends: use it
 	// for spans and metrics. Resolve and a walk count as calls; the queries that they make are observed too. The context
@@ -226,9 +226,11 @@ func (c *Client) BaseURL() string { return baseurl.Normal(c.base.String()) }
 // AppID returns the merchant's website app, as set in Config.
 func (c *Client) AppID() AppID { return c.cfg.AppID }
 
-// IsOtherApp reports whether t, such as a row of Orders, states another appId than the client's, so that it is not a payment
-// of this app. It never does with Config.AnyAppID.
-func (c *Client) IsOtherApp(t *Transaction) bool { return t.StatesOtherApp(c.onlyAppID()) }
+// IsOtherApp reports whether a *Transaction or a *Refund, such as a row of Orders or Refunds, states another appId than the
+// client's, so that it is not of this app. It never does with Config.AnyAppID.
+func (c *Client) IsOtherApp(row interface{ StatesOtherApp(app AppID) bool }) bool {
+	return row.StatesOtherApp(c.onlyAppID())
+}
 
 // Location returns the time zone in which the client reads and writes the gateway's wall-clock times.
 func (c *Client) Location() *time.Location { return c.cfg.Location }

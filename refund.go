@@ -104,7 +104,7 @@ func (req *RefundRequest) statement(r *Refund, bad *badMember, app AppID) verdic
 	said := r.RefundAmount != decimal.Decimal{}
 	var contradiction error
 	switch {
-	case app.isContradicted(r.AppID, r.Extra):
+	case r.StatesOtherApp(app):
 		contradiction = verdict.ErrOtherApp
 	case r.MerchantRefundID != "" && r.MerchantRefundID != req.RefundTransactionID,
 		r.UniqueID != "" && r.UniqueID != req.UniqueID, said && !r.RefundAmount.Equal(req.Amount):
@@ -174,7 +174,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 				ID:        r.MerchantRefundID + " " + refundRowID(r), // two refunds can have the same id
 				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: verdict.State(r.State()),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
-				OtherApp: c.onlyAppID().isContradicted(r.AppID, r.Extra),
+				OtherApp: c.IsOtherApp(r),
 				Agrees:   r.RefundAmount.Equal(q.Amount),
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
 			}

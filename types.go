@@ -301,6 +301,9 @@ func (r *Refund) Err() error {
 	return &RefundDeclinedError{Op: "Refund", RefundTransactionID: r.MerchantRefundID, Refund: r.forError()}
 }
 
+// StatesOtherApp reports whether the refund states another appId than app, as Transaction.StatesOtherApp does.
+func (r *Refund) StatesOtherApp(app AppID) bool { return app.isContradicted(r.AppID, r.Extra) }
+
 // Refunded reports whether the refund was made: code 111 and nothing else.
 func (r *Refund) Refunded() bool { return r.Code == CodeRefundSuccess }
 

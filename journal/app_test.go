@@ -27,6 +27,19 @@ func (g statesAnotherApp) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
+// withApps returns the journal of a process whose client accepts any app, or only its own.
+func (s *shop) withApps(t *testing.T, anyAppID bool) *journal.Journal {
+	t.Helper()
+	var err error
+	s.client, err = cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s}, AnyAppID: anyAppID,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.restarted(journal.Options{})
+}
+
 // TestOtherApp: what the gateway states for another app settles nothing in the journal and is never taken for absence,
 // unless the client accepts any app.
 func TestOtherApp(t *testing.T) {
@@ -38,15 +51,8 @@ func TestOtherApp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 				s.network = statesAnotherApp{s.network}
-				var err error
-				s.client, err = cardgateway.New(cardgateway.Config{
-					BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s}, AnyAppID: anyAppID,
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				s.Journal = s.restarted(journal.Options{})
-				_, err = s.pay("a", approved)
+				s.Journal = s.withApps(t, anyAppID)
+				_, err := s.pay("a", approved)
 				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 				_, lost := s.pay("b", approved)
 				if !errors.Is(lost, cardgateway.ErrOutcomeUnknown) {
@@ -66,6 +72,25 @@ func TestOtherApp(t *testing.T) {
 				shown.AppID = "8"
 				if err := s.Confirm(t.Context(), shown); errors.Is(err, journal.ErrMismatch) == anyAppID {
 					t.Errorf("Confirm: got %v, want a mismatch %t", err, !anyAppID)
+				}
+				if !anyAppID { // the payment that a refund needs is unknown
+					return
+				}
+				paid, err := s.pay("c", approved)
+				if err == nil {
+					_, err = s.CreateRefund(t.Context(), refund("r", paid.UniqueID))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				ofApp8 := &cardgateway.Refund{
+					Code: 111, AppID: "8", UniqueID: paid.UniqueID, MerchantRefundID: "r", RefundUniqueID: "55", RefundAmount: refund("r", "").Amount,
+				}
+				if err := s.ConfirmRefund(t.Context(), ofApp8); err != nil {
+					t.Errorf("ConfirmRefund: got %v", err)
+				}
+				if err := s.withApps(t, false).ConfirmRefund(t.Context(), ofApp8); !errors.Is(err, journal.ErrMismatch) {
+					t.Errorf("ConfirmRefund of another app: got %v, want a mismatch", err)
 				}
 			})
 		})

@@ -164,9 +164,9 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 	if err != nil {
 		return err
 	}
-	if in := e.Intent(); r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount) {
-		return fmt.Errorf("%w: refund %q is recorded as %s, and the gateway shows %s of transaction %q",
-			ErrMismatch, r.MerchantRefundID, in.describe(), r.RefundAmount, r.UniqueID)
+	if in := e.Intent(); j.client.IsOtherApp(r) || r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount) {
+		return fmt.Errorf("%w: refund %q is recorded as %s, and the gateway shows %s of transaction %q of app %q",
+			ErrMismatch, r.MerchantRefundID, in.describe(), r.RefundAmount, r.UniqueID, r.AppID)
 	}
 	return j.confirm(ctx, e, gatewayResult{refund: r})
 }

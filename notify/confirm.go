@@ -113,19 +113,9 @@ func (f confirmer) transaction(ctx context.Context, claimed *Claims) (*cardgatew
 	if len(page.Data) == 0 {
 		return nil, fmt.Errorf("%w: %w", errNotOneOrder, cardgateway.ErrNotFound)
 	}
-	ofOtherApp := false
-	found, err := onlyOne(page.Data, errNotOneOrder, func(t *cardgateway.Transaction) bool {
-		if t.TransactionID != claimed.TransactionID || t.UniqueID == "" { // some gateways also return other orders
-			return false
-		}
-		isOther := f.client.IsOtherApp(t)
-		ofOtherApp = ofOtherApp || isOther
-		return !isOther
-	})
-	if err != nil && ofOtherApp {
-		err = fmt.Errorf("%w: %w", err, verdict.ErrOtherApp)
-	}
-	return found, err
+	return onlyOne(page.Data, errNotOneOrder, func(t *cardgateway.Transaction) bool {
+		return t.TransactionID == claimed.TransactionID && t.UniqueID != "" // some gateways also return other orders
+	}, func(t *cardgateway.Transaction) bool { return f.client.IsOtherApp(t) })
 }
 
 // refund returns the refund of the transaction that has the claimed ids. A gateway can find refunds by the time of their request,
@@ -157,7 +147,7 @@ func (f confirmer) refundBefore(ctx context.Context, claimed *Claims, uniqueID s
 	if !slices.ContainsFunc(page.Data, func(r cardgateway.Refund) bool { return matches(&r) }) {
 		return nil, errNoRefund
 	}
-	return onlyOne(page.Data, errNotOneRefund, matches)
+	return onlyOne(page.Data, errNotOneRefund, matches, func(r *cardgateway.Refund) bool { return f.client.IsOtherApp(r) })
 }
 
 // searchRange returns the bounds of a search. The range is meant as wall-clock times in UTC; the client writes bounds as
@@ -169,17 +159,21 @@ func searchRange(now time.Time, loc *time.Location) (start, end time.Time) {
 	return start, end
 }
 
-func onlyOne[T any](rows []T, otherwise error, matches func(*T) bool) (*T, error) {
+// onlyOne returns the row that matches, if there is exactly one of this app.
+func onlyOne[T any](rows []T, otherwise error, matches, isOtherApp func(*T) bool) (*T, error) {
 	var found *T
+	n := 0
 	for i := range rows {
-		if matches(&rows[i]) {
-			if found != nil {
-				return nil, otherwise
-			}
-			found = &rows[i]
+		switch row := &rows[i]; {
+		case !matches(row):
+		case isOtherApp(row):
+			otherwise = fmt.Errorf("%w: %w", otherwise, verdict.ErrOtherApp)
+		default:
+			found = row
+			n++
 		}
 	}
-	if found == nil {
+	if n != 1 {
 		return nil, otherwise
 	}
 	return found, nil

@@ -100,6 +100,14 @@ func TestHandlerConfirms(t *testing.T) {
 			status: 503, is: verdict.ErrOtherApp, queries: 1,
 		},
 		{
+			name: "a refund of another app", body: refunded, order: order, refunds: strings.Replace(refund, "{", `{"appId":78,`, 1),
+			status: 503, is: verdict.ErrOtherApp, queries: 2,
+		},
+		{
+			name: "a refund of which another app has one with the same ids", body: refunded, order: order,
+			refunds: strings.Replace(refund, "{", `{"appId":78,`, 1) + `,` + refund, status: 200, wantCode: 111, queries: 2,
+		},
+		{
 			name: "by the merchant's id, which only another app has", body: `{"code":100,"transactionId":"order-1"}`,
 			orders: strings.Replace(order, "{", `{"appId":78,`, 1), status: 503, is: verdict.ErrOtherApp, queries: 1,
 		},
