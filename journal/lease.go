@@ -164,6 +164,7 @@ func (l *lease) renew(ctx context.Context) error {
 	l.holder = holder
 	switch {
 	case err != nil: // a lease that it has lasts
+		l.holder = ""
 	case holder == l.name:
 		l.sent = sent
 	default:

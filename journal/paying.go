@@ -14,8 +14,8 @@ import (
 
 // payingID is an id that Options.Paying has named, in every list since then.
 type payingID struct {
-	since time.Time
-	begun bool // there is an entry
+	since   time.Time
+	settled bool // there is an entry, or it is not known whether one is missing: nothing more is done for it
 }
 
 // mostPaying limits how many ids of Options.Paying are looked at.
@@ -35,26 +35,40 @@ func (r *runner) recordNeverBegun(ctx context.Context) {
 			if !listed {
 				p.since = now
 			}
-			if !p.begun && now.Sub(p.since) >= longestFlight && failed == nil && r.lease.isHeld() {
-				p.begun, failed = r.j.beginUnsent(ctx, id)
+			if !p.settled && now.Sub(p.since) >= longestFlight && failed == nil && r.lease.isHeld() {
+				var err error
+				if p.settled, err = r.j.beginUnsent(ctx, id); p.settled {
+					r.j.logNeverBegun(ctx, err)
+				} else {
+					failed = err // of the store or the gateway: the others would meet it too
+				}
 			}
 			paying[id] = p
 		}
 		r.paying = paying
 	}
-	if failed != nil && ctx.Err() == nil {
-		r.j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: looking for payments that were never begun", slog.Any("error", failed))
+	r.j.logNeverBegun(ctx, failed)
+}
+
+func (j *Journal) logNeverBegun(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: looking for payments that were never begun", slog.Any("error", err))
 	}
 }
 
-// beginUnsent creates an entry that says that nothing was sent, unless there is one. It reports whether there is an entry now. A
-// call that is in flight without an entry, because the store is slow, then sends as after any NotSent; meanwhile nothing is reported.
-func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
+// beginUnsent creates an entry that says that nothing was sent, unless there is one. If settled is false, it is to be tried again;
+// otherwise an error is about this id alone. A call that is in flight without an entry, because the store is slow, then sends as after
+// any NotSent; meanwhile nothing is reported.
+func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, err error) {
 	if !id.recordable() {
 		return true, nil // no call with it sends anything
 	}
-	if _, err := j.get(ctx, j.key(id)); !errors.Is(err, ErrNoEntry) {
-		return err == nil, err
+	_, err = j.get(ctx, j.key(id))
+	if _, damaged := errors.AsType[*EntryError](err); err == nil || damaged {
+		return true, err
+	}
+	if !errors.Is(err, ErrNoEntry) {
+		return false, err
 	}
 	if shown, err := j.isShown(ctx, id); err != nil {
 		return errors.Is(err, errInconclusive), err // it would be so again, and the other ids wait
@@ -79,25 +93,24 @@ func (j *Journal) isShown(ctx context.Context, id ID) (bool, error) {
 	from, to := time.Now().AddDate(0, 0, -27), time.Now().AddDate(0, 0, 1) // at most a month, and clocks can differ
 	if id.Refund {
 		page, err := j.client.SearchRefunds(ctx, cardgateway.RefundQuery{RefundTransactionID: id.Text, Start: from, End: to}, cardgateway.PageRequest{})
-		if err != nil {
-			return false, err
-		}
-		return isOnPage(page, id, func(r cardgateway.Refund) bool { return r.MerchantRefundID == id.Text })
+		return isOnPage(page, err, id, func(r cardgateway.Refund) bool { return r.MerchantRefundID == id.Text })
 	}
 	page, err := j.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: id.Text, Start: from, End: to}, cardgateway.PageRequest{})
-	if err != nil {
-		return false, err
-	}
-	return isOnPage(page, id, func(t cardgateway.Transaction) bool { return t.TransactionID == id.Text })
+	return isOnPage(page, err, id, func(t cardgateway.Transaction) bool { return t.TransactionID == id.Text })
 }
 
 var errInconclusive = errors.New("it is not known whether the gateway has it")
 
-// isOnPage reports whether a page has a row. If it has not, and is not the whole result, it is not known whether there is one.
-func isOnPage[T any](page *cardgateway.Page[T], id ID, matches func(T) bool) (bool, error) {
+// isOnPage reports whether a page has a row. If it has not, and is not the whole result, or has rows that cannot be read, it is not
+// known whether there is one.
+func isOnPage[T any](page *cardgateway.Page[T], err error, id ID, matches func(T) bool) (bool, error) {
 	switch {
+	case page == nil:
+		return false, err
 	case slices.ContainsFunc(page.Data, matches):
 		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("%w: %w", errInconclusive, err)
 	case len(page.Data) < page.TotalCount:
 		return false, fmt.Errorf("%w: of %d rows for %s, the gateway returned %d, with other ids", errInconclusive, page.TotalCount, id.describe(), len(page.Data))
 	}

@@ -312,6 +312,36 @@ func TestPayingIsOnAnotherPage(t *testing.T) {
 	})
 }
 
+// TestPayingOfOneBadEntry: an entry that cannot be read, or a page with a row that cannot be read, concerns one id of the list. It is
+// logged once, and the others do not wait for it.
+func TestPayingOfOneBadEntry(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		usual := s.network
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("transactionId") == "b" {
+				return page(r, "1", `{"code":100,"uniqueId":{},"transactionId":"b"}`), nil
+			}
+			return usual.RoundTrip(r)
+		})
+		o := &orders{paying: []journal.ID{journal.PaymentID("a"), journal.PaymentID("b"), journal.PaymentID("c")}}
+		var log bytes.Buffer
+		j := journal.New(s.client, unreadable{s.store, map[string]bool{"a": true}}, journal.Options{
+			Paying: o.list, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		told := running(t, j, time.Minute, nil)
+		time.Sleep(6*time.Minute + time.Second)
+		synctest.Wait()
+		if want := []string{"c not sent"}; !slices.Equal(told.all(), want) {
+			t.Errorf("after six minutes reported %q, want %q", told.all(), want)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := strings.Count(log.String(), "looking for payments that were never begun"); n != 2 {
+			t.Errorf("logged %d times, want once each: %s", n, &log)
+		}
+	})
+}
+
 // TestStoreLosesPaying: Options.Paying has begun the entry of a payment, which is paid later. The store loses the entry while the
 // payment is sent, and its outcome is unknown. It is not sent again.
 func TestStoreLosesPaying(t *testing.T) {

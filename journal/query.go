@@ -68,8 +68,8 @@ func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time) 
 	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
-		// Without SentAgain: evidenceOfRow says what a decline means, and when it is final.
-		// Once no further attempt is expected, several declines are final too. Before, evidenceOfRow says what a decline means.
+		// SentAgain is not set: Resolve then returns a single decline, and evidenceOfRow decides whether it is final. HostedPage is set
+		// only once no further attempt is expected: then several declines are final. Until then, a single one is an attempt.
 		HostedPage: in.onHostedPage() && j.isAbandoned(*in), SubscriptionCycle: cycle,
 	})
 	return gatewayResult{transaction: t}, err

@@ -56,8 +56,11 @@ func (s *Store) Lease(ctx context.Context, shop journal.Shop, holder string, len
 	take := fmt.Sprintf(takeLease, s.dialect.clock())
 	for range 3 {
 		n, err := s.changeLease(ctx, take, holder, length.Microseconds(), shop.String(), holder)
-		if err != nil || n > 0 {
-			return holder, err
+		if err != nil {
+			return "", err
+		}
+		if n > 0 {
+			return holder, nil
 		}
 		var text []byte
 		err = s.db.QueryRowContext(ctx, s.dialect.sql(selectHolder), shop.String()).Scan(&text)
