@@ -232,6 +232,7 @@ func TestCopyConfirm(t *testing.T) {
 		{"nothing", nil, nil, nil, 1200},
 		{"made by another program", fmt.Errorf("an order: %w", journal.ErrNoEntry), nil, nil, 1200},
 		{"another payment", journal.ErrMismatch, journal.ErrMismatch, nil, 500},
+		{"an entry that cannot be read", &journal.EntryError{Cause: errBroken}, errBroken, nil, 500},
 		{"a failure", errBroken, errBroken, nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -100,10 +101,13 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	case <-w.done:
 	case <-ctx.Done():
 	}
-	if w.finished() && (w.err == nil || ctx.Err() == nil) {
-		return w.err // what was done counts, although ctx may have ended meanwhile
+	switch {
+	case !w.finished():
+		return context.Cause(ctx)
+	case w.err != nil && ctx.Err() != nil && !errors.Is(w.err, ctx.Err()):
+		return errors.Join(w.err, context.Cause(ctx)) // why it took so long
 	}
-	return context.Cause(ctx)
+	return w.err // what was done counts, although ctx may have ended meanwhile
 }
 
 // write makes the writes of a batch, if there are any, and then gives its place to the next one.

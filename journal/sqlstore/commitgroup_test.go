@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -129,6 +130,23 @@ func TestLeaderLeaves(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFailsTooLate: the database's error of a write that has failed after its caller's time is kept: it says why it took so long.
+func TestFailsTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		errLocked := errors.New("database is locked")
+		g := &commitGroup{most: 1, batches: 1, apply: func(_ context.Context, batch []*write) {
+			time.Sleep(time.Second)
+			batch[0].err = errLocked
+			batch[0].finish()
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := g.do(ctx, writeOf("a")); !errors.Is(err, errLocked) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want %v and %v", err, errLocked, context.DeadlineExceeded)
+		}
+	})
 }
 
 // TestPanicInABatch: a driver that panics in one batch stops none that follows.

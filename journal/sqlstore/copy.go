@@ -50,8 +50,9 @@ var never = time.Date(9998, 1, 1, 0, 0, 0, 0, time.UTC)
 // shop into one database share its position: if they fill different tables, each of them misses rows.
 // The database user needs SELECT, INSERT and UPDATE on this table, and the right to create it only for the first run.
 //
-// Errors are those of the walk, of Confirm, Store and the database. An error of Confirm that matches journal.ErrMismatch comes after
-// its batch was stored, once, and should be looked at by a person: the gateway has another payment with this id.
+// Errors are those of the walk, of Confirm, Store and the database. An error of Confirm about one entry comes after its batch was stored,
+// once, and should be looked at by a person: one that matches journal.ErrMismatch says that the gateway has another payment with this
+// id, a *journal.EntryError that the entry cannot be read.
 func (s *Store) CopyOrders(ctx context.Context, client *cardgateway.Client, c Copy[cardgateway.Transaction]) (completeUpTo time.Time, err error) {
 	return copyRows(ctx, s, client, "CopyOrders", c, func(since time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
 		return client.OrderWalk(cardgateway.OrderQuery{Start: since, End: never}, o)
@@ -155,17 +156,17 @@ func (k *copier[T]) claim(ctx context.Context) (bool, error) {
 // run copies the rows that are missing. After an error, another call can continue at once.
 func (k *copier[T]) run(ctx context.Context, walk *cardgateway.Walk[T]) (completeUpTo time.Time, err error) {
 	for batch, err := range walk.Batches(ctx, copyBatch) {
-		var mismatches error
+		var ofRows error
 		if err == nil {
-			mismatches, err = k.confirm(ctx, batch.Rows)
+			ofRows, err = k.confirm(ctx, batch.Rows)
 		}
 		if err == nil {
 			err = k.save(ctx, batch)
 		}
 		if err == nil && batch.Last {
-			return batch.Checkpoint.CompleteUpTo(), mismatches
+			return batch.Checkpoint.CompleteUpTo(), ofRows
 		}
-		if err = errors.Join(err, mismatches); err != nil {
+		if err = errors.Join(err, ofRows); err != nil {
 			k.release(ctx)
 			return time.Time{}, err
 		}
@@ -173,21 +174,21 @@ func (k *copier[T]) run(ctx context.Context, walk *cardgateway.Walk[T]) (complet
 	return time.Time{}, nil
 }
 
-// confirm confirms the rows of a batch. The first result has the mismatches.
-func (k *copier[T]) confirm(ctx context.Context, rows []*T) (mismatches, err error) {
+// confirm confirms the rows of a batch. The first result has the errors that concern a row alone: the batch is stored nevertheless.
+func (k *copier[T]) confirm(ctx context.Context, rows []*T) (ofRows, err error) {
 	if k.Confirm == nil {
 		return nil, nil
 	}
 	for _, row := range rows {
 		err := k.Confirm(ctx, row)
 		switch {
-		case errors.Is(err, journal.ErrMismatch):
-			mismatches = errors.Join(mismatches, err)
+		case errors.Is(err, journal.ErrMismatch), errors.As(err, new(*journal.EntryError)):
+			ofRows = errors.Join(ofRows, err)
 		case err != nil && !errors.Is(err, journal.ErrNoEntry):
-			return mismatches, err
+			return ofRows, err
 		}
 	}
-	return mismatches, nil
+	return ofRows, nil
 }
 
 // save stores a batch and the position after it in one transaction. The first statement locks the row of the copy: a process that
