@@ -283,15 +283,15 @@ func (c *Client) observeOperation(ctx context.Context, op Operation) (context.Co
 	}
 	return observed, func(info CallInfo) {
 		info.Duration = time.Since(begun)
-		c.logOperation(ctx, &op, &info)
+		c.logOperation(observed, &op, &info, ctx.Value(withinKey{}) != nil)
 		end(info)
 	}
 }
 
 // logOperation writes the one log line that says how an operation ended. A decline is a normal event, and so is a payment that
 // the gateway does not know: a program that resolves outcomes queries it again and again. Outcomes that need attention are
-// warnings.
-func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo) {
+// warnings. A query within a walk or Resolve has its line at debug level.
+func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo, isWithin bool) {
 	level := slog.LevelInfo
 	switch info.Outcome {
 	case OutcomeUnknown, OutcomeRefused, OutcomeConflict:
@@ -299,7 +299,7 @@ func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo
 	case OutcomeNotFound:
 		level = slog.LevelDebug
 	}
-	if ctx.Value(withinKey{}) != nil {
+	if isWithin {
 		level = slog.LevelDebug
 	}
 	line := calllog.Call{

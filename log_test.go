@@ -16,6 +16,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // roundTripFunc is a RoundTripper made of a function.
@@ -120,6 +121,44 @@ func TestCallsAreLogged(t *testing.T) {
 			})
 		})
 	}
+}
+
+// spanLog writes the span of each record's context.
+type spanLog struct {
+	slog.Handler
+	lines *[]string
+}
+
+type spanKey struct{}
+
+func (l spanLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l spanLog) Handle(ctx context.Context, record slog.Record) error {
+	*l.lines = append(*l.lines, fmt.Sprintf("%s %v: %s", record.Level, ctx.Value(spanKey{}), record.Message))
+	return nil
+}
+
+// TestLogContext: the lines of a call, and of its attempts, have the context that Observe returned, so that a handler can add the span.
+// The query of a Resolve has its line at debug level, whatever that context is.
+func TestLogContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines []string
+		c := clienttest.NewClient(t, cardgateway.Config{
+			BaseURL: clienttest.BaseURL, Logger: slog.New(spanLog{slog.DiscardHandler, &lines}), HTTPClient: &http.Client{Transport: answering(200, page(orderRow(100, "1", "")))},
+			Observe: func(_ context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+				return context.WithValue(context.Background(), spanKey{}, op.Name), nil
+			},
+		})
+		if _, err := c.Resolve(t.Context(), paymentSentNow()); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"DEBUG SearchOrders: cardgateway attempt", "DEBUG SearchOrders: cardgateway call", "INFO Resolve: cardgateway call",
+		}
+		if diff := cmp.Diff(want, lines); diff != "" {
+			t.Errorf("log (-want +got):\n%s", diff)
+		}
+	})
 }
 
 // lineLog keeps what is logged at info level and above, in short.

@@ -67,6 +67,9 @@ func TestQueryAttempts(t *testing.T) {
 		{"408", []scripted{gives(408, ""), good}, cardgateway.RetryPolicy{}, 1, 408, cardgateway.ErrQueryFailed},
 		{"302", []scripted{gives(302, ""), good}, cardgateway.RetryPolicy{}, 1, 302, cardgateway.ErrQueryFailed},
 		{"201", []scripted{gives(201, foundOne), good}, cardgateway.RetryPolicy{}, 1, 201, cardgateway.ErrQueryFailed},
+		{"nothing", []scripted{gives(200, `{}`), good}, cardgateway.RetryPolicy{}, 1, 200, verdict.ErrNobodys},
+		{"code 100 without an id", []scripted{gives(200, `{"code":100}`), good}, cardgateway.RetryPolicy{}, 1, 200, verdict.ErrNobodys},
+		{"code 101 without an id", []scripted{gives(200, `{"code":101}`), good}, cardgateway.RetryPolicy{}, 1, 200, cardgateway.ErrQueryFailed},
 		{"another transaction", []scripted{gives(200, `{"code":100,"uniqueId":"2"}`), good}, cardgateway.RetryPolicy{}, 1, 200, verdict.ErrNotOurs},
 	}
 	for _, tt := range tests {

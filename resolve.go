@@ -22,8 +22,8 @@ type ResolveQuery struct {
 	OrderID       string
 	Amount        decimal.Decimal
 	Currency      string
-	// SentAt is a time before the payment was sent, and close to it; of one that was sent again, before the first time. A search reads one
-	// month from then. After about two years ErrNotFound is no longer possible.
+	// SentAt is a time before the payment was sent, and close to it; of one that was sent again, before the first time. A search reads from
+	// then until now, for two years at most: for an older payment ErrNotFound is not possible.
 	SentAt     time.Time
 	Wait       time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
 	HostedPage bool          // the cardholder pays on the hosted page, where a decline is one attempt; see Resolve

@@ -130,9 +130,9 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		case "isTest":
 			ok, _ = d.Bool(&t.IsTest)
 		case "appId":
-			ok = d.Digits((*string)(&t.AppID), maxAppID)
+			ok = d.AppID((*string)(&t.AppID))
 		case "uniqueId":
-			return d.uniqueID(&t.UniqueID), "is not a number of at most 128 digits"
+			return d.UniqueID(&t.UniqueID), "is not a number of at most 128 digits"
 		case "transactionId":
 			return d.ID(&t.TransactionID), "is not a text of at most 255 characters"
 		case "billDescription":
@@ -202,7 +202,7 @@ func refundRow(d *decoder, r *Refund) *badMember {
 			}
 			return d.ID(&r.MerchantRefundID), unreadable
 		case "uniqueId":
-			return d.uniqueID(&r.UniqueID), unreadable
+			return d.UniqueID(&r.UniqueID), unreadable
 		case "refundUniqueId":
 			return d.ID(&r.RefundUniqueID), unreadable
 		case "refundCurrency":
@@ -215,7 +215,7 @@ func refundRow(d *decoder, r *Refund) *badMember {
 		case "refundAt":
 			ok = d.wallTime(&r.RefundAt)
 		case "appId": // not in the interface
-			ok = d.Digits((*string)(&r.AppID), maxAppID)
+			ok = d.AppID((*string)(&r.AppID))
 		default:
 			d.Value()
 		}
@@ -280,9 +280,6 @@ func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []b
 }
 
 func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }
-
-// uniqueID reads the gateway's id. It must be digits only: in a path, other text could address another endpoint.
-func (d *decoder) uniqueID(dst *string) bool { return d.Digits(dst, maxID) }
 
 func (d *decoder) wallTime(dst *WallTime) bool {
 	s, ok := d.Scalar()

@@ -106,6 +106,8 @@ func (c *call) checkSingle(uniqueID string, decoded *response) error {
 	switch {
 	case decoded.bad != nil:
 		return c.failed("", decoded.bad.err())
+	case decoded.UniqueID == "" && !decoded.isFailure():
+		return c.failed("", verdict.ErrNobodys)
 	case decoded.UniqueID == "", decoded.UniqueID == uniqueID && decoded.namesNothingButUniqueID() && refuses:
 		return c.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
 	case decoded.UniqueID != uniqueID:
@@ -114,6 +116,11 @@ func (c *call) checkSingle(uniqueID string, decoded *response) error {
 		return c.failed("", verdict.ErrOtherApp)
 	}
 	return nil
+}
+
+// isFailure reports whether the code says that the query failed, or that there is no outcome.
+func (t *Transaction) isFailure() bool {
+	return t.Code != 0 && (t.State() == StateUnknown || t.State() == StateDeclined)
 }
 
 // notFound marks the error of a query whose response means "no such transaction": the published code 404 with HTTP

@@ -30,13 +30,6 @@ func Parse(body []byte, contentType string) (*Notification, error) {
 // maxBody is the size limit of a notification's body. The published examples have less than 1 KiB.
 const maxBody = 64 << 10
 
-// Limits of the members, in digits.
-const (
-	maxUniqueID = 128
-	maxAppID    = 32
-	maxCode     = 9
-)
-
 // likelyTokenMembers are tried in this order.
 var likelyTokenMembers = []string{
 	"token", "tokenization", "tokenId", "cardToken", "tokenizationId", "tokenizationToken", "paymentToken", "cardTokenId",
@@ -161,17 +154,15 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	case "transactionType":
 		ok = p.Text((*string)(&c.TransactionType))
 	case "code":
-		var code int64
-		code, _, ok = p.Int(maxCode)
-		c.Code = cardgateway.Code(code)
+		ok = p.Code((*int)(&c.Code))
 	case "message":
 		ok = p.Message(&c.Message)
 	case "isTest":
 		ok, _ = p.Bool(&c.IsTest)
 	case "appId":
-		ok = p.Digits((*string)(&c.AppID), maxAppID)
+		ok = p.AppID((*string)(&c.AppID))
 	case "uniqueId":
-		return p.Digits(&c.UniqueID, maxUniqueID), true
+		return p.UniqueID(&c.UniqueID), true
 	case "transactionId":
 		return p.ID(&c.TransactionID), true
 	case "refundUniqueId":

@@ -6,7 +6,7 @@ import "go.opentelemetry.io/otel/attribute"
 const (
 	// OperationKey is the client's method, such as TokenPayment.
 	OperationKey = attribute.Key("cardgateway.operation")
-	// OutcomeKey is one of the constants of type cardgateway.Outcome, or cardgateway.OutcomeInvalid.
+	// OutcomeKey is one of the constants of type cardgateway.Outcome.
 	OutcomeKey = attribute.Key("cardgateway.outcome")
 
 	// TransactionIDKey is the merchant's transaction id: of a payment, or the one that is searched for. Only spans have it.

@@ -71,7 +71,7 @@ var (
 	ErrOtherApp = errors.New("the response states another appId than the client has: see Config.AnyAppID")
 	errRedirect = errors.New("the response's redirectUrl is not an absolute http or https URL without user info")
 	errNowhere  = errors.New("the response asks for a redirect and has no redirectUrl")
-	errNobodys  = errors.New("the response does not say which transaction it is about")
+	ErrNobodys  = errors.New("the response does not say which transaction it is about")
 )
 
 // Of returns what the last attempt means and, if the verdict is not Accepted, WasDeclined or Refused, why. A response is
@@ -105,7 +105,7 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 	case says.State == Unclear:
 		return Unknown, ErrUnclear
 	case !says.HasMerchantID:
-		return Unknown, errNobodys
+		return Unknown, ErrNobodys
 	case says.State == Redirect && !says.HasRedirect:
 		return Unknown, errNowhere
 	}

@@ -21,6 +21,8 @@ const MaxID = 255
 
 const (
 	maxURL         = 2048 // characters of a URL that is read
+	maxUniqueID    = 128  // digits
+	maxAppID       = 32   // digits; the larger one if two are listed
 	maxCodeDigits  = 9    // of a result code; the longest documented one has 3
 	maxIntDigits   = 15   // fits an int64 of milliseconds, and any count
 	maxAmountWhole = 12   // Number(12,3), in digits before the point
@@ -172,6 +174,12 @@ func (r *Reader) Code(dst *int) bool {
 	*dst = int(n)
 	return ok
 }
+
+// UniqueID reads the gateway's id of a transaction. It must be digits only: in a path, other text could address another endpoint.
+func (r *Reader) UniqueID(dst *string) bool { return r.Digits(dst, maxUniqueID) }
+
+// AppID reads the id of a website app.
+func (r *Reader) AppID(dst *string) bool { return r.Digits(dst, maxAppID) }
 
 // Count reads a number of things. It also reports whether the member has a value.
 func (r *Reader) Count(dst *int) (ok, said bool) {
