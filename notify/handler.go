@@ -247,7 +247,7 @@ func (h *handler) handleOnce(ctx context.Context, n *Notification) (repeated boo
 	claim, err := h.opts.Deduper.Claim(ctx, key)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("notify: the Deduper could not claim a notification: %w", err)
+		return false, fmt.Errorf("%w: %w", errNoClaim, err)
 	case claim == ClaimHandled:
 		return true, nil
 	case claim != ClaimFresh:

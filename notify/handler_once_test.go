@@ -1,8 +1,10 @@
 package notify_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -71,6 +73,28 @@ func TestHandlerFailures(t *testing.T) {
 	s.expect(t, s.post("", approved), 200, 2)
 	if !s.infos[2].Repeated || s.infos[1].Repeated {
 		t.Errorf("repeated: got %v and %v, want false and true", s.infos[1].Repeated, s.infos[2].Repeated)
+	}
+}
+
+// brokenDeduper cannot claim anything.
+type brokenDeduper struct{ notify.Deduper }
+
+var errNoTable = errors.New("no such table")
+
+func (brokenDeduper) Claim(context.Context, string) (notify.ClaimResult, error) { return 0, errNoTable }
+
+// TestHandlerCannotClaim: a genuine notification that the Deduper cannot claim may be lost: each one is a warning.
+func TestHandlerCannotClaim(t *testing.T) {
+	logs := new(bytes.Buffer)
+	s := newShop(t, notify.Options{Deduper: brokenDeduper{}, Logger: slog.New(slog.NewTextHandler(logs, nil))})
+	for range 2 {
+		s.expect(t, s.post("", approved), 503, 0)
+	}
+	if err := s.infos[0].Err; !errors.Is(err, errNoTable) {
+		t.Errorf("error: got %v, want %v", err, errNoTable)
+	}
+	if n := strings.Count(logs.String(), "level=WARN"); n != 2 || !strings.Contains(logs.String(), errNoTable.Error()) {
+		t.Errorf("got %q, want two warnings", logs)
 	}
 }
 

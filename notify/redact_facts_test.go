@@ -2,10 +2,13 @@ package notify
 
 import (
 	"encoding/json"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -33,6 +36,9 @@ func TestRedactFacts(t *testing.T) {
 			}
 		}
 	}
+	n.Transaction.Raw = &cardgateway.RawResponse{
+		Body: `{"message":"made of ` + token + `"}`, RequestIDs: http.Header{"X-Request-Id": {token}},
+	}
 	redactFacts(n)
 	var kept []string
 	for name, v := range facts {
@@ -53,5 +59,9 @@ func TestRedactFacts(t *testing.T) {
 	extras, err := json.Marshal([]any{n.Transaction.Extra, n.Transaction.BillingAddress.Extra, n.Refund.Extra})
 	if err != nil || strings.Contains(string(extras), token) {
 		t.Errorf("further members: got %s, %v", extras, err)
+	}
+	response := cardgateway.RawResponse{Body: `{"message":"made of ***"}`, RequestIDs: http.Header{"X-Request-Id": {"***"}}}
+	if diff := cmp.Diff(response, *n.Transaction.Raw); diff != "" {
+		t.Errorf("the response (-want +got):\n%s", diff)
 	}
 }

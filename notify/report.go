@@ -49,7 +49,7 @@ var warnOnce = []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauth
 // the gateway confirmed, or are the first one with a reason of warnOnce.
 func (p *reporter) report(ctx context.Context, info Info) {
 	level := slog.LevelDebug
-	if errors.Is(info.Err, errNotHandled) || errors.Is(info.Err, errOtherToken) {
+	if errors.Is(info.Err, errNotHandled) || errors.Is(info.Err, errNoClaim) || errors.Is(info.Err, errOtherToken) {
 		level = slog.LevelWarn
 	}
 	if info.Throttled = errors.Is(info.Err, errThrottled); info.Throttled {

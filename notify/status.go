@@ -16,6 +16,7 @@ var (
 	errNoTokenURLs = errors.New("notify: Options.TokenURLs is not set")
 	errOtherToken  = errors.New("notify: the transaction has had another token before")
 	errNotHandled  = errors.New("notify: the notification was not handled")
+	errNoClaim     = errors.New("notify: the Deduper could not claim a notification")
 	errPanicked    = errors.New("notify: a function of the merchant panicked")
 	errClaimed     = errors.New("notify: the same event is being handled elsewhere")
 
@@ -28,7 +29,7 @@ func statusOf(err error) int {
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.Is(err, errNotHandled): // first: it can wrap any error of the merchant
+	case errors.Is(err, errNotHandled), errors.Is(err, errNoClaim): // first: they can wrap any error of the merchant
 		return http.StatusServiceUnavailable
 	case errors.Is(err, errNotVerified), errors.Is(err, errTokenURL):
 		return http.StatusForbidden
