@@ -106,6 +106,18 @@ func TestHostedRetryEnds(t *testing.T) {
 	}
 }
 
+// TestDirectPaymentsHaveNoRetry: only a payment on the hosted page has a card page to go back to, however its 3D authentication ends.
+func TestDirectPaymentsHaveNoRetry(t *testing.T) {
+	for _, approve := range []bool{true, false} {
+		g := New(Options{Cards: Cards{HostedRetry: true, SecureForEveryCard: true}})
+		secure := body("t", map[string]any{"card": cardBody(Declined), "secure": true, "browser": map[string]any{"userAgent": "x"}})
+		next, err := g.Authenticate(send(t, g, "POST", "/api/subscription", secure).str("redirectUrl"), approve)
+		if err != nil || strings.Contains(next, "/card/") {
+			t.Errorf("authenticated %t: it goes on at %q (%v), want the shop's page", approve, next, err)
+		}
+	}
+}
+
 // TestChoices tests the options for behaviour that the interface leaves open.
 func TestChoices(t *testing.T) {
 	secure := map[string]any{"secure": true, "browser": map[string]any{"userAgent": "x"}}

@@ -32,7 +32,7 @@ func (l *ledger) pay(c *call) reply {
 	switch {
 	case l.blocked(o, c.orderPaid):
 		l.finish(o, false, alreadyPaid)
-	case c.op == OpCreateSubscription || c.op == OpTokenPayment:
+	case c.op.isDirect():
 		l.useCard(o)
 	default:
 		l.openPage(o, stageCard)
@@ -132,7 +132,7 @@ func (l *ledger) authenticate(o *order, approve bool) {
 	switch {
 	case !approve:
 		l.finish(o, false, "3D authentication failed")
-		o.canRetry = l.opts.Cards.HostedRetry && o.op != OpCreateSubscription && o.op != OpTokenPayment
+		o.canRetry = l.mayRetry(o)
 	case l.blocked(o, l.paidOrders[o.orderID]):
 		l.finish(o, false, alreadyPaid)
 	case o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard:
@@ -161,11 +161,14 @@ func (l *ledger) charge(o *order) {
 		}
 	case outcome == Declined:
 		l.finish(o, false, "Declined")
-		o.canRetry = l.opts.Cards.HostedRetry && o.page != ""
+		o.canRetry = l.mayRetry(o)
 	default:
 		l.finish(o, true, "")
 	}
 }
+
+// mayRetry reports whether the cardholder may try another card after a decline.
+func (l *ledger) mayRetry(o *order) bool { return l.opts.Cards.HostedRetry && !o.op.isDirect() }
 
 // settle ends a transaction in processing.
 func (l *ledger) settle(o *order, approved bool) {
