@@ -162,7 +162,7 @@ func openBooks(t *testing.T, database string) *books.Books {
 func compare(t *testing.T, b *books.Books, l lists, now time.Time) (text string, found []string) {
 	t.Helper()
 	ctx, dir := t.Context(), t.TempDir()
-	source := func(name string, rows [][]string) books.ListSource {
+	source := func(kind, name string, rows [][]string) books.ListSource {
 		var text strings.Builder
 		if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
 			t.Fatal(err)
@@ -171,12 +171,10 @@ func compare(t *testing.T, b *books.Books, l lists, now time.Time) (text string,
 		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return books.ListSource{Path: path}
+		return books.ListSource{Kind: kind, Path: path}
 	}
-	if _, err := b.ImportPayments(ctx, source("payments.csv", l.payments)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.ImportRefunds(ctx, source("refunds.csv", l.refunds)); err != nil {
+	_, err := b.Import(ctx, source(books.PaymentList, "payments.csv", l.payments), source(books.RefundList, "refunds.csv", l.refunds))
+	if err != nil {
 		t.Fatal(err)
 	}
 	info, err := b.Info(ctx)

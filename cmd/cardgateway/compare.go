@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -79,23 +78,17 @@ func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 	return r, nil
 }
 
-// validate finds what is wrong whatever the database and the lists contain, before a copy is updated or a list is replaced.
-func (f *compareFlags) validate(c *call, zone *time.Location) error {
+// validate finds what is wrong with the flags, whatever the database and the lists contain. It returns where the lists are read from.
+func (f *compareFlags) validate(c *call, zone *time.Location) ([]books.ListSource, error) {
 	if f.Period.IsSet() {
 		if _, _, err := f.Period.Bounds(c.now(), zone); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if _, err := parseGrace(f.Grace); err != nil {
-		return err
+		return nil, err
 	}
-	for _, list := range [][2]string{{"--list", f.List}, {"--refund-list", f.RefundList}} {
-		if _, err := os.Stat(list[1]); list[1] != "" && err != nil {
-			return exit.Fail(exit.Failed, "%s: %s", list[0], terminal.Clean(err.Error()))
-		}
-	}
-	_, err := f.source()
-	return err
+	return f.sources(c)
 }
 
 // importAndPrepare is openAndImport with an open database.
@@ -111,10 +104,11 @@ func (c *call) importAndPrepare(f *compareFlags, b *books.Books) (*reconciliatio
 	if err != nil {
 		return nil, err
 	}
-	if err := f.validate(c, whole.From.Location()); err != nil {
+	sources, err := f.validate(c, whole.From.Location())
+	if err != nil {
 		return nil, err
 	}
-	if err := f.importLists(c, b); err != nil { // after the other inputs: it replaces the lists that were read before
+	if err := c.importLists(b, sources); err != nil { // after the other inputs: it replaces the lists that were read before
 		return nil, err
 	}
 	return c.newReconciliation(f, b, match.Options{Known: known, Copy: whole, ExcludeTest: f.ExcludeTest})

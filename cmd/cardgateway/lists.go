@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -21,8 +20,8 @@ import (
 type listsFlags struct {
 	As            string   `placeholder:"NAME" help:"Take the flags of your lists, and those below, from the section [reconcile.NAME] of the configuration file."`
 	List          string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your payments: transaction_id, amount, currency; optionally state, order, order_total, at."`
-	RefundList    string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your refunds: refund_id, amount, currency; optionally transaction_id, order, at."`
-	ListDSN       string   `section:"" name:"list-dsn" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN instead."`
+	RefundList    string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your refunds: refund_id, amount, currency; optionally order, at."`
+	ListDSN       string   `section:"" name:"list-dsn" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN or the section of --as instead."`
 	ListQuery     string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your payments in --list-dsn."`
 	RefundQuery   string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your refunds in --list-dsn."`
 	Columns       []string `section:"" placeholder:"OURS=YOURS" help:"Column names in your list of payments: transaction_id=Ref,amount=Total. An empty name after = means that there is no such column."`
@@ -39,64 +38,72 @@ func (l *listsFlags) isSet() bool {
 	return cmp.Or(l.As, l.List, l.RefundList, l.ListQuery, l.RefundQuery) != ""
 }
 
-// importLists reads the lists in the flags, and replaces those in the database by them.
-func (l *listsFlags) importLists(c *call, b *books.Books) error {
+// sources returns where the lists in the flags are read from. It opens nothing.
+func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 	dsn := cmp.Or(l.ListDSN, c.getenv(settings.Variable("list-dsn")))
 	switch {
-	case database.HasPassword(l.ListDSN):
-		return exit.Fail(exit.Failed, "--list-dsn contains a password, which every user of this machine could read: set %s instead", settings.Variable("list-dsn"))
 	case l.List != "" && l.ListQuery != "", l.RefundList != "" && l.RefundQuery != "":
-		return exit.Fail(exit.Failed, "a list is either a file or a query: set --list or --list-query, and --refund-list or --refund-query")
+		return nil, exit.Fail(exit.Failed, "a list is either a file or a query: set --list or --list-query, and --refund-list or --refund-query")
 	case l.ListQuery != "" || l.RefundQuery != "":
 		if dsn == "" {
-			return exit.Fail(exit.Failed, "--list-query and --refund-query require --list-dsn or %s", settings.Variable("list-dsn"))
+			return nil, exit.Fail(exit.Failed, "--list-query and --refund-query require --list-dsn or %s", settings.Variable("list-dsn"))
 		}
 	case l.ListDSN != "" && l.As == "": // a section sets it for every run
-		return exit.Fail(exit.Failed, "--list-dsn requires --list-query or --refund-query")
+		return nil, exit.Fail(exit.Failed, "--list-dsn requires --list-query or --refund-query")
 	}
-	source, err := l.source()
+	common, err := l.common()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, list := range []struct {
-		flag, path, query string
-		columnsFlag       string
-		columns           []string
-		read              func(context.Context, books.ListSource) (books.ListInfo, error)
+		kind, flag, path, query string
+		columnsFlag             string
+		columns                 []string
+		example                 string
 	}{
-		{"--list", l.List, l.ListQuery, "--columns", l.Columns, b.ImportPayments},
-		{"--refund-list", l.RefundList, l.RefundQuery, "--refund-columns", l.RefundColumns, b.ImportRefunds},
+		{books.PaymentList, "--list", l.List, l.ListQuery, "--columns", l.Columns, "transaction_id=Ref"},
+		{books.RefundList, "--refund-list", l.RefundList, l.RefundQuery, "--refund-columns", l.RefundColumns, "refund_id=Ref"},
 	} {
 		if list.path == "" && list.query == "" {
 			if len(list.columns) > 0 && l.As == "" {
-				return exit.Fail(exit.Failed, "%s requires %s", list.columnsFlag, list.flag)
+				return nil, exit.Fail(exit.Failed, "%s requires %s", list.columnsFlag, list.flag)
 			}
 			continue
 		}
-		source.Path, source.Query, source.DSN = list.path, list.query, ""
+		source := common
+		source.Kind, source.Path, source.Query = list.kind, list.path, list.query
 		if list.path == "" {
 			source.DSN = dsn
 		}
-		if source.Columns, err = mapping(list.columnsFlag, list.columns, "transaction_id=Ref"); err != nil {
-			return err
+		if source.Columns, err = mapping(list.columnsFlag, list.columns, list.example); err != nil {
+			return nil, err
 		}
-		info, err := list.read(c.ctx, source)
-		if err != nil {
-			return booksError(list.flag+": ", err)
-		}
-		c.say("%s: %s lines read from %s, %s not readable", list.flag, terminal.Thousands(info.Rows), terminal.Clean(info.Name), terminal.Thousands(info.Unreadable))
+		sources = append(sources, source)
+	}
+	return sources, nil
+}
+
+// importLists reads the lists, and replaces those in the database by them.
+func (c *call) importLists(b *books.Books, sources []books.ListSource) error {
+	infos, err := b.Import(c.ctx, sources...)
+	if err != nil {
+		return booksError("", err)
+	}
+	for i, info := range infos {
+		flag := sources[i].Flag()
+		c.say("%s: %s lines read from %s, %s not readable", flag, terminal.Thousands(info.Rows), terminal.Clean(info.Name), terminal.Thousands(info.Unreadable))
 		if info.First != "" {
-			c.say("%s: the first that is not readable is %s", list.flag, terminal.Clean(info.First))
+			c.say("%s: the first that is not readable is %s", flag, terminal.Clean(info.First))
 		}
 		if as := report.ReadAs(info.As); as != "" {
-			c.say("%s: %s", list.flag, terminal.Clean(as))
+			c.say("%s: %s", flag, terminal.Clean(as))
 		}
 	}
 	return nil
 }
 
-// source returns what is common to both lists.
-func (l *listsFlags) source() (s books.ListSource, err error) {
+// common returns what is common to both lists.
+func (l *listsFlags) common() (s books.ListSource, err error) {
 	s = books.ListSource{Currency: l.ListCurrency, DecimalComma: l.DecimalComma, Dates: l.Dates, States: map[string]string{}}
 	if l.ListZone != "" {
 		if s.Zone, err = time.LoadLocation(l.ListZone); err != nil {
@@ -127,7 +134,7 @@ func mapping(flag string, pairs []string, example string) (map[string]string, er
 }
 
 // readSection sets the flags that the section of --as sets, unless they are on the command line. A list on the command line replaces a
-// query in the section, and the other way round.
+// query in the section, and the other way round. On the command line, --list-dsn must not have a password.
 func (c *call) readSection(parsed *kong.Context) error {
 	flags, given, name := map[string]*kong.Flag{}, map[string]bool{}, ""
 	for _, flag := range parsed.Flags() {
@@ -138,13 +145,16 @@ func (c *call) readSection(parsed *kong.Context) error {
 			name = flag.Target.String()
 		}
 	}
-	if name == "" {
-		return nil
-	}
 	for _, at := range parsed.Path {
 		if at.Flag != nil {
 			given[at.Flag.Name] = true
 		}
+	}
+	if dsn := "list-dsn"; given[dsn] && flags[dsn] != nil && database.HasPassword(flags[dsn].Target.String()) {
+		return exit.Fail(exit.Failed, "--list-dsn contains a password, which every user of this machine could read: set %s instead", settings.Variable(dsn))
+	}
+	if name == "" {
+		return nil
 	}
 	for _, pair := range [][2]string{{"list", "list-query"}, {"refund-list", "refund-query"}} {
 		either := given[pair[0]] || given[pair[1]]

@@ -57,8 +57,12 @@ func (r *runCommand) Run(c *call) (err error) {
 	if options.From, options.Again, err = sync.times("--since", client.Location()); err != nil {
 		return err
 	}
-	if err := r.validate(c, client.Location()); err != nil { // an update can take hours
+	sources, err := r.validate(c, client.Location())
+	if err != nil {
 		return err
+	}
+	if err := books.CheckLists(c.ctx, sources...); err != nil { // an update can take hours
+		return booksError("", err)
 	}
 	if _, err := r.readKnown(); err != nil {
 		return err
@@ -71,6 +75,9 @@ func (r *runCommand) Run(c *call) (err error) {
 	other := c.toStderr()
 	err = sync.sync(other, b, options)
 	if c.metrics = other.metrics; err != nil {
+		if failed, ok := errors.AsType[*exit.Failure](err); ok && failed.Code == exit.Negative {
+			failed.Code = exit.Failed // rows are gone: nothing was compared
+		}
 		return err
 	}
 	m, err := c.importAndPrepare(&r.compareFlags, b)

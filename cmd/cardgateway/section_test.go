@@ -53,7 +53,7 @@ lists = "x"
 columns = ["a=b"]
 
 [reconcile.secret]
-list-dsn = "postgres://u:p@h/d"
+list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 `, known))
 	match := func(args ...string) result { return tool(t, env, append([]string{"reconcile", "match"}, args...)...) }
 	r := match("--as", "shop", "--list", path)
@@ -72,13 +72,20 @@ list-dsn = "postgres://u:p@h/d"
 		{"no such section", []string{"--as", "none"}, "there is no section [reconcile.none]; there are: query, secret, shop, type, wrong"},
 		{"no such setting", []string{"--as", "wrong"}, `section reconcile.wrong: there is no setting "lists"; there are columns, dates, decimal-comma, exclude-test, grace`},
 		{"not a string", []string{"--as", "type"}, `columns must be a string: columns = "value", as in the flag --columns`},
-		{"a password", []string{"--as", "secret", "--list-query", "x"}, "contains a password"},
+		{"a password", []string{"--list-dsn", "postgres://u:geheim@127.0.0.1:1/d", "--list-query", "x"}, "contains a password"},
+		{"a password in the file", []string{"--as", "secret", "--list-query", "x"}, "cannot be read from the postgres database 127.0.0.1:1/d"},
 		{"the query of the section", []string{"--as", "query"}, "shop.db"},
 		{"no state", []string{"--list", path, "--states", "x=paid"}, `"paid" is not a state; there are approved, declined, processing, redirect and unknown`},
 		{"no zone", []string{"--list", path, "--list-zone", "Berlin"}, `--list-zone: "Berlin" is not a time zone`},
 		{"no way to write dates", []string{"--list", path, "--dates", "d.m.y"}, "--dates"},
 	} {
-		t.Run(test.name, func(t *testing.T) { match(test.args...).want(t, exit.Failed, test.want) })
+		t.Run(test.name, func(t *testing.T) {
+			r := match(test.args...)
+			r.want(t, exit.Failed, test.want)
+			if strings.Contains(r.err, "geheim") {
+				t.Errorf("printed the password: %s", r.err)
+			}
+		})
 	}
 	t.Run("not a table", func(t *testing.T) {
 		env := m.inConfig(t, "reconcile = 'shop'\n")

@@ -45,7 +45,7 @@ func (x *reconciles) importLists(c *call, k *copied) {
 	if info, err := b.Info(context.Background()); err == nil && info.Zone != nil {
 		zone = k.location()
 	}
-	for i, read := range []func(context.Context, reconcile.ListSource) (reconcile.ListInfo, error){b.ImportPayments, b.ImportRefunds} {
+	for i, kind := range []string{reconcile.PaymentList, reconcile.RefundList} {
 		if i == 1 && k.shop.config.Reconcile.NoRefundList {
 			continue
 		}
@@ -54,7 +54,11 @@ func (x *reconciles) importLists(c *call, k *copied) {
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 			panic(err)
 		}
-		info, err := read(context.Background(), reconcile.ListSource{Path: path})
+		var info reconcile.ListInfo
+		infos, err := b.Import(context.Background(), reconcile.ListSource{Kind: kind, Path: path})
+		if err == nil {
+			info = infos[0]
+		}
 		x.w.tell("%s: a list is read: %d lines, %d unreadable, %v", k.shop.name, info.Rows, info.Unreadable, err)
 		if len(l.lines) == 0 && (i == 0 || len(l.unreadable) > 0) {
 			if _, refused := errors.AsType[*reconcile.Refused](err); !refused {

@@ -16,7 +16,7 @@ func TestUnreadableID(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		text := "amount,transaction_id,currency\n1,good,EUR\n1.5.5,t-1,EUR\n1,t-2,euro\n1,,EUR\n1,t-3\n1\n"
-		if _, err := b.ImportPayments(t.Context(), csvList(t, text)); err != nil {
+		if _, err := importOne(t.Context(), b, PaymentList, csvList(t, text)); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -34,7 +34,7 @@ func TestListsForMatching(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		text := "transaction_id,amount,currency,order,at\na,1,EUR,o-2,2026-10-02\nb,1,EUR,o-1,2026-10-01 08:00:00\nc,1,EUR,o-3,\nd,1,EUR,o-1,\ne,1,EUR,,\nf,1,EUR,,2026-10-09\ng,1,EUR,o-2,\n"
-		if _, err := b.ImportPayments(t.Context(), csvList(t, text)); err != nil {
+		if _, err := importOne(t.Context(), b, PaymentList, csvList(t, text)); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -68,11 +68,7 @@ func TestSpanWithoutTimes(t *testing.T) {
 			{RefundList, "refund_id,amount,currency\nr-1,1,EUR\nru-4,1,EUR\n", 1, 4},
 		} {
 			t.Run(test.list, func(t *testing.T) {
-				read := b.ImportPayments
-				if test.list == RefundList {
-					read = b.ImportRefunds
-				}
-				if _, err := read(t.Context(), csvList(t, test.text)); err != nil {
+				if _, err := importOne(t.Context(), b, test.list, csvList(t, test.text)); err != nil {
 					t.Fatal(err)
 				}
 				first, last, err := b.ListSpan(t.Context(), test.list)
@@ -94,15 +90,15 @@ func TestRows(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		at := plantCopy(t, b)
-		_, err := b.ImportPayments(t.Context(), csvList(t,
+		_, err := importOne(t.Context(), b, PaymentList, csvList(t,
 			"transaction_id,amount,currency,order\nb,x,EUR,\nlost,x,EUR,\nb,1,EUR,o\nlost,1,EUR,o\na,1,EUR,p\na,1,EUR,p\n"))
 		if err == nil {
-			_, err = b.ImportRefunds(t.Context(), csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\n"))
+			_, err = importOne(t.Context(), b, RefundList, csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\n"))
 		}
 		if _, refused := errors.AsType[*Refused](err); !refused { // no line can be read
 			t.Fatal(err)
 		}
-		_, err = b.ImportRefunds(t.Context(), csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\nr-9,1,EUR\n"))
+		_, err = importOne(t.Context(), b, RefundList, csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\nr-9,1,EUR\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var reader *lineReader
 		r, err := newCSV(strings.NewReader(text), func(titles []string) error {
-			columns, err := chooseColumns(titles, paymentColumns, map[string]string{"transaction_id": "a", "amount": "b"}, "EUR")
+			columns, err := new(ListSource).table().chooseColumns(titles, map[string]string{"transaction_id": "a", "amount": "b"}, "EUR")
 			reader = &lineReader{kind: PaymentList, columns: columns, currency: "EUR", zone: nil}
 			return err
 		})

@@ -18,13 +18,14 @@ import (
 
 // ListSource is the source of a list: a CSV file, or a database of the merchant.
 type ListSource struct {
+	Kind string // PaymentList or RefundList
 	Path string // a CSV file in UTF-8, with the column names in its first line
 
 	DSN   string // alternatively a SQLite file, postgres:// or mysql://; opened read-only
 	Query string // a SELECT statement or a table name
 
 	// Columns maps names of this program (transaction_id, amount, currency, state, order, order_total, at; for refunds refund_id,
-	// transaction_id, amount, currency, order, at) to those of the list. An empty name means that there is no such column.
+	// amount, currency, order, at) to those of the list. An empty name means that there is no such column.
 	// Other columns are found by their names, in any case, with or without "_", "-", "." and spaces.
 	Columns map[string]string
 
@@ -35,75 +36,126 @@ type ListSource struct {
 	States       map[string]string // states by the words of the list, in lower case; they come before the usual English words
 }
 
-// ImportPayments replaces the merchant's list of payments. Lines that cannot be parsed are stored as Unreadable. If none can
-// be, or there is none, or the list cannot be read, the error is a *Refused and the old list is kept.
-func (b *Books) ImportPayments(ctx context.Context, s ListSource) (ListInfo, error) {
-	return b.importList(ctx, s, listTable{PaymentList, "cardgateway_listed_payments",
-		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns})
-}
-
-// ImportRefunds replaces the merchant's list of refunds, as ImportPayments does for payments. The sign of amounts is ignored. The
-// list may have no lines.
-func (b *Books) ImportRefunds(ctx context.Context, s ListSource) (ListInfo, error) {
-	return b.importList(ctx, s, listTable{RefundList, "cardgateway_listed_refunds",
-		[]string{"line", "refund_id", "transaction_id", "amount", "currency", "order_id", "at", "until"}, refundColumns})
-}
-
-// listTable is the database table of a list.
+// listTable is the database table of a list, and the flags of the tool that concern it, for messages.
 type listTable struct {
-	kind, name string
-	columns    []string // line, one per understood column, and until after at
-	understood []listColumn
+	kind, name        string
+	flag, columnsFlag string
+	columns           []string // line, one per understood column, and until after at
+	understood        []listColumn
 }
 
-func (b *Books) importList(ctx context.Context, s ListSource, t listTable) (info ListInfo, err error) {
-	reader := &lineReader{kind: t.kind, currency: s.Currency, decimalComma: s.DecimalComma, zone: s.Zone, states: s.States, counts: map[string]int{}}
-	if reader.layouts, err = timeLayouts(s.Dates); err != nil {
-		return info, err
+func (s *ListSource) table() listTable {
+	if s.Kind == RefundList {
+		return listTable{RefundList, "cardgateway_listed_refunds", "--refund-list", "--refund-columns",
+			[]string{"line", "refund_id", "amount", "currency", "order_id", "at", "until"}, refundColumns}
 	}
-	if reader.zone == nil {
-		if reader.zone, err = b.zone(ctx); err != nil {
-			return info, err
+	return listTable{PaymentList, "cardgateway_listed_payments", "--list", "--columns",
+		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns}
+}
+
+// Flag returns the flag of the tool that names the list, for messages.
+func (s *ListSource) Flag() string { return s.table().flag }
+
+// Import replaces lists of the merchant: all of them, or none if one of them cannot be read. Lines that cannot be parsed are stored as
+// Unreadable. A list of which no line can be parsed is a *Refused, and so is a list of payments without lines; a list of refunds may
+// have none. The sign of the amounts of refunds is ignored.
+func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []ListInfo, err error) {
+	var lists []*openList
+	defer func() {
+		for _, l := range lists {
+			err = errors.Join(err, l.source.close())
+		}
+	}()
+	for i := range sources {
+		l, err := sources[i].open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, l)
+		if l.reader.zone == nil {
+			if l.reader.zone, err = b.zone(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
+	err = b.change(ctx, func(tx *sql.Tx) error {
+		for _, l := range lists {
+			if err := b.importLines(ctx, tx, l); err != nil {
+				return fmt.Errorf("%s: %w", l.flag, b.inWords(err))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, b.inWords(err)
+	}
+	for _, l := range lists {
+		infos = append(infos, l.info)
+	}
+	return infos, nil
+}
+
+// CheckLists returns why Import would refuse lists whatever their lines are: a file or a column that is missing, for example.
+func CheckLists(ctx context.Context, sources ...ListSource) error {
+	for i := range sources {
+		l, err := sources[i].open(ctx)
+		if err == nil {
+			err = l.source.close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openList is a list that is being read.
+type openList struct {
+	listTable
+	source lines
+	reader *lineReader
+	info   ListInfo
+}
+
+// open opens the list, and finds its columns.
+func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
+	l := &openList{listTable: s.table()}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", l.flag, err)
+		}
+	}()
+	l.reader = &lineReader{
+		kind: l.kind, columnsFlag: l.columnsFlag, currency: s.Currency, decimalComma: s.DecimalComma, zone: s.Zone, states: s.States,
+		counts: map[string]int{},
+	}
+	if l.reader.layouts, err = timeLayouts(s.Dates); err != nil {
+		return nil, err
+	}
 	choose := func(titles []string) (err error) {
-		reader.columns, err = chooseColumns(titles, t.understood, s.Columns, s.Currency)
+		l.reader.columns, err = l.chooseColumns(titles, s.Columns, s.Currency)
 		return err
 	}
-	source, name, err := s.open(ctx, choose)
-	if err != nil {
-		return info, err
-	}
-	defer func() { err = errors.Join(err, source.close()) }()
-	info = ListInfo{Name: name, ReadAt: time.Now(), As: ReadAs{Dates: s.Dates}}
+	l.info = ListInfo{Name: s.Query, ReadAt: time.Now(), As: ReadAs{Dates: s.Dates}}
 	if s.Zone != nil {
-		info.As.Zone = s.Zone.String()
+		l.info.As.Zone = s.Zone.String()
 	}
-	err = b.change(ctx, func(tx *sql.Tx) error { return b.importLines(ctx, tx, source, reader, t, &info) })
-	if err != nil {
-		return ListInfo{}, b.inWords(err)
-	}
-	return info, nil
-}
-
-// open opens the list. Name is its name in reports.
-func (s *ListSource) open(ctx context.Context, choose func(titles []string) error) (source lines, name string, err error) {
 	if s.DSN == "" {
-		name = filepath.Base(s.Path)
-		source, err = openCSV(s.Path, choose)
+		l.info.Name = filepath.Base(s.Path)
+		l.source, err = openCSV(s.Path, choose)
 	} else {
-		name = s.Query
-		source, err = openQuery(ctx, s.DSN, s.Query, choose)
+		l.source, err = openQuery(ctx, s.DSN, s.Query, choose)
 	}
 	if refused, ok := errors.AsType[*Refused](err); ok && !strings.HasPrefix(refused.Why, "--") {
-		err = &Refused{fmt.Sprintf("the list %s %s", name, refused.Why)}
+		err = &Refused{fmt.Sprintf("the list %s %s", l.info.Name, refused.Why)}
 	}
-	return source, name, err
+	return l, err
 }
 
-// importLines replaces the list, in one transaction.
-func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reader *lineReader, t listTable, info *ListInfo) error {
-	for _, statement := range []string{`DELETE FROM ` + t.name, `DELETE FROM cardgateway_unreadable WHERE kind = '` + t.kind + `'`} {
+// importLines replaces the list.
+func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error {
+	info := &l.info
+	for _, statement := range []string{`DELETE FROM ` + l.name, `DELETE FROM cardgateway_unreadable WHERE kind = '` + l.kind + `'`} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
@@ -112,7 +164,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 	var first *Unreadable
 	flush := func(least int) (err error) {
 		if len(good) >= least {
-			err = b.fill(ctx, tx, t.name, t.columns, good)
+			err = b.fill(ctx, tx, l.name, l.columns, good)
 			good = good[:0]
 		}
 		if len(bad) >= least && err == nil {
@@ -122,7 +174,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 		return err
 	}
 	for {
-		line, cells, err := source.next()
+		line, cells, err := l.source.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -133,13 +185,13 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 		} else if err != nil {
 			return fmt.Errorf("reading the list: %w", err)
 		} else {
-			row, unreadable = reader.read(line, cells)
+			row, unreadable = l.reader.read(line, cells)
 		}
 		if unreadable != nil {
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
-			bad = append(bad, record{t.kind, int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
+			bad = append(bad, record{l.kind, int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
 		} else {
 			info.Rows++
 			good = append(good, row)
@@ -154,14 +206,14 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 	if info.Rows == 0 && first != nil {
 		return &Refused{fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
 	}
-	if info.Rows == 0 && t.kind == PaymentList { // a merchant without refunds is usual
+	if info.Rows == 0 && l.kind == PaymentList { // a merchant without refunds is usual
 		return &Refused{fmt.Sprintf("the list %s has no lines below the column names", info.Name)}
 	}
 	if err := flush(0); err != nil {
 		return err
 	}
-	info.SHA256 = hex.EncodeToString(source.sum().Sum(nil))
-	info.As.States = reader.words()
+	info.SHA256 = hex.EncodeToString(l.source.sum().Sum(nil))
+	info.As.States = l.reader.words()
 	as, err := json.Marshal(info.As)
 	if err != nil {
 		return err
@@ -170,7 +222,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (kind) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, lines = excluded.lines, unreadable = excluded.unreadable,
 			read_as = excluded.read_as, read_at = excluded.read_at`,
-		t.kind, kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
+		l.kind, kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
 	return err
 }
 

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"context"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
@@ -71,11 +72,21 @@ func listed(t testing.TB, b *Books, kind Kind) []Line {
 
 var sameDecimal = cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })
 
+// importOne replaces one list.
+func importOne(ctx context.Context, b *Books, kind string, s ListSource) (ListInfo, error) {
+	s.Kind = kind
+	infos, err := b.Import(ctx, s)
+	if err != nil {
+		return ListInfo{}, err
+	}
+	return infos[0], nil
+}
+
 // TestImport reads lists with lines that are right and such that are not, and replaces them.
 func TestImport(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
-		if _, err := b.ImportPayments(t.Context(), csvList(t, "transaction_id,amount,currency\nold,1,EUR\nbad,x,EUR\n")); err != nil {
+		if _, err := importOne(t.Context(), b, PaymentList, csvList(t, "transaction_id,amount,currency\nold,1,EUR\nbad,x,EUR\n")); err != nil {
 			t.Fatal(err)
 		}
 		text := "\xef\xbb\xbf\"Transaction ID\";AMOUNT;Currency;Status;Order-ID;Date;Note;Card\r\n" +
@@ -92,7 +103,7 @@ func TestImport(t *testing.T) {
 			"t-\xff;1;EUR;;;;;\r\n" +
 			"t-2;3;EUR;;;;\xff\x00;\r\n"
 		source := csvList(t, text)
-		info, err := b.ImportPayments(t.Context(), source)
+		info, err := importOne(t.Context(), b, PaymentList, source)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +140,7 @@ func TestImport(t *testing.T) {
 		}
 
 		refunds := csvList(t, "refund id|Amount|transactionId|currency\nr-2|-1.5|t-2|EUR\nr-1|2|t-2|EUR\n")
-		if _, err := b.ImportRefunds(t.Context(), refunds); err != nil {
+		if _, err := importOne(t.Context(), b, RefundList, refunds); err != nil {
 			t.Fatal(err)
 		}
 		wantRefunds := []Line{
@@ -146,9 +157,60 @@ func TestImport(t *testing.T) {
 	})
 }
 
+// TestImportBoth: if one list cannot be read, neither is replaced.
+func TestImportBoth(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		source := func(kind, text string) ListSource {
+			s := csvList(t, text)
+			s.Kind = kind
+			return s
+		}
+		names := func() string {
+			return fmt.Sprint(listed(t, b, Payment)[0].ID, " ", listed(t, b, Refund)[0].ID)
+		}
+		payments, refunds := source(PaymentList, "transaction_id,amount,currency\nold,1,EUR\n"), source(RefundList, "refund_id,amount,currency\nr-old,1,EUR\n")
+		infos, err := b.Import(t.Context(), payments, refunds)
+		if err != nil || len(infos) != 2 || infos[1].Rows != 1 || names() != "old r-old" {
+			t.Fatalf("got %+v, %v, %s", infos, err, names())
+		}
+		payments = source(PaymentList, "transaction_id,amount,currency\nnew,1,EUR\n")
+		for _, tt := range []struct {
+			name, refunds, want string
+			columns             map[string]string
+			found               bool // by CheckLists
+		}{
+			{"no column", "Erstattung,amount,currency\nr-new,1,EUR\n", "--refund-list: the list list.csv has no column refund_id; it has \"Erstattung\", \"amount\", " +
+				"\"currency\". Name the column with --refund-columns refund_id=NAME", nil, true},
+			{"no such mapping", "refund_id,amount,currency\nr-new,1,EUR\n", "--refund-list: --refund-columns: there is no column \"nope\" to map; " +
+				"there are refund_id, amount, currency, order, at", map[string]string{"nope": "x"}, true},
+			{"mapped to no column", "refund_id,amount,currency\nr-new,1,EUR\n", "--refund-list: the list list.csv has no column \"X\", to which --refund-columns " +
+				"maps refund_id; it has \"refund_id\", \"amount\", \"currency\"", map[string]string{"refund_id": "X"}, true},
+			{"no line", "refund_id,amount,currency,at\nr-new,1,EUR,soon\n", "--refund-list: no line of the list list.csv can be read; line 2: at is not a time; write " +
+				"2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with --dates, such as --dates DD.MM.YYYY, or ignore the column with " +
+				"--refund-columns at=", nil, false},
+		} {
+			t.Run(tt.name, func(t *testing.T) {
+				refunds := source(RefundList, tt.refunds)
+				refunds.Columns = tt.columns
+				if err := CheckLists(t.Context(), payments, refunds); (err != nil) != tt.found || tt.found && err.Error() != tt.want {
+					t.Errorf("checked: got %v, want %s", err, tt.want)
+				}
+				_, err := b.Import(t.Context(), payments, refunds)
+				if _, refused := errors.AsType[*Refused](err); !refused || err.Error() != tt.want {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+				if names() != "old r-old" {
+					t.Errorf("the lists are now those with %s", names())
+				}
+			})
+		}
+	})
+}
+
 func TestImportRefused(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "books.db"))
-	if _, err := b.ImportPayments(t.Context(), csvList(t, "transaction_id,amount,currency\nold,1,EUR\n")); err != nil {
+	if _, err := importOne(t.Context(), b, PaymentList, csvList(t, "transaction_id,amount,currency\nold,1,EUR\n")); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -172,7 +234,7 @@ func TestImportRefused(t *testing.T) {
 			if test.change != nil {
 				test.change(&source)
 			}
-			_, err := b.ImportPayments(t.Context(), source)
+			_, err := importOne(t.Context(), b, PaymentList, source)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want in it %q", err, test.want)
 			}
@@ -192,7 +254,7 @@ func TestImportRefused(t *testing.T) {
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			test.source.Path = csvList(t, test.text).Path
-			if _, err := b.ImportPayments(t.Context(), test.source); err != nil {
+			if _, err := importOne(t.Context(), b, PaymentList, test.source); err != nil {
 				t.Fatal(err)
 			}
 			rows := listed(t, b, Payment)
@@ -265,7 +327,7 @@ func TestImportQuery(t *testing.T) {
 			}
 			b := open(t, filepath.Join(t.TempDir(), "books.db"))
 			for _, query := range []string{"paid", "SELECT * FROM paid WHERE amount < 1000 OR amount > 1000 ORDER BY currency, transactionId DESC"} {
-				info, err := b.ImportPayments(t.Context(), ListSource{DSN: test.dsn, Query: query})
+				info, err := importOne(t.Context(), b, PaymentList, ListSource{DSN: test.dsn, Query: query})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -279,7 +341,7 @@ func TestImportQuery(t *testing.T) {
 				}
 			}
 			for _, query := range []string{"DELETE FROM paid", "INSERT INTO paid VALUES ('x', 1, 'EUR', NULL, NULL)", "nothing", "SELECT 1; DROP TABLE paid", " "} {
-				if _, err := b.ImportPayments(t.Context(), ListSource{DSN: test.dsn, Query: query}); err == nil {
+				if _, err := importOne(t.Context(), b, PaymentList, ListSource{DSN: test.dsn, Query: query}); err == nil {
 					t.Errorf("%q: got no error", query)
 				}
 			}

@@ -27,7 +27,6 @@ var (
 	}
 	refundColumns = []listColumn{
 		{"refund_id", []string{"refund", "refundtransactionid", "merchantrefundid"}, true},
-		{"transaction_id", []string{"transaction", "merchanttransactionid"}, false},
 		{"amount", []string{"refundamount"}, true},
 		{"currency", []string{"refundcurrency"}, true},
 		{"order", []string{"orderid", "ordernumber"}, false},
@@ -58,24 +57,25 @@ func (c *chosen) index(name string) int {
 }
 
 // chooseColumns finds the columns among the titles of a list. Mapped is ListSource.Columns.
-func chooseColumns(titles []string, columns []listColumn, mapped map[string]string, currency string) (*chosen, error) {
+func (t listTable) chooseColumns(titles []string, mapped map[string]string, currency string) (*chosen, error) {
+	columns := t.understood
 	for _, name := range slices.Sorted(maps.Keys(mapped)) {
 		if !slices.ContainsFunc(columns, func(c listColumn) bool { return c.name == name }) {
-			return nil, &Refused{fmt.Sprintf("--columns: there is no column %q to map; there are %s", name, namesOf(columns))}
+			return nil, &Refused{fmt.Sprintf("%s: there is no column %q to map; there are %s", t.columnsFlag, name, namesOf(columns))}
 		}
 	}
 	c := &chosen{columns: columns, width: len(titles)}
 	taken := map[int]bool{}
 	for _, column := range columns {
-		at, err := findColumn(titles, column, mapped)
+		at, err := t.findColumn(titles, column, mapped)
 		if err != nil {
 			return nil, err
 		}
 		if at < 0 && column.required && !(column.name == "currency" && currency != "") {
-			return nil, &Refused{fmt.Sprintf("has no column %s; it has %s. Name the column with --columns %s=NAME", column.name, quoted(titles), column.name)}
+			return nil, &Refused{fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles), t.columnsFlag, column.name)}
 		}
 		if at >= 0 && taken[at] {
-			return nil, &Refused{fmt.Sprintf("--columns: the column %q is used twice", titles[at])}
+			return nil, &Refused{fmt.Sprintf("%s: the column %q is used twice", t.columnsFlag, titles[at])}
 		}
 		taken[at] = true
 		c.at = append(c.at, at)
@@ -84,7 +84,7 @@ func chooseColumns(titles []string, columns []listColumn, mapped map[string]stri
 }
 
 // findColumn returns the index of a column: the mapped one, or one with one of its names.
-func findColumn(titles []string, column listColumn, mapped map[string]string) (int, error) {
+func (t listTable) findColumn(titles []string, column listColumn, mapped map[string]string) (int, error) {
 	wanted := append([]string{plainName(column.name)}, column.also...)
 	title, isMapped := mapped[column.name]
 	if isMapped {
@@ -112,7 +112,7 @@ func findColumn(titles []string, column listColumn, mapped map[string]string) (i
 		}
 	}
 	if isMapped {
-		return -1, &Refused{fmt.Sprintf("has no column %q, to which --columns maps %s; it has %s", title, column.name, quoted(titles))}
+		return -1, &Refused{fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, t.columnsFlag, column.name, quoted(titles))}
 	}
 	return -1, nil
 }

@@ -17,6 +17,7 @@ import (
 // lineReader converts the lines of a list to database rows.
 type lineReader struct {
 	kind         string
+	columnsFlag  string // of the tool, for messages
 	columns      *chosen
 	currency     string // of all lines, if the list has no column for it
 	decimalComma bool
@@ -185,7 +186,7 @@ func (l *lineReader) readState(text string) (string, error) {
 		return state, nil
 	}
 	return "", errors.New("is not a state; say what your word means with --states, such as --states bezahlt=approved,storniert=declined, or ignore the column " +
-		"with --columns state=")
+		"with " + l.columnsFlag + " state=")
 }
 
 // IsState reports whether a text is the name of a state.

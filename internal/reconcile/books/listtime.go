@@ -50,7 +50,7 @@ func (l *lineReader) readTime(text string) (timeRange, error) {
 		}
 	}
 	return timeRange{}, errors.New("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with --dates, " +
-		"such as --dates DD.MM.YYYY, or ignore the column with --columns at=")
+		"such as --dates DD.MM.YYYY, or ignore the column with " + l.columnsFlag + " at=")
 }
 
 func oneTime(at time.Time) timeRange  { return timeRange{at, at} }

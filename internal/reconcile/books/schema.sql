@@ -102,7 +102,6 @@ CREATE TABLE cardgateway_listed_payments (
 CREATE TABLE cardgateway_listed_refunds (
     line           BIGINT NOT NULL PRIMARY KEY,
     refund_id      $TEXT  NOT NULL,
-    transaction_id $TEXT  NOT NULL,
     amount         $TEXT  NOT NULL,
     currency       $TEXT  NOT NULL,
     order_id       $TEXT  NOT NULL,
