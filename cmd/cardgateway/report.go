@@ -161,7 +161,7 @@ func (r *reconciliation) page(s *match.Summary, shown *report.Rows, days *report
 		Gateway: r.info.Gateway, AppID: r.info.AppID, Copy: r.options.Copy, LastSync: r.info.LastSync,
 		Payments: r.info.PaymentList, Refunds: r.info.RefundList, Known: r.flags.Known,
 		Summary: s, Rows: shown, Days: days, Notes: r.notes, OtherApps: r.otherApps,
-		CSV: name + ".csv", JSON: name + ".json", Command: command, Text: terminal.Clean,
+		CSV: name + ".csv", JSON: name + ".json", Command: command,
 		Demonstration: r.isDemonstration,
 	}
 }

@@ -43,6 +43,9 @@ const (
 	StateUnknown    = "unknown"
 )
 
+// openOrders is the condition for orders that are not final.
+const openOrders = `state IN ('` + StateProcessing + `', '` + StateRedirect + `', '` + StateUnknown + `')`
+
 // Line is a line of a list of the merchant.
 type Line struct {
 	Line     int    // line number in the file, or row number of the query; not 0

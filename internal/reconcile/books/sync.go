@@ -34,7 +34,7 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 	s := &syncer{Books: b, SyncOptions: o, copied: copied}
 	orders := rows[cardgateway.Transaction]{
 		table: &ordersTable,
-		open:  `state IN ('processing', 'redirect', 'unknown')`,
+		open:  openOrders,
 		walk: func(start, end time.Time, w cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
 			return o.Client.OrderWalk(cardgateway.OrderQuery{Start: start, End: end}, w)
 		},

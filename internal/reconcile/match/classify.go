@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -148,7 +148,7 @@ func (k *kindMatcher) state(p *pair) *Difference {
 	case state == books.StateApproved, state == books.StateDeclined:
 		d.Class = ClassState
 		if young && p.booked != books.StateApproved && p.booked != books.StateDeclined {
-			d.Class, d.Why = ClassTiming, "it became final within the last "+hours(k.Grace)+"; "+k.bothClocks(p.row.At)
+			d.Class, d.Why = ClassTiming, "it became final within the last "+terminal.Duration(k.Grace)+"; "+k.bothClocks(p.row.At)
 		}
 	case state != books.StateRedirect && (p.booked == books.StateApproved || p.booked == books.StateDeclined) && p.row.At.Before(k.Copy.To.Add(-books.AskFor)):
 		d.Class = ClassState
@@ -171,8 +171,6 @@ func (k *kindMatcher) onBothSides(p *pair) string {
 	}
 	return text
 }
-
-func hours(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
 
 // atEdge reports whether a row of the gateway is so near a limit of the period and of the list that its line may be outside the
 // list.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // charts are the charts of one currency.
@@ -32,8 +33,8 @@ func (p *Page) charts() (all []charts) {
 			total.refunded = total.refunded.Add(bars[i].refunded)
 		}
 		rate := acceptance(&total)
-		c := charts{Currency: p.Text(currency), Says: fmt.Sprintf("%s %s in %s; acceptance %s; refunded %s %s.",
-			amount.ForPeople(total.value, currency), p.Text(currency), plural(total.approved, "payment"), percentText(rate), amount.ForPeople(total.refunded, currency), p.Text(currency))}
+		c := charts{Currency: terminal.Clean(currency), Says: fmt.Sprintf("%s %s in %s; acceptance %s; refunded %s %s.",
+			amount.ForPeople(total.value, currency), terminal.Clean(currency), plural(total.approved, "payment"), percentText(rate), amount.ForPeople(total.refunded, currency), terminal.Clean(currency))}
 		inUnits := func(f float64) string { return short(f) }
 		c.Charts = []chart{
 			newChart("Value per "+unit, "value", of(func(d *dayOf) float64 { return d.value.InexactFloat64() }), starts, false, 0, inUnits),

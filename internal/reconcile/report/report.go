@@ -33,8 +33,6 @@ type Page struct {
 	CSVSum        string   // SHA-256 of the CSV, in hex; Finish sets it
 	JSONSum       string   // SHA-256 of the JSON
 	Command       string   // the command that creates this report again
-
-	Text func(string) string // cleans external text; nil leaves it unchanged
 }
 
 // rangeText formats the period, such as "October 2026".

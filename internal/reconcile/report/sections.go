@@ -53,7 +53,7 @@ func (p *Page) sections() (all []section) {
 				if missing := g.rows - len(rows); missing > 0 {
 					text := plural(missing, "difference") + inRefunds(g.class, g.kind)
 					if g.currency != "" {
-						text += " with a total of " + amount.ForPeople(rest, g.currency) + " " + p.Text(g.currency)
+						text += " with a total of " + amount.ForPeople(rest, g.currency) + " " + terminal.Clean(g.currency)
 					}
 					s.Rest = append(s.Rest, text)
 				}
@@ -115,9 +115,9 @@ func (p *Page) earlier() (e earlier) {
 }
 
 func (p *Page) row(d *match.Difference) row {
-	r := row{ID: p.Text(d.ID), Age: ageText(d.Age(p.Now)), None: "none", NoLine: "none"}
+	r := row{ID: terminal.Clean(d.ID), Age: ageText(d.Age(p.Now)), None: "none", NoLine: "none"}
 	if d.Currency != "" {
-		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + p.Text(d.Currency)
+		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + terminal.Clean(d.Currency)
 	}
 	if d.Paid != nil {
 		r.Gateway = append(r.Gateway, p.gatewayEntry(d.Paid, "payment "))
@@ -133,24 +133,24 @@ func (p *Page) row(d *match.Difference) row {
 		l := &d.Books[i]
 		e := entry{Details: "line " + lineNumber(l)}
 		if l.Currency != "" {
-			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + p.Text(l.Currency)
+			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + terminal.Clean(l.Currency)
 			if l.State != books.StateApproved {
-				e.Money += ", " + p.Text(l.State)
+				e.Money += ", " + terminal.Clean(l.State)
 			}
 		}
 		if !l.At.IsZero() {
 			e.Details += ", " + p.clock(l.At)
 		}
 		if l.ID != "" && l.ID != d.ID {
-			e.Details += ", " + p.Text(l.ID)
+			e.Details += ", " + terminal.Clean(l.ID)
 		}
 		if l.Order != "" && l.Order != d.ID {
-			e.Details += ", order " + p.Text(l.Order)
+			e.Details += ", order " + terminal.Clean(l.Order)
 		}
 		r.Books = append(r.Books, e)
 	}
 	if d.Known {
-		r.Why = append(r.Why, "Known: "+p.Text(d.Reason))
+		r.Why = append(r.Why, "Known: "+terminal.Clean(d.Reason))
 	}
 	if d.Kind == books.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.ClassRefundWithoutOrder) {
 		r.NoLine = "not compared" // only compared with its payment
@@ -158,27 +158,27 @@ func (p *Page) row(d *match.Difference) row {
 	switch {
 	case d.Class == match.ClassUnreadable: // the reason is about the line
 		r.None = "not compared"
-		r.Books[0].Details += ": " + p.Text(d.Why)
+		r.Books[0].Details += ": " + terminal.Clean(d.Why)
 	case d.Why != "":
-		r.Why = append(r.Why, p.Text(d.Why))
+		r.Why = append(r.Why, terminal.Clean(d.Why))
 	}
 	return r
 }
 
 func (p *Page) gatewayEntry(r *books.Row, kind string) entry {
-	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), p.Text(r.Currency), p.Text(r.State))}
+	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), terminal.Clean(r.Currency), terminal.Clean(r.State))}
 	var details []string
 	if !r.At.IsZero() {
 		details = append(details, p.clock(r.At))
 	}
 	if r.UniqueID != "" {
-		details = append(details, p.Text(r.UniqueID))
+		details = append(details, terminal.Clean(r.UniqueID))
 	}
 	if r.Payment != "" {
-		details = append(details, "of payment "+p.Text(r.Payment))
+		details = append(details, "of payment "+terminal.Clean(r.Payment))
 	}
 	if r.Card != "" {
-		details = append(details, "card "+p.Text(r.Card))
+		details = append(details, "card "+terminal.Clean(r.Card))
 	}
 	if r.Test && !p.Summary.OnlyTests {
 		details = append(details, "test payment")

@@ -57,9 +57,6 @@ type classRow struct {
 }
 
 func newView(p *Page) *view {
-	if p.Text == nil {
-		p.Text = func(s string) string { return s }
-	}
 	v := &view{Page: p, Range: p.rangeText(), Ages: match.Ages[:]}
 	v.Title = "Reconciliation, " + v.Range
 	v.verdict()
@@ -135,7 +132,7 @@ func (v *view) bridges() {
 	for i := range bridges {
 		b := &bridges[i]
 		currency := cmp.Or(b.Currency, "no currency")
-		shown := bridge{Kind: kinds[b.Kind], Currency: v.Text(currency)}
+		shown := bridge{Kind: kinds[b.Kind], Currency: terminal.Clean(currency)}
 		shown.Rows = append(shown.Rows, bridgeRow{Label: "Your books", Sum: amount.ForPeople(b.Books, b.Currency), IsTotal: true})
 		for _, step := range b.Steps {
 			label := about(step.Class).Title
@@ -153,7 +150,7 @@ func (v *view) bridges() {
 
 func (v *view) facts() {
 	add := func(term, format string, args ...any) {
-		v.Facts = append(v.Facts, fact{term, v.Text(fmt.Sprintf(format, args...))})
+		v.Facts = append(v.Facts, fact{term, terminal.Clean(fmt.Sprintf(format, args...))})
 	}
 	zone, offset := v.Period.From.Zone()
 	if !strings.HasPrefix(zone, "UTC") && zone != v.Period.From.Format("-07") {
@@ -191,7 +188,7 @@ func (v *view) facts() {
 	if v.Summary.Newer > 0 {
 		add("Lines that are newer than the copy", "%s, not compared", terminal.Thousands(v.Summary.Newer))
 	}
-	add("Grace period", "%s: so near a limit, a row without its counterpart is not checked", graceText(v.Grace))
+	add("Grace period", "%s: so near a limit, a row without its counterpart is not checked", terminal.Duration(v.Grace))
 	if v.Known != "" {
 		text := fmt.Sprintf("%s, %s marked", v.Known, plural(v.Summary.Known(), "difference"))
 		if n := len(v.Summary.Unused); n > 0 {
@@ -200,7 +197,7 @@ func (v *view) facts() {
 		add("Known differences", "%s", text)
 	}
 	if v.Command != "" {
-		v.Facts = append(v.Facts, fact{"To create this report again", v.Text(v.Command)})
+		v.Facts = append(v.Facts, fact{"To create this report again", terminal.Clean(v.Command)})
 	}
 }
 
@@ -230,7 +227,7 @@ func (v *view) class(a match.About, kind books.Kind) {
 		rows += c.Rows
 		known += c.Known
 		if c.Rows > 0 && c.Currency != "" {
-			row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+v.Text(c.Currency))
+			row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+terminal.Clean(c.Currency))
 		}
 		for i := range ages {
 			ages[i] += c.ByAge[i]

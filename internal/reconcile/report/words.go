@@ -73,8 +73,8 @@ func NotChecked(n int, grace time.Duration) string {
 	if n != 1 {
 		text = terminal.Thousands(n) + " payments or refunds near a limit of the period, your list or the copy have no counterpart; "
 	}
-	return text + "export a list that begins more than " + graceText(grace) +
-		" before the period and ends more than " + graceText(grace) + " after it, update the copy, and compare again"
+	return text + "export a list that begins more than " + terminal.Duration(grace) +
+		" before the period and ends more than " + terminal.Duration(grace) + " after it, update the copy, and compare again"
 }
 
 // EarlierText says what has become of what was open at the end of earlier months.
@@ -102,8 +102,6 @@ func ReadAs(as books.ReadAs) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-func graceText(grace time.Duration) string { return strings.TrimSuffix(grace.String(), "0m0s") }
 
 func signed(d decimal.Decimal, currency string) string {
 	if d.IsPositive() {

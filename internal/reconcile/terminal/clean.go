@@ -59,3 +59,14 @@ func Thousands(n int) string { return amount.Thousands(strconv.Itoa(n)) }
 
 // Wall formats a time as the gateway does.
 func Wall(t time.Time) string { return t.Format(time.DateTime) }
+
+// Duration writes a duration without the units at its end that are zero, such as 48h, 1h30m or 30m.
+func Duration(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []struct{ end, unit string }{{"m0s", "0s"}, {"h0m", "0m"}} {
+		if strings.HasSuffix(text, zero.end) {
+			text = strings.TrimSuffix(text, zero.unit)
+		}
+	}
+	return text
+}

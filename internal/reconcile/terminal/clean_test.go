@@ -1,6 +1,9 @@
 package terminal
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestCut(t *testing.T) {
 	for _, test := range []struct {
@@ -15,5 +18,19 @@ func TestCut(t *testing.T) {
 				t.Errorf("%q, %d: got %q, want %q", test.text, test.most, got, test.want)
 			}
 		})
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for _, tt := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{0, "0s"}, {48 * time.Hour, "48h"}, {90 * time.Minute, "1h30m"}, {30 * time.Minute, "30m"}, {10 * time.Hour, "10h"},
+		{20 * time.Second, "20s"}, {time.Hour + 10*time.Second, "1h0m10s"},
+	} {
+		if got := Duration(tt.d); got != tt.want {
+			t.Errorf("got %s, want %s", got, tt.want)
+		}
 	}
 }
