@@ -36,8 +36,12 @@ func (*checkCommand) Run(c *call) error {
 		return err
 	}
 	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
+	timeout, err := set.Timeout()
+	if err != nil {
+		return err
+	}
 	defaults := map[string]string{
-		"zone": client.Location().String(), "hosted-page-lifetime": client.HostedPageLifetime().String(), "timeout": "30s",
+		"zone": client.Location().String(), "hosted-page-lifetime": client.HostedPageLifetime().String(), "timeout": timeout.String(),
 	}
 	for _, s := range set.List {
 		value, from := terminal.Clean(s.Value), s.From

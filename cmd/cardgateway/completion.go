@@ -67,7 +67,7 @@ func completions(node *kong.Node) []completed {
 	for _, flag := range node.Flags {
 		at.flags = append(at.flags, candidate{
 			name: "--" + flag.Name, help: flag.Help, takesValue: !flag.IsBool(), values: valuesOf(flag.Value),
-			isFile: slices.Contains([]string{"FILE", "PLACE"}, flag.PlaceHolder),
+			isFile: slices.Contains([]string{"FILE", "DATABASE"}, flag.PlaceHolder),
 		})
 	}
 	return append([]completed{at}, all...)

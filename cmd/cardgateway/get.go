@@ -41,7 +41,7 @@ func (g *getCommand) Run(c *call) error {
 	}
 	var found []*cardgateway.Transaction
 	if g.ID != "" {
-		if err := checkUniqueID(g.ID); err != nil {
+		if err := c.checkUniqueID(g.ID); err != nil {
 			return err
 		}
 		t, err := client.GetTransaction(c.ctx, g.ID)
@@ -56,13 +56,13 @@ func (g *getCommand) Run(c *call) error {
 }
 
 // checkUniqueID rejects an id that the gateway cannot have given to a payment. Often it is the user's own.
-func checkUniqueID(id string) error {
+func (c *call) checkUniqueID(id string) error {
 	if strings.Trim(id, "0123456789") == "" {
 		return nil
 	}
 	own := terminal.Clean(id)
 	return exit.Fail(exit.Failed, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",
-		shell.Quote(own), shell.CommandLine("get", "--transaction="+own))
+		shell.Quote(own), shell.CommandLine(append([]string{"get", "--transaction=" + own}, c.settings.AsFlags()...)...))
 }
 
 // search finds all payments with the transactionId.

@@ -63,6 +63,14 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 				t.Errorf("show: got\n%s\nwant in it %q", r.out, words)
 			}
 		}
+		gateway := server.URL + "/"
+		r = tool(t, env, "journal", "show", "refused", "--timeout", "20s", "--gateway", gateway)
+		r.want(t, exit.OK)
+		if want := "cardgateway journal ack refused --state refused --timeout 20s --gateway " + gateway + "\n"; !strings.Contains(r.out, want) {
+			t.Errorf("show: got\n%s\nwant in it %q", r.out, want)
+		}
+		tool(t, env, "journal", "ack", "lost", "--state", "unknown", "--timeout", "20s").want(t, exit.Negative,
+			"the payment has no outcome yet; see cardgateway journal show lost --timeout 20s\n")
 		tool(t, env, "journal", "show", "nobody").want(t, exit.Negative, `has no payment and no refund "nobody"`)
 
 		prom := filepath.Join(t.TempDir(), "journal.prom")

@@ -54,12 +54,12 @@ func (a *journalAck) Run(c *call) (err error) {
 		c.say("it was acknowledged before")
 		return nil
 	case state == journal.Unknown:
-		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), shell.CommandFor("journal show", []string{a.ID}))
+		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), a.show(c))
 	}
 	err = j.Store.Ack(c.ctx, key, len(e.Evidence))
 	switch {
 	case errors.Is(err, journal.ErrChanged):
-		return exit.Fail(exit.Negative, "nothing was acknowledged: the entry has changed; see %s", shell.CommandFor("journal show", []string{a.ID}))
+		return exit.Fail(exit.Negative, "nothing was acknowledged: the entry has changed; see %s", a.show(c))
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "it is not certain that it was acknowledged", err)
 	}
@@ -69,6 +69,11 @@ func (a *journalAck) Run(c *call) (err error) {
 		c.say("the gateway is no longer queried for it")
 	}
 	return nil
+}
+
+// show returns the command that shows the entry.
+func (a *journalAck) show(c *call) string {
+	return shell.CommandFor("journal show", []string{a.ID}, a.forCommand(c)...)
 }
 
 func (a *journalAck) kind() string {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
@@ -11,6 +9,15 @@ import (
 // journalFlags are the flags of every journal command.
 type journalFlags struct {
 	Gateway string `placeholder:"URL" help:"Base URL under which the entries are stored, if the shop's program sets journal.Options.Gateway; default base-url."`
+}
+
+// forCommand returns the flags with which another journal command, which is printed, works on the same journal.
+func (f *journalFlags) forCommand(c *call) []string {
+	flags := c.settings.AsFlags()
+	if f.Gateway != "" {
+		flags = append(flags, "--gateway", f.Gateway)
+	}
+	return flags
 }
 
 // open opens the journal of the settings. It creates no file and no table.
@@ -22,7 +29,7 @@ func (f *journalFlags) open(c *call) (*shopjournal.Journal, error) {
 	place := set.Get(settings.Journal)
 	if place.Value == "" {
 		return nil, exit.Fail(exit.Failed, "journal is missing: set --journal, %s, or journal in %s", settings.Variable(settings.Journal),
-			cmp.Or(set.File, "the configuration file"))
+			set.FileName())
 	}
 	return shopjournal.Open(c.ctx, client, place, f.Gateway, c.getenv("MYSQL_PWD"))
 }

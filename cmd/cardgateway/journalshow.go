@@ -43,7 +43,7 @@ func (s *journalShow) Run(c *call) (err error) {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		shopjournal.Describe(out, e, s.Patience, j.Client, c.now())
+		shopjournal.Describe(out, e, s.Patience, j.Client, c.now(), s.forCommand(c))
 	}
 	if err := out.Flush(); err != nil {
 		return exit.CannotWrite("entry", err)

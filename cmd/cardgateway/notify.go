@@ -55,7 +55,11 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := newNotificationSender(c, set, "URL", n.URL, n.Format)
+	s, err := newNotificationSender(c, set, n.Format)
+	if err != nil {
+		return err
+	}
+	forwarder, err := relay.NewForwarder("URL", n.URL, s.timeout, c.now)
 	if err != nil {
 		return err
 	}
@@ -96,7 +100,7 @@ func (n *notifyCommand) Run(c *call) error {
 		if i > 0 {
 			line.Note += ", the same again"
 		}
-		if err := s.send(c.ctx, line, r.Header, body); err != nil {
+		if err := s.send(c.ctx, forwarder, line, r.Header, body); err != nil {
 			return err
 		}
 	}
@@ -176,7 +180,7 @@ func (n *notifyCommand) members(kind string, code cardgateway.Code, appID, token
 
 // notificationSender sends signed notifications to a handler, one after the other, and prints its responses.
 type notificationSender struct {
-	forwarder *relay.Forwarder
+	timeout   time.Duration
 	lines     *relay.Printer
 	secretKey string
 	hidden    relay.Hidden
@@ -185,7 +189,7 @@ type notificationSender struct {
 }
 
 // newNotificationSender creates a sender from the settings secret, zone and timeout. It needs no gateway.
-func newNotificationSender(c *call, set *settings.Settings, name, to, format string) (*notificationSender, error) {
+func newNotificationSender(c *call, set *settings.Settings, format string) (*notificationSender, error) {
 	secret := set.Get(settings.Secret).Value
 	if secret == "" {
 		return nil, exit.Fail(exit.Failed, "the secret key is missing, which signs notifications: set %s, or use --secret-file",
@@ -199,21 +203,17 @@ func newNotificationSender(c *call, set *settings.Settings, name, to, format str
 	if err != nil {
 		return nil, err
 	}
-	forwarder, err := relay.NewForwarder(name, to, timeout, c.now)
-	if err != nil {
-		return nil, err
-	}
 	return &notificationSender{
-		forwarder: forwarder, secretKey: secret, hidden: relay.Hide(secret, cardgateway.Token{}),
+		timeout: timeout, secretKey: secret, hidden: relay.Hide(secret, cardgateway.Token{}),
 		lines: &relay.Printer{Format: format, Zone: zone, Body: relay.LongestBody, Out: c.out},
 	}, nil
 }
 
 // send sends one notification, and prints a line for it and one for the response.
-func (s *notificationSender) send(ctx context.Context, line relay.EventLine, header http.Header, body []byte) error {
-	line.At = s.forwarder.Now()
+func (s *notificationSender) send(ctx context.Context, to *relay.Forwarder, line relay.EventLine, header http.Header, body []byte) error {
+	line.At = to.Now()
 	s.lines.Event(line)
-	a := s.forwarder.Send(ctx, header, "", body)
+	a := to.Send(ctx, header, "", body)
 	if ctx.Err() != nil {
 		return exit.Fail(exit.Interrupted, "interrupted; %d were sent", s.sent)
 	}
@@ -224,7 +224,7 @@ func (s *notificationSender) send(ctx context.Context, line relay.EventLine, hea
 	if a.Err != nil {
 		s.unreachable++
 	}
-	s.lines.Answer(relay.NewAnswerLine(line.Delivery, s.forwarder, a, s.hidden))
+	s.lines.Answer(relay.NewAnswerLine(line.Delivery, to, a, s.hidden))
 	if err := s.lines.Failure(); err != nil {
 		return exit.CannotWrite("lines", err)
 	}

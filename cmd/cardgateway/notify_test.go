@@ -237,22 +237,53 @@ func TestReplay(t *testing.T) {
 	wantWords(t, r.out, `<- 500 in \d+ ms +`+shop.URL+`/notify  \[n-1\]`)
 }
 
+// recordOf writes a record of listen.
+func recordOf(t *testing.T, path string, deliveries ...relay.Recorded) string {
+	t.Helper()
+	var text []byte
+	for _, d := range deliveries {
+		line, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestReplayToEach: without --to, each notification is sent to where it was forwarded to.
+func TestReplayToEach(t *testing.T) {
+	var first, second []*notify.Notification
+	one, other := newReceiver(t, verifying(t, &first)), newReceiver(t, verifying(t, &second))
+	delivery := func(n, to string) relay.Recorded {
+		return relay.Recorded{
+			Delivery: "n-" + n, To: to, Outcome: relay.Failed, Event: relay.Event{Kind: "payment", UniqueID: n}, ContentType: "application/json",
+			Body: map[string]json.RawMessage{"code": json.RawMessage("100"), "uniqueId": json.RawMessage(`"` + n + `"`)},
+		}
+	}
+	path := recordOf(t, filepath.Join(t.TempDir(), "events"), delivery("1", one.URL), delivery("2", other.URL))
+	for _, selected := range [][]string{{"n-1", "n-2"}, {"--failed"}} {
+		first, second = nil, nil
+		tool(t, noGateway(), append([]string{"replay", "--from", path}, selected...)...).want(t, exit.OK)
+		if len(first) != 1 || first[0].Claimed.UniqueID != "1" || len(second) != 1 || second[0].Claimed.UniqueID != "2" {
+			t.Errorf("%q: one got %d, the other %d", selected, len(first), len(second))
+		}
+	}
+	path = recordOf(t, path, delivery("1", one.URL), delivery("2", ""))
+	first = nil
+	tool(t, noGateway(), "replay", "--failed", "--from", path).want(t, exit.Failed, "the record does not say where n-2 was forwarded to: set --to")
+	if len(first) > 0 {
+		t.Errorf("sent %d nevertheless", len(first))
+	}
+}
+
 func TestReplayWrongUse(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, deliveries ...relay.Recorded) string {
-		path := filepath.Join(dir, name)
-		var text []byte
-		for _, d := range deliveries {
-			line, err := json.Marshal(d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = append(append(text, line...), '\n')
-		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
+		return recordOf(t, filepath.Join(dir, name), deliveries...)
 	}
 	body := map[string]json.RawMessage{"uniqueId": json.RawMessage(`"1"`)}
 	good := file("good", relay.Recorded{Delivery: "n-1", Outcome: relay.Held, Body: body}, relay.Recorded{Delivery: "n-2", Outcome: relay.Refused, RefusedBy: "signature"})
@@ -278,7 +309,7 @@ func TestReplayWrongUse(t *testing.T) {
 		{"no such record", []string{"n-1", "--from", filepath.Join(dir, "none")}, exit.Failed, "--from cannot be read"},
 		{"not there", []string{"n-1", "n-3", "--from", good}, exit.Failed, "n-3 is not in "},
 		{"refused", []string{"n-2", "--from", good, "--to", "http://127.0.0.1:1/"}, exit.Failed, "n-2 was refused (signature), so it is not replayed"},
-		{"nowhere", []string{"n-1", "--from", good}, exit.Failed, "the URL of the handler is missing: set --to http://localhost:8080/notify"},
+		{"nowhere", []string{"n-1", "--from", good}, exit.Failed, "the record does not say where n-1 was forwarded to: set --to http://localhost:8080/notify"},
 		{"twice", []string{"n-1", "--from", double}, exit.Failed, "n-1 is in "},
 		{"none failed", []string{"--failed", "--from", good}, exit.OK, "no notification failed"},
 		{"foreign", []string{"n-1", "--from", foreign}, exit.Failed, "is not a record of listen: line 1 is not a line of a record"},

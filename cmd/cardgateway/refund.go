@@ -19,6 +19,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/iso4217"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
@@ -60,13 +61,16 @@ type plan struct {
 
 // Run refunds a payment.
 func (r *refundCommand) Run(c *call) error {
-	if (r.Amount == "") == !r.All {
+	switch {
+	case r.Amount == "" && !r.All:
 		return exit.Fail(exit.Failed, "the amount is missing: set --amount 12.50, or --all")
+	case r.Amount != "" && r.All:
+		return exit.Fail(exit.Failed, "set either --amount or --all")
 	}
 	if r.Yes && r.RefundID == "" {
 		return exit.Fail(exit.Failed, "--yes requires --refund-id: without it, a script that runs twice would refund twice, with two ids")
 	}
-	if err := checkUniqueID(r.UniqueID); err != nil {
+	if err := c.checkUniqueID(r.UniqueID); err != nil {
 		return err
 	}
 	client, err := c.client()
@@ -127,12 +131,29 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 		if p.request.Amount, err = parseAmount(r.Amount); err != nil {
 			return nil, err
 		}
+		if err := checkRefundAmount(p.request.Amount, payment); err != nil {
+			return nil, err
+		}
 	}
 	if !p.left.IsPositive() || p.request.Amount.GreaterThan(p.left) {
 		return nil, exit.Fail(exit.Negative, "nothing was sent: of %s %s, %s was refunded before; %s can still be refunded", amount.Plain(payment.TransactionAmount),
 			terminal.Clean(payment.TransactionCurrency), amount.Plain(p.given), amount.Plain(p.left))
 	}
 	return p, nil
+}
+
+// checkRefundAmount rejects an amount that is not positive, or has more decimals than the currency, and the amount of the payment.
+func checkRefundAmount(back decimal.Decimal, payment *cardgateway.Transaction) error {
+	if !back.IsPositive() {
+		return exit.Fail(exit.Failed, "nothing was sent: --amount: must be above zero")
+	}
+	decimals, known := iso4217.Decimals(payment.TransactionCurrency)
+	decimals = max(decimals, -int(payment.TransactionAmount.Exponent()))
+	if known && !back.Equal(back.Truncate(int32(decimals))) {
+		return exit.Fail(exit.Failed, "nothing was sent: --amount: %s has more than the %d decimals of %s", amount.Plain(back), decimals,
+			terminal.Clean(payment.TransactionCurrency))
+	}
+	return nil
 }
 
 // print prints the payment, its earlier refunds, and the refund to be sent.

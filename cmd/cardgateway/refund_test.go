@@ -76,7 +76,10 @@ func TestRefundThatIsNotSent(t *testing.T) {
 		want string
 	}{
 		{"no amount", []string{id}, exit.Failed, "the amount is missing: set --amount 12.50, or --all"},
-		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.Failed, "the amount is missing"},
+		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.Failed, "set either --amount or --all"},
+		{"nothing", []string{id, "--amount", "0", "--refund-id", "r-1", "--yes"}, exit.Failed, "nothing was sent: --amount: must be above zero"},
+		{"decimals", []string{id, "--amount", "1.234", "--refund-id", "r-1", "--yes"}, exit.Failed,
+			"nothing was sent: --amount: 1.234 has more than the 2 decimals of EUR"},
 		{"no number", []string{id, "--amount", "1e3"}, exit.Failed, `--amount: "1e3" is not an amount`},
 		{"a script without an id", []string{id, "--amount", "1", "--yes"}, exit.Failed, "--yes requires --refund-id"},
 		{"nobody to ask", []string{id, "--amount", "1"}, exit.Failed, "nothing was sent: there is no terminal to confirm on"},

@@ -50,7 +50,7 @@ func (r *replayCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	wanted, to, err := r.choose()
+	wanted, err := r.choose()
 	if err != nil {
 		return err
 	}
@@ -58,38 +58,49 @@ func (r *replayCommand) Run(c *call) error {
 		c.say("no notification failed")
 		return nil
 	}
-	if r.To == "" && to == "" {
-		return exit.Fail(exit.Failed, "the URL of the handler is missing: set --to http://localhost:8080/notify")
-	}
-	s, err := newNotificationSender(c, set, "--to", cmp.Or(r.To, to), r.Format)
+	s, err := newNotificationSender(c, set, r.Format)
 	if err != nil {
 		return err
 	}
+	forwarders := map[string]*relay.Forwarder{}
+	for delivery, to := range wanted {
+		if to == "" {
+			return exit.Fail(exit.Failed, "the record does not say where %s was forwarded to: set --to http://localhost:8080/notify", delivery)
+		}
+		name := "--to"
+		if r.To == "" {
+			name = "the URL of " + delivery
+		}
+		if forwarders[to], err = relay.NewForwarder(name, to, s.timeout, c.now); err != nil {
+			return err
+		}
+	}
 	if err := r.each(func(d *relay.Recorded) error {
-		if !wanted[d.Delivery] {
+		to, ok := wanted[d.Delivery]
+		if !ok {
 			return nil
 		}
-		return s.replay(c, d)
+		return s.replay(c, forwarders[to], d)
 	}); err != nil {
 		return err
 	}
 	return s.result()
 }
 
-// choose returns the deliveries to send, and where the last of them was forwarded to.
-func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) {
-	wanted = map[string]bool{}
+// choose returns the deliveries to send, with the URL of each: that of --to, or the one that it was forwarded to.
+func (r *replayCommand) choose() (wanted map[string]string, err error) {
+	wanted = map[string]string{}
 	failures := map[string]*relay.Recorded{} // by event: the last failure
 	err = r.each(func(d *relay.Recorded) error {
 		switch {
 		case slices.Contains(r.Deliveries, d.Delivery):
-			if wanted[d.Delivery] {
+			if _, ok := wanted[d.Delivery]; ok {
 				return exit.Fail(exit.Failed, "%s is in %s twice: two programs wrote to the file at the same time", d.Delivery, terminal.Clean(r.From))
 			}
 			if d.Body == nil {
 				return exit.Fail(exit.Failed, "%s was refused (%s), so it is not replayed", d.Delivery, terminal.Clean(d.RefusedBy))
 			}
-			wanted[d.Delivery], to = true, cmp.Or(d.To, to)
+			wanted[d.Delivery] = cmp.Or(r.To, d.To)
 		case !r.Failed || d.Body == nil:
 		case d.Outcome == relay.Failed:
 			failures[d.Event.Key()] = &relay.Recorded{Delivery: d.Delivery, To: d.To}
@@ -99,14 +110,14 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 		return nil
 	})
 	for _, d := range failures {
-		wanted[d.Delivery], to = true, cmp.Or(d.To, to)
+		wanted[d.Delivery] = cmp.Or(r.To, d.To)
 	}
 	for _, name := range r.Deliveries {
-		if err == nil && !wanted[name] {
+		if _, ok := wanted[name]; !ok && err == nil {
 			err = exit.Fail(exit.Failed, "%s is not in %s", name, terminal.Clean(r.From))
 		}
 	}
-	return wanted, to, err
+	return wanted, err
 }
 
 // each calls do for every delivery in the record.
@@ -132,7 +143,7 @@ func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 }
 
 // replay signs and sends one delivery.
-func (s *notificationSender) replay(c *call, d *relay.Recorded) error {
+func (s *notificationSender) replay(c *call, to *relay.Forwarder, d *relay.Recorded) error {
 	body, err := relay.Signed(d, s.secretKey)
 	if err != nil {
 		return exit.Fail(exit.Failed, "%s cannot be replayed: %s", d.Delivery, terminal.Clean(err.Error()))
@@ -141,5 +152,5 @@ func (s *notificationSender) replay(c *call, d *relay.Recorded) error {
 	if len(d.Masked) > 0 {
 		line.Note += ", without " + strings.Join(d.Masked, ", ")
 	}
-	return s.send(c.ctx, line, http.Header{"Content-Type": {d.ContentType}}, body)
+	return s.send(c.ctx, to, line, http.Header{"Content-Type": {d.ContentType}}, body)
 }

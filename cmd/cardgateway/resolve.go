@@ -124,7 +124,7 @@ Example:
 
 // Run resolves a refund.
 func (r *resolveRefund) Run(c *call) error {
-	if err := checkUniqueID(r.UniqueID); err != nil {
+	if err := c.checkUniqueID(r.UniqueID); err != nil {
 		return err
 	}
 	client, err := c.client()

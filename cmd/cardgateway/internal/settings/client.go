@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -112,7 +111,7 @@ func (s *Settings) complete() error {
 	for _, name := range []string{"base-url", "app-id"} {
 		if s.Get(name).Value == "" {
 			missing = append(missing, fmt.Sprintf("%s is missing: set --%s, %s, or %s in %s",
-				name, name, Variable(name), name, cmp.Or(s.File, "a file that --config names")))
+				name, name, Variable(name), name, s.FileName()))
 		}
 	}
 	merchant, secret := s.Get("merchant-id"), s.Get(Secret)

@@ -19,7 +19,7 @@ type Flags struct {
 	Zone               string `placeholder:"NAME" help:"Time zone of the gateway, also used for your input and the output, such as Asia/Shanghai; default UTC+8."`
 	HostedPageLifetime string `name:"hosted-page-lifetime" placeholder:"DURATION" help:"Config.HostedPageLifetime of the shop's program: how long the cardholder can use the hosted page, such as 12h or 3d; default 24h."`
 	Timeout            string `placeholder:"DURATION" help:"Timeout of one request; default 30s."`
-	Journal            string `placeholder:"PLACE" help:"The shop's journal: a SQLite file, or postgres://... or mysql://... without a password."`
+	Journal            string `placeholder:"DATABASE" help:"The shop's journal: a SQLite file, or postgres://... or mysql://... without a password."`
 	DB                 string `name:"db" placeholder:"DATABASE" help:"Database for reconcile: a SQLite file, or postgres://user@host/database."`
 	MetricsFile        string `name:"metrics-file" placeholder:"FILE" file:"write" help:"Write metrics for the Prometheus node exporter to this file; its name must end with .prom."`
 	Verbose            bool   `short:"v" help:"Print a line on stderr for every request."`

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -17,6 +18,9 @@ type Settings struct {
 	verbose bool
 	stderr  io.Writer
 }
+
+// FileName returns the path of the configuration file, or words for it if there is none.
+func (s *Settings) FileName() string { return cmp.Or(s.File, "a file that --config names") }
 
 // Get returns the setting with a name.
 func (s *Settings) Get(name string) Setting {

@@ -15,9 +15,9 @@ import (
 )
 
 // Describe writes everything that is known about an entry, and what the journal does next. The client has the time zone of the
-// times, and the lifetime of the hosted page. It does not return errors of out: use a writer that keeps them, such as a bufio.Writer.
-func Describe(out io.Writer, e *journal.Entry, patience Patience, client *cardgateway.Client, now time.Time) {
-	d := describing{out, e, patience, client, now}
+// times, and the lifetime of the hosted page; flags are those of the commands that are named. It does not return errors of out: use a writer that keeps them, such as a bufio.Writer.
+func Describe(out io.Writer, e *journal.Entry, patience Patience, client *cardgateway.Client, now time.Time, flags []string) {
+	d := describing{out, e, patience, client, now, flags}
 	d.print()
 }
 
@@ -28,6 +28,7 @@ type describing struct {
 	patience Patience
 	client   *cardgateway.Client
 	now      time.Time
+	flags    []string // of the commands that it names, for the same journal
 }
 
 func (d *describing) print() {
@@ -115,7 +116,7 @@ func (d *describing) next() string {
 	if Kind(e) == "refund" {
 		flags = append(flags, "--refund")
 	}
-	ack := shell.CommandFor("journal ack", []string{idOf(e)}, flags...)
+	ack := shell.CommandFor("journal ack", []string{idOf(e)}, append(flags, d.flags...)...)
 	if !e.Unacked() {
 		return "nothing; Confirm can add what a notification or a walk shows later"
 	}
