@@ -19,7 +19,7 @@ type Options struct {
 	// Recover queries it again. Zero means that it queries once.
 	Wait time.Duration
 	// Parallel is how many payments Recover queries concurrently. The client's Limiter limits it further. Zero
-	// means 16.
+	// means 16; more than 1024 means 1024.
 	Parallel int
 	// WaitElsewhere is how long a call waits for the outcome of a payment that another process has in flight before
 	// it returns ErrOpen. Zero means 5 s, negative means not to wait.
@@ -56,6 +56,7 @@ const (
 	defaultAbsentAfter   = 24 * time.Hour
 	minAbsentAfter       = 15 * time.Minute
 	defaultParallel      = 16
+	mostParallel         = 1024
 	defaultWaitElsewhere = 5 * time.Second
 	defaultWriteTimeout  = 10 * time.Second
 	longestFlight        = 5 * time.Minute // a call does not wait for another process that submitted earlier than this
@@ -69,6 +70,7 @@ func (o Options) withDefaults() Options {
 	if o.Parallel <= 0 {
 		o.Parallel = defaultParallel
 	}
+	o.Parallel = min(o.Parallel, mostParallel)
 	if o.WaitElsewhere == 0 {
 		o.WaitElsewhere = defaultWaitElsewhere
 	}

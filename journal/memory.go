@@ -36,10 +36,12 @@ type remembered struct {
 	// when the version or the state is another one.
 	stored bool
 
-	asked    int64     // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
-	queryErr error     // of that query, if it failed
-	changed  int64     // the number of this process's latest change of the entry
-	unsent   *[]string // senders of calls that ended before they sent anything
+	asked        int64 // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
+	askedVersion int   // of the entry, at that time
+	queryErr     error // of that query, if it failed
+
+	changed int64     // the number of this process's latest change of the entry
+	unsent  *[]string // senders of calls that ended before they sent anything
 }
 
 func (m *memory) get(id ID) remembered {
@@ -127,10 +129,10 @@ func (m *memory) changedSince(id ID, then int64) bool {
 
 // due reports whether the last query was at least this long ago, or there was none. If so, it makes now the time of the last
 // query.
-func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
-	m.update(id, func(r *remembered) {
+func (m *memory) due(e *Entry, now time.Time, after time.Duration) (due bool) {
+	m.update(e.ID(), func(r *remembered) {
 		if due = r.asked == 0 || now.UnixNano()-r.asked >= int64(after); due {
-			r.asked = now.UnixNano()
+			r.asked, r.askedVersion = now.UnixNano(), e.version()
 		}
 	})
 	return due
@@ -138,7 +140,7 @@ func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
 
 // forgetQuery makes the next query due at once.
 func (m *memory) forgetQuery(id ID) {
-	m.update(id, func(r *remembered) { r.asked, r.queryErr = 0, nil })
+	m.update(id, func(r *remembered) { r.asked, r.askedVersion, r.queryErr = 0, 0, nil })
 }
 
 // setQueryErr remembers why the last query failed; nil means that it did not. When the gateway is down, the queries for very many

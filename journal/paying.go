@@ -40,7 +40,7 @@ func (r *runner) recordNeverBegun(ctx context.Context) {
 				if p.settled, err = r.j.beginUnsent(ctx, id); p.settled {
 					r.j.logNeverBegun(ctx, err)
 				} else {
-					failed = err // of the store or the gateway: the others would meet it too
+					failed, p.since = err, now // of the store or the gateway: others would meet it too. In case they do not, they go first next time
 				}
 			}
 			paying[id] = p
@@ -82,7 +82,9 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, err err
 	if err != nil || !created {
 		return err == nil, err
 	}
-	_, err = j.recordUnsent(ctx, e, e.project()) // if it fails, a query does it; see isKnownUnsent
+	if _, err = j.recordUnsent(ctx, e, e.project()); err == nil { // if it fails, a query does it; see isKnownUnsent
+		j.news.confirm(id)
+	}
 	return true, err
 }
 

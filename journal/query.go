@@ -11,19 +11,27 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// shouldAsk reports whether it is time to query the gateway for an entry. If so, it remembers that this is done now.
-func (j *Journal) shouldAsk(e *Entry) bool {
+// shouldAsk reports whether it is time to query the gateway for an entry; it always is for a planned query. If so, it remembers that
+// this is done now.
+func (j *Journal) shouldAsk(e *Entry, planned bool) bool {
 	known := e.project()
 	if !known.queryable() || j.calls.inFlight(e.ID()) {
 		return false
 	}
 	age := j.clock.earliest().Sub(known.intent.At)
-	return j.memory.due(e.ID(), j.clock.now(), age/8)
+	pause := age / 8
+	if old := age - j.opts.AbsentAfter; old >= 0 && known.state == Unknown {
+		pause = min(pause, old) // the first query that can presume it absent is not put off
+	}
+	if planned {
+		pause = 0
+	}
+	return j.memory.due(e, j.clock.now(), pause)
 }
 
 // query queries the gateway for a payment or a refund, and returns the entry with what the gateway returned. The error queryErr
-// says why it did not tell the outcome.
-func (j *Journal) query(ctx context.Context, e Entry) (_ Entry, queryErr, err error) {
+// says why it did not tell the outcome. If limit is not zero, a query takes no longer.
+func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ Entry, queryErr, err error) {
 	known := e.project()
 	if j.isKnownUnsent(known) {
 		e, err = j.recordUnsent(ctx, e, known)
@@ -31,7 +39,7 @@ func (j *Journal) query(ctx context.Context, e Entry) (_ Entry, queryErr, err er
 	}
 	queries, absent := known.queries(), 0
 	for _, at := range queries {
-		got, failed := j.resolve(ctx, known, at)
+		got, failed := j.resolve(ctx, known, at, limit)
 		if ctx.Err() != nil {
 			j.memory.forgetQuery(e.ID()) // the query was interrupted
 			return e, ctx.Err(), ctx.Err()
@@ -54,7 +62,12 @@ func (j *Journal) query(ctx context.Context, e Entry) (_ Entry, queryErr, err er
 }
 
 // resolve queries the gateway for a payment or a refund that was sent at a time.
-func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time) (gatewayResult, error) {
+func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, limit time.Duration) (gatewayResult, error) {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	in := &known.intent
 	if in.ID.Refund {
 		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
@@ -78,7 +91,7 @@ func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time) 
 // queryRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
 // means that the payment must not be submitted with this intent: the gateway may have it after all.
 func (j *Journal) queryRefused(ctx context.Context, e Entry, in *Intent) (Entry, error) {
-	e, queryErr, err := j.query(ctx, e)
+	e, queryErr, err := j.query(ctx, e, 0)
 	if err != nil {
 		return e, in.notSent(err)
 	}

@@ -40,6 +40,8 @@ func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 type recovering struct {
 	list     func(context.Context, Shop) iter.Seq2[Entry, error]
 	queries  bool // it queries the gateway for what is due
+	planned  bool // everything is due, and a query is short; see Run
+	settled  bool // it yields only what has an outcome
 	observed bool // it lists everything, so that Options.Observe is called at its end
 	holder   string
 	// While the loop waits for an entry, it calls woken whenever wake can be received from.
@@ -102,18 +104,22 @@ func (r *recovery) read() {
 	places := make(chan struct{}, r.j.opts.Parallel)
 	for e, err := range r.list(r.ctx, r.j.shop) {
 		item := &recovered{entry: e, err: err, asOf: time.Now()}
-		if err == nil && r.queries && r.j.shouldAsk(&e) {
+		if err == nil && r.queries && r.j.shouldAsk(&e, r.planned) {
 			select {
 			case places <- struct{}{}:
 			case <-r.ctx.Done():
 				r.j.memory.forgetQuery(e.ID())
 				return
 			}
+			var limit time.Duration
+			if r.planned {
+				limit = soonLimit + r.j.opts.Wait
+			}
 			r.asking.Add(1)
 			item.ended = async(func() {
 				defer r.asking.Done()
 				defer func() { <-places }()
-				item.entry, _, item.err = r.j.query(r.ctx, e) // memory keeps the error of the query, until the next one
+				item.entry, _, item.err = r.j.query(r.ctx, e, limit) // memory keeps the error of the query, until the next one
 				item.asOf = time.Now()
 			})
 		}
@@ -155,6 +161,9 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 			continue
 		}
 		known := e.project()
+		if r.settled && !known.final() {
+			continue
+		}
 		e.queryErr = r.j.memory.get(e.ID()).queryErr
 		r.info.count(&e, known)
 		r.j.memory.returned(&e, known)

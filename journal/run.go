@@ -20,8 +20,8 @@ import (
 //
 // Run does what Recover does at once and then at the given interval; if every is zero, it means a minute. In between,
 // it reports at once what Confirm and ConfirmRefund of this Journal have recorded. When a call of this Journal ends with an unknown
-// outcome, Run queries the gateway half a second later, and then after 1, 2, 4 seconds and so on, up to the interval. That is
-// so for about 1,000 payments at a time; the others wait for the interval.
+// outcome, Run queries the gateway half a second later, and then after 1, 2, 4 seconds and so on, up to the interval, for up to 5
+// seconds each, and Options.Wait. That is so for about 1,000 payments at a time; the others wait for the interval.
 //
 // Every process of the shop may call Run if the store is also a LeaseStore, as all stores of this module are. One of them works,
 // and the others stand by. If it ends, another one takes over within two seconds; if it is killed, stopped or loses the database,
@@ -46,6 +46,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 		every = time.Minute
 	}
 	r := &runner{j: j, every: every, report: report, soon: make(map[ID]soonQuery), failed: make(map[ID]int)}
+	defer r.stopLooking()
 	if store, ok := j.store.(LeaseStore); ok {
 		r.runLeased(ctx, newLease(j, store))
 	} else {
@@ -66,7 +67,8 @@ type runner struct {
 	listAt   time.Time       // not before this time
 	reported time.Duration   // how long report has run, in all
 	failed   map[ID]int      // versions for which report has returned an error, at most mostNews: they wait for the next Recover
-	paying   map[ID]payingID // of recordNeverBegun
+	looking  <-chan ending   // of recordNeverBegun; nil if it was not called yet
+	paying   map[ID]payingID // of recordNeverBegun, which alone uses it
 }
 
 // soonQuery is a query that is due before the next Recover.
@@ -81,6 +83,8 @@ const (
 	firstQuery = 500 * time.Millisecond
 	// mostSoon limits how many ids are queried before the next Recover.
 	mostSoon = mostNews
+	// soonLimit is how long a planned query waits for the gateway, beside Options.Wait: the next one follows soon, and others wait for it.
+	soonLimit = 5 * time.Second
 	// listPause is the shortest time between two lists that changes elsewhere cause. After a long list it is four times as
 	// long as that took, so that listing takes at most a fifth of the time.
 	listPause = 100 * time.Millisecond
@@ -90,9 +94,9 @@ const (
 func (r *runner) work(ctx context.Context) {
 	for next := time.Now(); ctx.Err() == nil; r.wait(ctx, next) {
 		if !time.Now().Before(next) {
-			r.meanwhile(ctx, func() { r.recordNeverBegun(ctx) })
+			r.lookForNeverBegun(ctx)
 			r.list, r.failed = false, make(map[ID]int)
-			r.pass(ctx, recovering{list: r.j.store.Unacked, queries: true, observed: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}, nil)
+			r.recover(ctx)
 			next = time.Now().Add(r.every)
 		}
 		r.reportNews(ctx)
@@ -100,16 +104,48 @@ func (r *runner) work(ctx context.Context) {
 	}
 }
 
-// meanwhile does something that can be slow, and reports news until it is done.
-func (r *runner) meanwhile(ctx context.Context, slow func()) {
-	for done := async(slow); ; {
-		select {
-		case end := <-done:
-			end.rethrow()
-			return
-		case <-r.j.news.wake:
-			r.reportNews(ctx)
+// recover does what Recover does. A gateway that does not answer can hold that up for hours if much is open. So meanwhile it reports
+// news, makes the planned queries, and reports what has an outcome: after a second, and then at the interval.
+func (r *runner) recover(ctx context.Context) {
+	const first = time.Second
+	all := recovering{list: r.j.store.Unacked, queries: true, observed: true, wake: r.j.news.wake}
+	settled := recovering{list: r.j.store.Unacked, settled: true}
+	settledAt := time.Now().Add(first)
+	wake := time.AfterFunc(first, r.j.news.signal)
+	defer wake.Stop()
+	all.woken = func() {
+		if !time.Now().Before(settledAt) {
+			r.pass(ctx, settled, nil)
+			r.failed = make(map[ID]int)
+			settledAt = time.Now().Add(r.every)
+			wake.Reset(r.every)
 		}
+		r.reportNews(ctx)
+		r.querySoon(ctx)
+	}
+	r.pass(ctx, all, nil)
+}
+
+// lookForNeverBegun calls recordNeverBegun, unless it is still running: the merchant's database, or a query for each of many ids, can
+// be slow, and nothing else waits for that.
+func (r *runner) lookForNeverBegun(ctx context.Context) {
+	select {
+	case end := <-r.looking:
+		end.rethrow()
+	default:
+		if r.looking != nil {
+			return
+		}
+	}
+	r.looking = async(func() { r.recordNeverBegun(ctx) })
+}
+
+// stopLooking waits for recordNeverBegun, whose context has ended, for up to freshFor: Options.Paying may ignore its context.
+func (r *runner) stopLooking() {
+	select {
+	case end := <-r.looking:
+		end.rethrow()
+	case <-time.After(freshFor):
 	}
 }
 
@@ -141,8 +177,8 @@ func (r *runner) reportNews(ctx context.Context) {
 	case r.list && !begun.Before(r.listAt):
 		r.list = false
 		r.pass(ctx, recovering{list: r.j.store.Unacked}, func(e *Entry) {
-			if known := e.project(); known.state == Unknown && known.answered && r.j.memory.get(e.ID()).asked == 0 {
-				r.querySoonAfter(e.ID(), firstQuery) // a call in another process has ended so
+			if known := e.project(); known.state == Unknown && known.answeredAt > r.j.memory.get(e.ID()).askedVersion {
+				r.querySoonAfter(e.ID(), firstQuery) // a call in another process has ended so since the last query
 			}
 		})
 		listing := time.Since(begun) - (r.reported - reported) // the merchant's time is not part of it
@@ -156,6 +192,7 @@ func (r *runner) reportNews(ctx context.Context) {
 func (r *runner) querySoonAfter(id ID, pause time.Duration) {
 	if _, planned := r.soon[id]; pause < r.every && (planned || len(r.soon) < mostSoon) {
 		r.soon[id] = soonQuery{time.Now().Add(pause), pause}
+		time.AfterFunc(pause, r.j.news.signal) // a Recover may be waiting for other queries
 	}
 }
 
@@ -173,7 +210,7 @@ func (r *runner) querySoon(ctx context.Context) {
 		return
 	}
 	sortIDs(due)
-	what := recovering{list: r.j.entries(due), queries: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}
+	what := recovering{list: r.j.entries(due), queries: true, planned: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}
 	r.pass(ctx, what, func(e *Entry) {
 		if e.State() == Unknown {
 			r.querySoonAfter(e.ID(), 2*pauses[e.ID()])

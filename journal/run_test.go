@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -211,7 +212,7 @@ func TestRecoverTellsWhy(t *testing.T) {
 // TestRecoverInParallel: as many payments as Options.Parallel says are queried concurrently, and they are yielded in
 // order.
 func TestRecoverInParallel(t *testing.T) {
-	for _, parallel := range []int{1, 5, 0} {
+	for _, parallel := range []int{1, 5, 0, math.MaxInt} {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 				const n = 100
@@ -228,7 +229,7 @@ func TestRecoverInParallel(t *testing.T) {
 				if parallel == 0 {
 					want = 16
 				}
-				if seconds := (n + want - 1) / want; took != time.Duration(seconds)*time.Second {
+				if seconds := (n-1)/want + 1; took != time.Duration(seconds)*time.Second {
 					t.Errorf("took %v, want %d s", took, seconds)
 				}
 				for i, e := range all {

@@ -31,10 +31,13 @@ type projection struct {
 	sent     []submission // all that may have been sent. One that was refused may have been processed all the same: a refusal is no proof
 	sentAt   time.Time    // the first time that it may have been sent
 	once     bool         // at most one submission may have been sent: a decline can only belong to that one
-	answered bool         // the result of the latest submission's call is recorded, even if it is unknown
-	invalid  bool         // the latest submission violated a limit
-	seen     bool         // the gateway has returned the id in some form
-	deciding *Evidence    // the evidence that determines state; nil if only the intent does
+	version  int          // how much evidence there is
+	// answeredAt is the version with which the result of the latest submission's call was recorded, even if it is unknown. Zero means
+	// that it was not.
+	answeredAt int
+	invalid    bool      // the latest submission violated a limit
+	seen       bool      // the gateway has returned the id in some form
+	deciding   *Evidence // the evidence that determines state; nil if only the intent does
 
 	earlier  *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
 	ruledOut bool        // since the latest submission, state has been one that a success contradicts
@@ -68,12 +71,15 @@ func (e *Entry) project() *projection {
 // "Back" is the result before the latest submission, if that submission may have been sent. NotSent and Refused count only for
 // the latest submission. A success is a conflict also if a state that it contradicts came before, since that submission.
 func (p *projection) add(ev *Evidence) {
+	p.version++
 	if ev.Source == SourceSubmission {
 		p.submit(ev)
 		return
 	}
 	p.seen = p.seen || ev.Seen
-	p.answered = p.answered || ev.Source == SourceAnswer && ev.Sender == p.intent.Sender
+	if p.answeredAt == 0 && ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
+		p.answeredAt = p.version
+	}
 	switch ev.State {
 	case NotSent, Refused:
 		p.addDenial(ev)
@@ -102,7 +108,7 @@ func (p *projection) submit(ev *Evidence) {
 	p.sent = append(p.sent, submission{ev.Submission.Sender, ev.Submission.At})
 	earlier := *p
 	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
-	p.intent, p.answered, p.invalid, p.ruledOut = *ev.Submission, false, false, false
+	p.intent, p.answeredAt, p.invalid, p.ruledOut = *ev.Submission, 0, false, false
 }
 
 // addDenial adds that a submission was not sent, or was refused. That says nothing about earlier submissions: if one of them

@@ -174,25 +174,6 @@ func TestRunWakesInRecover(t *testing.T) {
 	})
 }
 
-// TestRunWakesWhilePaying: and while Options.Paying is slow.
-func TestRunWakesWhilePaying(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.loseNext(sandbox.CommitNever)
-		_, _ = s.pay("a", approved)
-		j := s.restarted(journal.Options{Paying: func(ctx context.Context) ([]journal.ID, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}})
-		told := running(t, j, time.Hour, nil)
-		time.Sleep(time.Minute)
-		confirm(t, j, "a")
-		synctest.Wait()
-		if want := []string{"a succeeded"}; !slices.Equal(told.all(), want) {
-			t.Errorf("reported %q, want %q", told.all(), want)
-		}
-	})
-}
-
 // TestConfirmedWhileReporting: what is confirmed while report is called is reported afterwards.
 func TestConfirmedWhileReporting(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

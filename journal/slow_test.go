@@ -1,0 +1,242 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// A Run goes on while a gateway, or the merchant's database, is slow or does not answer.
+
+// hangs answers no query for payments whose transactionId has this prefix.
+func (s *shop) hangs(prefix string) {
+	s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Query().Get("transactionId"), prefix) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}
+		return s.gateway.RoundTripper().RoundTrip(r)
+	})
+}
+
+// open makes payments whose outcome is not known.
+func (s *shop) open(n int) {
+	for i := range n {
+		s.loseNext(sandbox.CommitNow)
+		_, _ = s.pay(fmt.Sprintf("open-%04d", i), approved)
+	}
+}
+
+// wantWithin checks that something was reported, and not later than this after a time.
+func (told *reports) wantWithin(t *testing.T, text string, since time.Time, limit time.Duration) {
+	t.Helper()
+	i := slices.Index(told.all(), text)
+	if i < 0 {
+		t.Errorf("%q was not reported", text)
+	} else if after := told.begun.Add(told.at()[i]).Sub(since); after > limit {
+		t.Errorf("%q was reported after %v, want %v at most", text, after, limit)
+	}
+}
+
+// TestRunWhileQueriesHang: a new payment with a lost response does not wait until the gateway has answered for older ones.
+func TestRunWhileQueriesHang(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		open    int
+		restart bool
+		limit   time.Duration
+	}{
+		{"none", 0, false, time.Second},
+		{"one, of an earlier process", 1, true, time.Second},
+		{"one", 1, false, 6 * time.Second},
+		{"fifty, of an earlier process", 50, true, time.Second},
+		{"fifty", 50, false, 22 * time.Second}, // planned queries, too: 16 at a time take 5 s
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.open(tt.open)
+				s.hangs("open-")
+				if tt.restart {
+					s.Journal = s.restarted(journal.Options{})
+				}
+				told := running(t, s.Journal, time.Minute, nil)
+				time.Sleep(time.Second)
+				s.loseNext(sandbox.CommitNow)
+				_, _ = s.pay("new", approved)
+				paid := time.Now()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				told.wantWithin(t, "new succeeded", paid, tt.limit)
+			})
+		})
+	}
+}
+
+// TestRunInAnOutage: what is known already is reported a second after the start, although the gateway answers no query, and again at
+// the interval if it could not be stored.
+func TestRunInAnOutage(t *testing.T) {
+	for _, failures := range []int{0, 1} {
+		t.Run(fmt.Sprintf("%d failures", failures), func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.open(500)
+				time.Sleep(time.Second)
+				if _, err := s.pay("paid", approved); err != nil {
+					t.Fatal(err)
+				}
+				s.hangs("")
+				begun, stored := time.Now(), time.Time{}
+				running(t, s.restarted(journal.Options{}), time.Minute, func(_ context.Context, e *journal.Entry) error {
+					switch {
+					case e.ID().Text != "paid":
+					case failures > 0:
+						failures--
+						return errors.New("the shop's database was busy")
+					case stored.IsZero():
+						stored = time.Now()
+					}
+					return nil
+				})
+				limit := time.Second + time.Duration(failures)*time.Minute
+				time.Sleep(3 * time.Hour)
+				synctest.Wait()
+				if after := stored.Sub(begun); stored.IsZero() || after > limit {
+					t.Errorf("stored after %v, want %v at most", after, limit)
+				}
+			})
+		})
+	}
+}
+
+// TestQueriesAfterASlowCall: however long a call took that ended unknown, the gateway is queried soon after it, and then less and less
+// often; also by another process, which has met the payment in flight.
+func TestQueriesAfterASlowCall(t *testing.T) {
+	for _, takes := range []time.Duration{time.Second, 25 * time.Second} {
+		for _, standby := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v, in a process that stands by: %t", takes, standby), func(t *testing.T) {
+				inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+					var queries []time.Duration
+					var ended time.Time
+					s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+						if r.Method == http.MethodGet && !ended.IsZero() {
+							queries = append(queries, time.Since(ended))
+						}
+						return s.gateway.RoundTripper().RoundTrip(r)
+					})
+					running(t, s.Journal, time.Minute, nil)
+					caller := s.Journal
+					if standby {
+						time.Sleep(3 * time.Second)
+						caller = s.restarted(journal.Options{})
+						running(t, caller, time.Minute, nil)
+						time.Sleep(47 * time.Second) // the next Recover of the one that works comes 10 s after the call begins
+					}
+					s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, After: takes, Reply: sandbox.ReplyReset})
+					_, _ = caller.CreateSubscription(context.Background(), order("a", approved))
+					ended = time.Now()
+					time.Sleep(20 * time.Second)
+					synctest.Wait()
+					limits := []time.Duration{time.Second, 3 * time.Second, 5 * time.Second, 9 * time.Second}
+					if standby { // it notices the news within half a second
+						for i := range limits {
+							limits[i] += 500 * time.Millisecond
+						}
+					}
+					if len(queries) < len(limits) {
+						t.Fatalf("queries at %v", queries)
+					}
+					for i, limit := range limits {
+						if queries[i] > limit {
+							t.Errorf("queries at %v, want the first ones within %v", queries, limits)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestAbsentInTime: a payment that the gateway has never received is presumed absent when AbsentAfter is over, at the next Recover.
+func TestAbsentInTime(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		var oldest time.Duration
+		s.Journal = s.restarted(journal.Options{Observe: func(_ context.Context, i journal.RecoverInfo) {
+			if !i.OldestOpen.IsZero() {
+				oldest = max(oldest, time.Since(i.OldestOpen))
+			}
+		}})
+		told := running(t, s.Journal, time.Minute, nil)
+		s.loseNext(sandbox.CommitNever)
+		_, _ = s.pay("a", approved)
+		sent := time.Now()
+		time.Sleep(30 * time.Hour)
+		synctest.Wait()
+		told.wantWithin(t, "a presumed absent", sent, 24*time.Hour+time.Minute)
+		if oldest > 24*time.Hour {
+			t.Errorf("it was open for %v, want 24 hours at most", oldest)
+		}
+	})
+}
+
+// TestRunWhilePayingHangs: a call of Options.Paying that does not return stops nothing else. Nor does it keep Run from returning.
+func TestRunWhilePayingHangs(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		observed, calls := 0, 0
+		forever := make(chan struct{})
+		defer close(forever)
+		s.Journal = s.restarted(journal.Options{Paying: func(context.Context) ([]journal.ID, error) {
+			if calls++; calls > 2 {
+				<-forever
+			}
+			return nil, nil
+		}, Observe: func(context.Context, journal.RecoverInfo) { observed++ }})
+		ctx, cancel := context.WithCancel(t.Context())
+		var stored time.Time
+		ended := make(chan error)
+		go func() {
+			ended <- s.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
+				if e.State() == journal.Succeeded {
+					stored = time.Now()
+				}
+				return nil
+			})
+		}()
+		time.Sleep(2*time.Minute + 5*time.Second)
+		s.loseNext(sandbox.CommitNow)
+		_, _ = s.pay("a", approved)
+		paid := time.Now()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if after := stored.Sub(paid); stored.IsZero() || after > time.Second || observed < 60 || calls != 3 {
+			t.Errorf("reported after %v, %d Recovers, Paying called %d times", after, observed, calls)
+		}
+		cancel()
+		stopped := time.Now()
+		if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(stopped) > time.Second {
+			t.Errorf("Run ended with %v after %v", err, time.Since(stopped))
+		}
+	})
+}
+
+// TestPayingWhileLookUpsFail: an id for which the gateway always answers with an error does not keep Run from the others.
+func TestPayingWhileLookUpsFail(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, TransactionID: "bad", Times: -1, Commit: sandbox.CommitNever, Code: 122})
+		o := &orders{paying: []journal.ID{journal.PaymentID("bad"), journal.PaymentID("b"), journal.PaymentID("c")}}
+		begun := time.Now()
+		told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, o.stored)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for _, text := range []string{"b not sent", "c not sent"} {
+			told.wantWithin(t, text, begun, 8*time.Minute)
+		}
+	})
+}
