@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/cardgateway/cardgateway-go/internal/calllog"
+	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
@@ -318,6 +319,7 @@ func (op *Operation) ids() calllog.IDs {
 
 // observe notifies the observer that the call begins, and sets report, which notifies the observer and the log how it ended.
 func (c *call) observe(ctx context.Context) context.Context {
+	c.secrets.credentials.Add(redact.SecretOf(ctx), redact.MinText)
 	if c.client.cfg.Observe == nil && c.client.cfg.Logger == nil {
 		c.report = func(Outcome, error) {} // no observer, no logger
 		return ctx

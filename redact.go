@@ -10,7 +10,7 @@ import (
 // callSecrets are the secrets of one call. No error, and no text of the gateway in a result, may show them.
 type callSecrets struct {
 	sent        redact.Secrets // the card number or the token
-	credentials redact.Secrets // what the Authenticate hook has set
+	credentials redact.Secrets // what the Authenticate hook has set, and the secret of redact.WithSecret
 }
 
 // all returns the secrets of both kinds.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
@@ -83,13 +84,12 @@ func (c *Claims) queries() int {
 
 // confirm sets n.Transaction and n.Refund to what the gateway returns, without the token.
 func (f confirmer) confirm(ctx context.Context, n *Notification) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
+	ctx, cancel := context.WithTimeout(redact.WithSecret(ctx, n.Token.Reveal()), confirmTimeout)
 	defer cancel()
 	n.Transaction, err = f.transaction(ctx, &n.Claimed)
 	if err != nil {
 		return err
 	}
-	defer redactFacts(n)
 	if claimed := n.Claimed.TransactionID; claimed != "" && claimed != n.Transaction.TransactionID {
 		return errContradicted
 	}

@@ -99,7 +99,8 @@ func TestHandlerCannotClaim(t *testing.T) {
 }
 
 func TestHandlerPanics(t *testing.T) {
-	s := newShop(t, notify.Options{})
+	logs := new(bytes.Buffer)
+	s := newShop(t, notify.Options{Logger: slog.New(slog.NewTextHandler(logs, nil))})
 	calls := 0
 	s.handle = func(context.Context, *notify.Notification) error {
 		if calls++; calls == 1 {
@@ -115,6 +116,9 @@ func TestHandlerPanics(t *testing.T) {
 		}()
 		s.post("", approved)
 	}()
+	if strings.Count(logs.String(), "level=WARN") != 1 {
+		t.Errorf("got %q, want a warning", logs)
+	}
 	if len(s.infos) != 1 || s.infos[0].Status != 503 || s.infos[0].UniqueID != "987654321" || !says(s.infos[0].Err, "a function of the merchant panicked") {
 		t.Errorf("observed %+v, want one that panicked", s.infos)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -406,4 +407,10 @@ func TestHandlerNeeds(t *testing.T) {
 			notify.NewHandler(tt.client, notify.Options{}, tt.handle)
 		})
 	}
+}
+
+// TestHandlerWithoutALimit: the largest QueriesPerSecond means no limit.
+func TestHandlerWithoutALimit(t *testing.T) {
+	s := newShop(t, notify.Options{QueriesPerSecond: math.MaxInt})
+	s.expect(t, s.post("", approved), 200, 1)
 }

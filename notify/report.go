@@ -49,7 +49,7 @@ var warnOnce = []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauth
 // the gateway confirmed, or are the first one with a reason of warnOnce.
 func (p *reporter) report(ctx context.Context, info Info) {
 	level := slog.LevelDebug
-	if errors.Is(info.Err, errNotHandled) || errors.Is(info.Err, errNoClaim) || errors.Is(info.Err, errOtherToken) {
+	if isMerchants(info.Err) || errors.Is(info.Err, errOtherToken) {
 		level = slog.LevelWarn
 	}
 	if info.Throttled = errors.Is(info.Err, errThrottled); info.Throttled {
@@ -65,6 +65,11 @@ func (p *reporter) report(ctx context.Context, info Info) {
 	if p.observe != nil {
 		p.observe(ctx, info)
 	}
+}
+
+// isMerchants reports whether a function of the merchant, or the Deduper, has failed.
+func isMerchants(err error) bool {
+	return errors.Is(err, errNotHandled) || errors.Is(err, errPanicked) || errors.Is(err, errNoClaim)
 }
 
 func (p *reporter) isFirst(reason error) bool {

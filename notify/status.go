@@ -29,7 +29,7 @@ func statusOf(err error) int {
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.Is(err, errNotHandled), errors.Is(err, errNoClaim): // first: they can wrap any error of the merchant
+	case isMerchants(err): // first: it can wrap any error of the merchant
 		return http.StatusServiceUnavailable
 	case errors.Is(err, errNotVerified), errors.Is(err, errTokenURL):
 		return http.StatusForbidden

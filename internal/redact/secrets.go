@@ -3,6 +3,7 @@
 package redact
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -19,6 +20,21 @@ const (
 	MinText = 4  // in a text
 	MinID   = 12 // in an identifier, which must not be changed by chance
 )
+
+// WithSecret returns a context for queries whose responses may repeat a secret that they do not send.
+func WithSecret(ctx context.Context, secret string) context.Context {
+	return context.WithValue(ctx, secretKey{}, func() string { return secret }) // printing a context prints texts, and no functions
+}
+
+// SecretOf returns the secret of WithSecret, or nothing.
+func SecretOf(ctx context.Context) string {
+	if secret, ok := ctx.Value(secretKey{}).(func() string); ok {
+		return secret()
+	}
+	return ""
+}
+
+type secretKey struct{}
 
 // Secrets are searched for in texts, each in the forms in which it can appear.
 type Secrets [][]byte
