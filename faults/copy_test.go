@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -283,6 +285,70 @@ func TestCopyMismatchAtTheEnd(t *testing.T) {
 		if upTo, err := c.orders(t, mismatch); !upTo.IsZero() || err != nil {
 			t.Errorf("nothing is due: got %v, %v", upTo, err)
 		}
+	})
+}
+
+// TestCopyKeepsItsClaim: a walk that takes long until it has the rows of a batch keeps the claim.
+func TestCopyKeepsItsClaim(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		c := newCopies(t, spec)
+		var first sync.Once
+		checked := false
+		_, err := c.orders(t, func(all *sqlstore.Copy[cardgateway.Transaction]) {
+			all.Since = time.Now().AddDate(-5, 0, 0) // years without orders come first
+			c.client = c.clientThat(t, func() { first.Do(func() { c.due(t) }) })
+			all.Confirm = func(ctx context.Context, _ *cardgateway.Transaction) error {
+				var due int64
+				if !checked {
+					checked = true
+					if err := c.db.QueryRowContext(ctx, `SELECT due FROM cardgateway_copies`).Scan(&due); err != nil || due == 0 {
+						t.Errorf("the claim ends at %d (%v), want later", due, err)
+					}
+				}
+				return nil
+			}
+		})
+		if err != nil || !checked {
+			t.Errorf("got %v, checked %t", err, checked)
+		}
+		c.expect(t)
+	})
+}
+
+// clientThat returns a client that calls a function before each request.
+func (c *copies) clientThat(t *testing.T, before func()) *cardgateway.Client {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.example", AppID: "7", HTTPClient: &http.Client{Transport: transportThat{c.RoundTripper(), before}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+type transportThat struct {
+	http.RoundTripper
+	before func()
+}
+
+func (tr transportThat) RoundTrip(r *http.Request) (*http.Response, error) {
+	tr.before()
+	return tr.RoundTripper.RoundTrip(r)
+}
+
+// TestCopyOnce: with the longest Every there is one copy.
+func TestCopyOnce(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		c := newCopies(t, spec)
+		once := func(all *sqlstore.Copy[cardgateway.Transaction]) { all.Every = math.MaxInt64 }
+		if upTo, err := c.orders(t, once); upTo.IsZero() || err != nil {
+			t.Errorf("got %v, %v", upTo, err)
+		}
+		if upTo, err := c.orders(t, once); !upTo.IsZero() || err != nil {
+			t.Errorf("once more: got %v, %v, want nothing to be due", upTo, err)
+		}
+		c.expect(t)
 	})
 }
 

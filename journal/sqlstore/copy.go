@@ -31,6 +31,7 @@ type Copy[T any] struct {
 
 const (
 	defaultEvery   = 24 * time.Hour
+	mostEvery      = 100 * 365 * 24 * time.Hour // no sum with it overflows
 	defaultOverlap = 72 * time.Hour
 	copyBatch      = 500              // rows in a transaction
 	copyLapses     = 15 * time.Minute // after the last batch of a process that has died
@@ -51,8 +52,9 @@ var never = time.Date(9998, 1, 1, 0, 0, 0, 0, time.UTC)
 // The database user needs SELECT, INSERT and UPDATE on this table, and the right to create it only for the first run.
 //
 // Errors are those of the walk, of Confirm, Store and the database. An error of Confirm about one entry comes after its batch was stored,
-// once, and should be looked at by a person: one that matches journal.ErrMismatch says that the gateway has another payment with this
-// id, a *journal.EntryError that the entry cannot be read.
+// with each copy that reads the row, and should be looked at by a person: one that matches journal.ErrMismatch says that the gateway has
+// another payment with this id, a *journal.EntryError that the entry cannot be read. A row of the gateway that cannot be read, a
+// *cardgateway.RowError, ends each copy at the time of this row until the gateway returns it differently: alert on it.
 func (s *Store) CopyOrders(ctx context.Context, client *cardgateway.Client, c Copy[cardgateway.Transaction]) (completeUpTo time.Time, err error) {
 	return copyRows(ctx, s, client, "CopyOrders", c, func(since time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
 		return client.OrderWalk(cardgateway.OrderQuery{Start: since, End: never}, o)
@@ -75,6 +77,7 @@ type copier[T any] struct {
 	holder  string // of the claim
 	since   time.Time
 	at      cardgateway.Checkpoint
+	kept    time.Time // when the claim was last made longer
 }
 
 func copyRows[T any](
@@ -90,6 +93,7 @@ func copyRows[T any](
 	if c.Every < 0 || c.Overlap < 0 { // rows between two copies would be missing
 		return time.Time{}, fmt.Errorf("sqlstore: %s: Every and Overlap must not be negative", method)
 	}
+	c.Every = min(cmp.Or(c.Every, defaultEvery), mostEvery)
 	shop := shopOf(client).String()
 	if err := s.checkShop(shop); err != nil {
 		return time.Time{}, err
@@ -97,7 +101,7 @@ func copyRows[T any](
 	k := copier[T]{Copy: c, db: s.db, dialect: s.dialect, name: shop + " " + method, holder: random.Text()}
 	claimed, err := k.claim(ctx)
 	if err == nil && claimed {
-		completeUpTo, err = k.run(ctx, walk(k.since, cardgateway.WalkOptions{Resume: k.at}))
+		completeUpTo, err = k.run(ctx, walk(k.since, cardgateway.WalkOptions{Resume: k.at, Progress: func(cardgateway.Progress) { k.keep(ctx) }}))
 	}
 	if err != nil {
 		err = fmt.Errorf("sqlstore: %s: %w", method, err)
@@ -135,7 +139,7 @@ func (k *copier[T]) claim(ctx context.Context) (bool, error) {
 	if _, err := d.exec(ctx, k.db, insert, k.name, k.Since.UnixMicro()); err != nil {
 		return false, err
 	}
-	furthest := max(cmp.Or(k.Every, defaultEvery), copyLapses) + time.Minute // if it is due later, the database's clock was set back
+	furthest := max(k.Every, copyLapses) + time.Minute // if it is due later, the database's clock was set back
 	claim := `UPDATE cardgateway_copies SET holder = ?, due = ` + d.in(copyLapses) + ` WHERE name = ? AND (due <= ` + d.clock() + ` OR due > ` + d.in(furthest) + `)`
 	n, err := d.exec(ctx, k.db, claim, k.holder, k.name)
 	if err == nil && n == 0 {
@@ -197,7 +201,7 @@ func (k *copier[T]) save(ctx context.Context, batch cardgateway.Batch[T]) error 
 	at, since, next := batch.Checkpoint, k.since, copyLapses
 	if batch.Last {
 		at, since = cardgateway.Checkpoint{}, at.CompleteUpTo().Add(-cmp.Or(k.Overlap, defaultOverlap))
-		next = cmp.Or(k.Every, defaultEvery)
+		next = k.Every
 	}
 	tx, err := k.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -218,6 +222,16 @@ func (k *copier[T]) save(ctx context.Context, batch cardgateway.Batch[T]) error 
 		}
 	}
 	return tx.Commit()
+}
+
+// keep makes the claim longer, at most once a minute: a walk can take long until it has the rows of a batch. If that fails, the claim can
+// lapse, and save finds out.
+func (k *copier[T]) keep(ctx context.Context) {
+	if time.Since(k.kept) < time.Minute {
+		return
+	}
+	k.kept = time.Now()
+	_, _ = k.dialect.exec(ctx, k.db, `UPDATE cardgateway_copies SET due = `+k.dialect.in(copyLapses)+` WHERE name = ? AND holder = ?`, k.name, k.holder)
 }
 
 // release ends the claim.
