@@ -224,8 +224,12 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 		sender = c.client.payments
 	}
 	r.Response = sender.Do(exchange, c.limit, &c.buffer)
-	if r.Err != nil && limited.Err() != nil && ctx.Err() == nil {
+	switch ended := ctx.Err(); {
+	case r.Err == nil || limited.Err() == nil:
+	case ended == nil:
 		r.Err = &transport.TimeoutError{Limit: cfg.AttemptTimeout}
+	case context.Cause(ctx) != ended: // net/http returns the cause: in an errgroup, the error of another call, which must not match here
+		r.Err = fmt.Errorf("%w: %v", ended, r.Err)
 	}
 	r.Err = c.secrets.all().ReadError(r.Err)
 	return r

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
 )
 
 // TestGuarded: guarded returns the result of the store's call, or ends as that call does, by panic or Goexit. If the
@@ -48,5 +50,21 @@ func TestGuarded(t *testing.T) {
 				time.Sleep(time.Minute) // the deaf one ends
 			})
 		})
+	}
+}
+
+// TestGuardedWithACause: the cause with which a context ends can be the error of another call, as in an errgroup. It is not that of
+// the store.
+func TestGuardedWithACause(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cardgateway.ErrDeclined)
+	forever := make(chan struct{})
+	defer close(forever)
+	_, err := guarded(ctx, func(context.Context) (bool, error) {
+		<-forever
+		return false, nil
+	})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, cardgateway.ErrDeclined) {
+		t.Errorf("got %v, want %v alone", err, context.Canceled)
 	}
 }

@@ -209,7 +209,7 @@ func await[T any](r *recovery, from <-chan T) (got T, err error) {
 		case got = <-from:
 			return got, nil
 		case <-r.ctx.Done():
-			return got, context.Cause(r.outer)
+			return got, r.outer.Err()
 		case <-r.wake:
 			r.woken()
 		}

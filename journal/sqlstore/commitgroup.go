@@ -103,9 +103,9 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	}
 	switch {
 	case !w.finished():
-		return context.Cause(ctx)
+		return ctx.Err()
 	case w.err != nil && ctx.Err() != nil && !errors.Is(w.err, ctx.Err()):
-		return errors.Join(w.err, context.Cause(ctx)) // why it took so long
+		return errors.Join(w.err, ctx.Err()) // why it took so long
 	}
 	return w.err // what was done counts, although ctx may have ended meanwhile
 }
