@@ -2,6 +2,7 @@
 package mask
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
@@ -103,3 +104,33 @@ func OnlyDigits(text string) []byte {
 	}
 	return digits
 }
+
+// cvv finds a CVV that is quoted as a member, also of JSON in JSON. Three or four digits alone would be found everywhere.
+var cvv = regexp.MustCompile(`((?:[Cc]vv|CVV)[\\"' :=]{1,12})[0-9]{3,4}`)
+
+// CVV returns text with every CVV that is quoted as a member masked.
+func CVV[T []byte | string](text T) string {
+	if !mayHaveCVV(text) {
+		return string(text)
+	}
+	return cvv.ReplaceAllString(string(text), "${1}"+All)
+}
+
+// mayHaveCVV is a quick check, because nearly no text has one.
+func mayHaveCVV[T []byte | string](text T) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i] == text[i-1] && (text[i] == 'v' || text[i] == 'V') {
+			return true
+		}
+	}
+	return false
+}
+
+// MayHaveCardData is a quick check whether CardData could change a text.
+func MayHaveCardData(text []byte) bool {
+	n := ascii.CountDigits(text)
+	return n >= ShortestRun || n >= 3 && mayHaveCVV(text)
+}
+
+// CardData returns text with every card number, and every CVV that is quoted as a member, masked.
+func CardData(text string) string { return CVV(Digits(text)) }

@@ -66,6 +66,19 @@ func TestDigits(t *testing.T) {
 	}
 }
 
+func TestCVV(t *testing.T) {
+	for text, want := range map[string]string{
+		`"cvv":"973"`: `"cvv":"***"`, `{\"cvv\":\"9731\"}`: `{\"cvv\":\"***\"}`, "CVV: 973": "CVV: ***", "cvv 97": "cvv 97", "973": "973", "savvy 973": "savvy 973", "": "",
+	} {
+		if got := mask.CVV(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+		if got := mask.MayHaveCardData([]byte(text)); !got && want != text {
+			t.Errorf("%q: MayHaveCardData is false", text)
+		}
+	}
+}
+
 func TestJoinDigits(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "card 4539 0000-0000 0001.": "card 4539000000000001.", "6759 0000 0001": "675900000001", "6759 0000 001": "6759 0000 001",

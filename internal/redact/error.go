@@ -30,10 +30,10 @@ func (s Secrets) Error(err error) error {
 	return withhold(err)
 }
 
-// ReadError does the same for an error in reading a response, and also replaces one with a card number: net/http quotes
+// ReadError does the same for an error in reading a response, and also replaces one with a card number or a CVV: net/http quotes
 // what it could not read, which can be from another response.
 func (s Secrets) ReadError(err error) error {
-	if err = s.Error(err); err != nil && mask.HasCardNumber(err.Error()) {
+	if err = s.Error(err); err != nil && mask.CardData(err.Error()) != err.Error() {
 		return withhold(err)
 	}
 	return err

@@ -1,9 +1,7 @@
 package redact
 
 import (
-	"bytes"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,7 +18,7 @@ func (s Secrets) Mask(text string) string {
 // it returns, because the first part of a secret that is cut in two would not be found.
 func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 	looked := body[:min(len(body), 2*longest)]
-	text = s.Mask(cvv.ReplaceAllString(validUTF8(string(looked)), "${1}"+mask.All))
+	text = s.Mask(mask.CVV(validUTF8(string(looked))))
 	end := len(text)
 	if len(looked) < len(body) {
 		end = max(0, end-longest) // the rest may contain the first part of a secret, however much was masked before
@@ -31,17 +29,10 @@ func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// cvv finds a CVV that is quoted as a member, also of JSON in JSON. Three or four digits alone would be found everywhere.
-var cvv = regexp.MustCompile(`((?:[Cc]vv|CVV)[\\"' :=]{1,12})[0-9]{3,4}`)
-
 // HasCVV reports whether a member is a CVV, or has one as a member.
 func HasCVV(name, value []byte) bool {
-	return (mayHaveCVV(name) || mayHaveCVV(value)) && cvv.Match(slices.Concat(name, []byte(":"), value))
-}
-
-// mayHaveCVV is a quick check, because nearly no member has one.
-func mayHaveCVV(text []byte) bool {
-	return bytes.Contains(text, []byte("vv")) || bytes.Contains(text, []byte("VV"))
+	member := slices.Concat(name, []byte(":"), value)
+	return mask.CVV(member) != string(member)
 }
 
 // RequestIDs returns the headers of a response with which the gateway, or a proxy, identifies the request, masked.

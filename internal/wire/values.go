@@ -88,8 +88,8 @@ func (r *Reader) Message(dst *string) bool {
 	s, ok := r.Scalar()
 	if ok && !s.Null {
 		text := s.sanitized()
-		if ascii.CountDigits(text) >= mask.ShortestRun {
-			text = []byte(mask.Digits(string(text)))
+		if mask.MayHaveCardData(text) {
+			text = []byte(mask.CardData(string(text)))
 		}
 		*dst = r.string(text)
 	}
