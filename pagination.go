@@ -329,7 +329,8 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	var v violations
 	v.Context(ctx)
 	if v.order(q.start, q.end) {
-		v.Year("startDate", q.start) // the end is now at the latest
+		v.Year("startDate", q.start)
+		v.AddIf(q.end.Year() > 9999, "endingDate", RuleRange, "must be before the year 10000") // a Checkpoint has it
 	}
 	v.ids(q.ids)
 	v.AddIf(o.PageSize < 0 || o.PageSize > maxPageSize, "PageSize", RuleRange, "must be 0 to %d", maxPageSize)

@@ -227,6 +227,8 @@ func (q *ResolveRefundQuery) outcome(found *resolve.Result[Refund]) (*Refund, er
 
 var opUploadTrackingNumbers = Operation{Name: "UploadTrackingNumbers", Method: "POST", PathTemplate: "/upload/trackingNumber"}
 
+var errNoCode = errors.New("the response has no code")
+
 // Shipment is the tracking number of one paid order (published, not in the interface). Lengths are in characters.
 type Shipment struct {
 	UniqueID string         // required: the gateway's id of the payment, digits, at most 128
@@ -257,7 +259,13 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	call := c.newQuery(opUploadTrackingNumbers, "", nil)
 	call.body, call.limit = body, transport.MaxPayment
 	ctx = call.observe(ctx)
-	decoded, err := ask(ctx, call, call.decodeSingle)
+	decoded, err := ask(ctx, call, func(body []byte) (response, error) {
+		decoded, err := call.decodeSingle(body)
+		if err == nil && decoded.Code == 0 {
+			err = cmp.Or(decoded.bad.err(), errNoCode)
+		}
+		return decoded, err
+	})
 	if err == nil && decoded.Code != CodeUploadSuccess {
 		err = call.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
 	}

@@ -398,6 +398,8 @@ func TestUploadTrackingNumbers(t *testing.T) {
 		{"turned away by a page", []cardgateway.Shipment{shipment}, []scripted{gives(403, "<html>")}, cardgateway.ErrRefused, 1},
 		{"broken, then taken", []cardgateway.Shipment{shipment}, []scripted{resets, gives(503, ""), gives(200, `{"code":141}`)}, nil, 3},
 		{"not readable", []cardgateway.Shipment{shipment}, []scripted{gives(200, "<html>")}, cardgateway.ErrQueryFailed, 4},
+		{"no code, then taken", []cardgateway.Shipment{shipment}, []scripted{gives(200, `{}`), gives(200, `{"code":null}`), gives(200, `{"code":141}`)}, nil, 3},
+		{"a code that is none", []cardgateway.Shipment{shipment}, []scripted{gives(200, `{"code":"x"}`)}, cardgateway.ErrQueryFailed, 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

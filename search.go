@@ -11,6 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
+	"github.com/cardgateway/cardgateway-go/internal/walk"
 )
 
 var opSearchOrders = Operation{Name: "SearchOrders", Method: "GET", PathTemplate: "/search/list/order"}
@@ -194,7 +195,8 @@ func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page Pa
 	if end.Nanosecond() <= start.Nanosecond() && civil.Of(end, loc) == civil.Of(start, loc).NextMonth() {
 		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
 	}
-	s := writeSearch(ids, civil.Of(start, loc), civil.Of(civil.CeilSecond(end), loc), page)
+	from, to := walk.Cover(start, end, loc)
+	s := writeSearch(ids, from, to, page)
 	s.span(start, end, loc)
 	s.violations.page(page)
 	s.ids(ids)

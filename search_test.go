@@ -233,3 +233,32 @@ func TestSearchParameters(t *testing.T) {
 		})
 	}
 }
+
+// TestSearchOverClockChange: a range in which clocks are set back covers every time that they show in it.
+func TestSearchOverClockChange(t *testing.T) {
+	loc, err := time.LoadLocation("America/New_York") // clocks go from 02:00 EDT to 01:00 EST on 1 November 2026
+	if err != nil {
+		t.Fatal(err)
+	}
+	utc := func(hour, minute int) time.Time { return time.Date(2026, 11, 1, hour, minute, 0, 0, time.UTC) }
+	for _, tt := range []struct {
+		start, end time.Time
+		want       string
+	}{
+		{utc(5, 50), utc(6, 10), "2026-11-01 01:00:00 to 2026-11-01 02:00:00"},
+		{utc(4, 30), utc(6, 10), "2026-11-01 00:30:00 to 2026-11-01 02:00:00"},
+		{utc(3, 30), utc(4, 10), "2026-10-31 23:30:00 to 2026-11-01 00:10:00"},
+	} {
+		var sent string
+		c := clienttest.NewClient(t, cardgateway.Config{
+			BaseURL: clienttest.BaseURL, Location: loc, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				q := r.URL.Query()
+				sent = q.Get("startDate") + " to " + q.Get("endingDate")
+				return answering(200, page())(r)
+			})},
+		})
+		if _, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: tt.start, End: tt.end}, cardgateway.PageRequest{}); err != nil || sent != tt.want {
+			t.Errorf("%v to %v: sent %s, %v, want %s", tt.start, tt.end, sent, err, tt.want)
+		}
+	}
+}

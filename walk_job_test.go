@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -182,5 +183,63 @@ func TestWalksAreObserved(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// panickingLimiter panics when it is asked.
+type panickingLimiter struct{}
+
+func (panickingLimiter) Wait(context.Context) error { panic("a fault of the limiter") }
+
+// TestWalkPanics: a panic in a hook reaches the goroutine of the loop, which can recover from it, although a walk reads ahead in others.
+func TestWalkPanics(t *testing.T) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Limiter: panickingLimiter{}})
+	defer func() {
+		if got := recover(); got != "a fault of the limiter" {
+			t.Errorf("recovered from %v", got)
+		}
+	}()
+	for range c.Orders(t.Context(), cardgateway.OrderQuery{Start: time.Now().AddDate(0, -3, 0), End: time.Now()}) {
+		t.Error("got a row")
+	}
+}
+
+// TestWalkGoexit: and runtime.Goexit, with which t.Fatal ends a test, ends the goroutine of the loop.
+func TestWalkGoexit(t *testing.T) {
+	c := clienttest.NewClient(t, cardgateway.Config{
+		BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(*http.Request) (*http.Response, error) {
+			runtime.Goexit()
+			return nil, nil
+		})},
+	})
+	ended, returned := make(chan bool), false
+	go func() {
+		defer close(ended)
+		for range c.Orders(t.Context(), cardgateway.OrderQuery{Start: time.Now().AddDate(0, -3, 0), End: time.Now()}) {
+			t.Error("got a row")
+		}
+		returned = true
+	}()
+	<-ended
+	if returned {
+		t.Error("the loop has ended as if the walk was complete")
+	}
+}
+
+// TestWalkEndsInFarFuture: a Checkpoint must be able to hold the end.
+func TestWalkEndsInFarFuture(t *testing.T) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, page())}})
+	for _, end := range []time.Time{time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(1<<60, 0)} {
+		w := c.OrderWalk(cardgateway.OrderQuery{Start: time.Now().Add(-time.Hour), End: end}, cardgateway.WalkOptions{})
+		var failed error
+		for _, err := range w.All(t.Context()) {
+			failed = err
+		}
+		if tooLate := end.Year() > 9999; tooLate != errors.Is(failed, cardgateway.ErrInvalidRequest) {
+			t.Errorf("until %v: got %v, want it to be refused %t", end, failed, tooLate)
+		}
+		if _, err := json.Marshal(w.Checkpoint()); failed == nil && err != nil {
+			t.Errorf("until %v: the checkpoint cannot be saved: %v", end, err)
+		}
 	}
 }

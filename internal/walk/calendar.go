@@ -56,6 +56,12 @@ func (c calendar) cover(start, end time.Time) span {
 	return s
 }
 
+// Cover returns the bounds of all wall-clock times that a clock in loc shows from start until end; see calendar.cover.
+func Cover(start, end time.Time, loc *time.Location) (from, to civil.Time) {
+	s := calendar{loc: loc}.cover(start, end)
+	return s.from, s.to
+}
+
 // query returns the bounds with which a query finds every row of a window, whether or not the gateway includes them.
 func (c calendar) query(window span) (from, to civil.Time) {
 	return c.queryFrom(window.from), c.atOrAfter(window.to + padding)

@@ -2,8 +2,13 @@ package walk
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"slices"
 )
+
+// errNoReturn marks a step whose goroutine did not return.
+var errNoReturn = errors.New("a function of the source did not return")
 
 // prefetcher reads ahead of a walk. It runs up to limit steps concurrently and returns them in order of time. Its state
 // belongs to the one goroutine that calls it; each goroutine that it starts works on one step and sends it back.
@@ -131,13 +136,20 @@ func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 		mayBeCapped: p.plan.pages.mayBeCapped,
 	}
 	go func() {
+		returned := false
+		defer func() {
+			if !returned { // a hook of the caller has panicked, or ended the goroutine, as t.Fatal does; awaitOne does the same
+				s.panicked, s.err = recover(), errNoReturn
+			}
+			p.results <- s
+		}()
 		if s.kind == rowCount {
 			s.reader.size = min(countPageSize, s.reader.size)
 			s.err = s.reader.fetch(ctx, 1)
 		} else {
 			s.err = s.reader.run(ctx)
 		}
-		p.results <- s
+		returned = true
 	}()
 }
 
@@ -147,6 +159,10 @@ func (p *prefetcher[T]) awaitOne() {
 	p.inFlight--
 	s.state = done
 	switch {
+	case s.panicked != nil:
+		panic(s.panicked)
+	case s.err == errNoReturn:
+		runtime.Goexit()
 	case s.err != nil:
 		p.plan.adapt(s, p.source.IsRefused(s.err))
 	case s.kind == window:

@@ -9,6 +9,7 @@ type step[T any] struct {
 	expected float64         // rows of a window, when it was cut; of a range, if a response has announced them
 	reader   windowReader[T] // of a window or a count
 	err      error
+	panicked any // what a function of the source has panicked with
 
 	probe         bool // sent before the density was known
 	onlyProbe     bool // and with no other probe in flight
