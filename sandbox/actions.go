@@ -8,6 +8,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
 )
 
 // Settle ends a payment that is at 102, for example one with a Pending card, and sends its notification: with 100 if
@@ -144,6 +145,10 @@ func (l *ledger) payment(id string) (*order, error) {
 	}
 	if all := l.byTransaction[id]; len(all) > 0 {
 		return all[len(all)-1], nil
+	}
+	if all := l.seeded.OrdersOf(generated.IDs{TransactionID: id}); len(all) > 0 {
+		o := seededOrder(all[len(all)-1])
+		return &o, nil
 	}
 	o := l.pages[id[strings.LastIndex(id, "/")+1:]]
 	switch {

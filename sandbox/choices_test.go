@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -114,6 +115,74 @@ func TestDirectPaymentsHaveNoRetry(t *testing.T) {
 		next, err := g.Authenticate(send(t, g, "POST", "/api/subscription", secure).str("redirectUrl"), approve)
 		if err != nil || strings.Contains(next, "/card/") {
 			t.Errorf("authenticated %t: it goes on at %q (%v), want the shop's page", approve, next, err)
+		}
+	}
+}
+
+// TestBaseURL: with or without a slash at its end, it leads to the hosted page.
+func TestBaseURL(t *testing.T) {
+	for _, base := range []string{"https://pay.shop.test", "https://pay.shop.test/"} {
+		g := New(Options{BaseURL: base})
+		page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
+		resp, err := browser(g).Get(page)
+		if resp, _ := read(t, resp, err); resp.StatusCode != http.StatusOK || !strings.HasPrefix(page, "https://pay.shop.test/hosted/") {
+			t.Errorf("%s: %s has status %d", base, page, resp.StatusCode)
+		}
+	}
+}
+
+// TestAppID: leading zeros do not matter, and anything but digits is a mistake of the test.
+func TestAppID(t *testing.T) {
+	g := New(Options{AppID: "0123"})
+	g.Seed(3, time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour))
+	wantCode(t, send(t, g, "POST", "/api/subscription", body("t", map[string]any{"appId": "0123"})), 100)
+	wantCode(t, send(t, g, "POST", "/api/subscription", body("u", map[string]any{"appId": 124})), 500)
+	if rows := send(t, g, "GET", "/search/list/order"+thisMonth(), nil).rows(); len(rows) != 4 {
+		t.Errorf("%d rows, want 4", len(rows))
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an AppID of letters is accepted")
+		}
+	}()
+	New(Options{AppID: "abc"})
+}
+
+// TestSeededPayments: they are found by either id, like others, and can be refunded, from their time on.
+func TestSeededPayments(t *testing.T) {
+	g := New(Options{})
+	g.Seed(100, time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour))
+	if _, err := g.Refund("book-transaction-0-1", "0.01", "r1"); err != nil {
+		t.Errorf("by its transactionId: %v", err)
+	}
+	if status, _ := control(t, g, "GET", "payments/book-transaction-0-1", nil); status != http.StatusOK {
+		t.Errorf("control API: HTTP %d", status)
+	}
+	g = New(Options{})
+	g.SeedOrders(SeedOptions{N: 10, From: time.Now().Add(time.Hour), To: time.Now().Add(2 * time.Hour)})
+	if _, err := g.Refund("1600000000000000001", "0.01", "r1"); err == nil {
+		t.Error("a payment of the future was refunded")
+	}
+}
+
+// TestControlFilters: a list refuses a filter that it does not have, which would select every row.
+func TestControlFilters(t *testing.T) {
+	g := New(Options{})
+	defer g.Close()
+	send(t, g, "POST", "/api/subscription", body("t", nil))
+	for _, query := range []string{
+		"payments?refundTransactionId=x", "payments?transactionType=Chargeback", "payments?state=accepted", "payments?since=9", "refunds?orderId=x",
+		"refunds?operation=TokenPayment", "refunds?state=x", "requests?orderId=x", "requests?uniqueId=1", "requests?refundTransactionId=x",
+		"notifications?orderId=x", "notifications?refundTransactionId=x", "notifications?operation=TokenPayment",
+		"wait?for=refunds&orderId=x&timeout=50ms", "wait?for=notifications&refundTransactionId=x&timeout=50ms",
+	} {
+		if status, data := control(t, g, "GET", query, nil); status != http.StatusBadRequest {
+			t.Errorf("%s: HTTP %d, %v", query, status, data)
+		}
+	}
+	for _, query := range []string{"payments?transactionId=t&orderId=x", "refunds?refundTransactionId=x", "requests?since=9&operation=TokenPayment", "notifications?state=x"} {
+		if status, data := control(t, g, "GET", query, nil); status != http.StatusOK || len(data["data"].([]any)) != 0 {
+			t.Errorf("%s: HTTP %d, %v", query, status, data)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -170,11 +171,11 @@ func (d *decoder) appID(path string, v json.RawMessage) {
 		d.problem(path, fmt.Sprintf("not a number of at most %d digits", width))
 		return
 	}
-	if s = strings.TrimLeft(s, "0"); s == "" {
-		s = "0"
-	}
-	d.pay.appID = s
+	d.pay.appID = withoutZeros(s)
 }
+
+// withoutZeros returns digits without leading zeros.
+func withoutZeros(digits string) string { return cmp.Or(strings.TrimLeft(digits, "0"), "0") }
 
 func (d *decoder) url(path string, v json.RawMessage) string {
 	s := d.text(path, v, 255)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // Options configures a Gateway. The zero value is a gateway that accepts any appId without authentication, refuses a
@@ -21,12 +23,12 @@ type Options struct {
 	// member.
 	SecretKey string `json:"-"`
 
-	// AppID is the only appId that payments may have. Empty means any. It is the appId of rows that no payment made, such
+	// AppID is the only appId that payments may have, as digits; New panics if it is something else. Empty means any. It is the appId of rows that no payment made, such
 	// as those of Seed, which have none if it is empty.
 	AppID string `json:"appId"`
 
-	// BaseURL is the prefix of the hosted pages' paths in redirectUrl, for example "https://pay.shop.test". Empty means the
-	// scheme and host of the request.
+	// BaseURL is the prefix of the hosted pages' paths in redirectUrl, for example "https://pay.shop.test", without a path. Empty means
+	// the scheme and host of the request.
 	BaseURL string `json:"baseUrl"`
 
 	// MerchantName is the name of the merchant on the hosted pages. Empty means the host of the callbackUrl.
@@ -242,6 +244,13 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
+	}
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	if o.AppID != "" {
+		if !money.IsDigits(o.AppID) {
+			panic("sandbox: Options.AppID must have digits only")
+		}
+		o.AppID = withoutZeros(o.AppID)
 	}
 	if o.Notifications.Scale <= 0 {
 		o.Notifications.Scale = 1

@@ -33,6 +33,8 @@ func parse(name string, args []string, out io.Writer) (settings, error) {
 	switch {
 	case s.seed.N < 0 || s.days < 1:
 		return s, errors.New("-seed must not be negative, and -days at least 1")
+	case strings.Trim(s.options.AppID, "0123456789") != "":
+		return s, errors.New("-app must have digits only")
 	case s.options.MerchantID != "" && s.options.SecretKey == "":
 		return s, errors.New("-merchant needs -secret")
 	case f.NArg() > 0:

@@ -190,7 +190,7 @@ func (c *Console) addQueries(get func(path string, f func(p *params.Reader, r *h
 	plain("search", func(string) (any, error) { return c.gateway.Search(), nil })
 	for _, kind := range lists() {
 		get(kind, func(p *params.Reader, _ *http.Request) (any, error) {
-			f := readFilter(p)
+			f := readFilter(p, kind)
 			return after(p, func() (any, error) {
 				rows, _, _ := c.list(kind, f)
 				return rows, nil
@@ -301,12 +301,12 @@ func (c *Console) wait(p *params.Reader, r *http.Request) (any, error) {
 	kind := p.Text("for", 0)
 	count := p.Number("count", 1, mostRows)
 	timeout := p.Duration("timeout", 10*time.Second, mostWait)
-	f := readFilter(p)
-	if err := checked(p); err != nil {
-		return nil, err
-	}
 	if !slices.Contains(lists(), kind) {
 		return nil, Invalid("for must be one of " + strings.Join(lists(), ", "))
+	}
+	f := readFilter(p, kind)
+	if err := checked(p); err != nil {
+		return nil, err
 	}
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()

@@ -20,7 +20,7 @@ func pageFilter(r *http.Request, path string, names ...string) (Filter, pages.Fo
 	query.Del("done")
 	query.Del("live")
 	p := params.Of(query)
-	f := readFilter(p)
+	f := readFilter(p, path)
 	form := pages.Form{Action: Path + path, Label: "Filter", Get: true}
 	for _, name := range names {
 		form.Inputs = append(form.Inputs, pages.Input{Name: name, Label: name, Value: query.Get(name)})

@@ -131,7 +131,7 @@ func (c *Console) notificationPage(r *http.Request) (pages.Dashboard, error) {
 			"State", deliveryState(n.State), "Kind", n.TransactionType, "To", mono(n.URL), "transactionId", mono(n.TransactionID),
 			"Payment", pages.Cell{Text: n.UniqueID, Link: Path + "payments/" + n.UniqueID, Mono: true},
 		), Forms: []pages.Form{resendForm(n, fmt.Sprintf("%snotifications/%d", Path, n.Number))}},
-		{Heading: "Deliveries", Text: "Only HTTP 200 counts. It is sent again 5 s, 5, 15 and 30 min after the first failure.", Table: deliveries},
+		{Heading: "Deliveries", Text: "Only HTTP 200 counts.", Table: deliveries},
 		{Heading: "Body", Text: "Without the signature; tokens are masked.", Pre: indented(n.Body)},
 	}}, nil
 }

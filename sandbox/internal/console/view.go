@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
@@ -101,13 +102,33 @@ const (
 	mostRows   = 1000
 )
 
-func readFilter(p *params.Reader) Filter {
-	return Filter{
-		Limit: p.Number("limit", usualLimit, mostRows), Since: p.Number("since", 0, math.MaxInt32),
-		TransactionID: p.Text("transactionId", 0), OrderID: p.Text("orderId", 0), UniqueID: p.Text("uniqueId", 0),
-		RefundTransactionID: p.Text("refundTransactionId", 0), Operation: p.Text("operation", 0), Type: p.Text("transactionType", 0),
-		State: p.Text("state", 0), Code: p.Number("code", 0, 999),
+// filtersOf are the filters that a list has, besides limit and code. Another one is refused: it would select every row.
+var filtersOf = map[string][]string{
+	"payments":      {"transactionId", "orderId", "uniqueId", "operation"},
+	"refunds":       {"transactionId", "uniqueId", "refundTransactionId"},
+	"requests":      {"transactionId", "operation", "since"},
+	"notifications": {"transactionId", "uniqueId", "transactionType", "state", "since"},
+}
+
+// readFilter reads the filter of a list.
+func readFilter(p *params.Reader, kind string) Filter {
+	has := func(name string) bool { return slices.Contains(filtersOf[kind], name) }
+	text := func(name string) string {
+		if !has(name) {
+			return ""
+		}
+		return p.Text(name, 0)
 	}
+	f := Filter{
+		Limit: p.Number("limit", usualLimit, mostRows), Code: p.Number("code", 0, 999),
+		TransactionID: text("transactionId"), OrderID: text("orderId"), UniqueID: text("uniqueId"),
+		RefundTransactionID: text("refundTransactionId"), Operation: text("operation"), Type: text("transactionType"),
+		State: text("state"),
+	}
+	if has("since") {
+		f.Since = p.Number("since", 0, math.MaxInt32)
+	}
+	return f
 }
 
 // Matches reports whether a row has what the filter asks for, which comes first in each pair.
