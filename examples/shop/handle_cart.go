@@ -21,6 +21,9 @@ type cart struct {
 	Most  []int // quantities to choose from
 }
 
+// Contents says what the customer sees, for the form that orders it.
+func (c cart) Contents() contents { return contentsOf(c.Lines) }
+
 func (s *Shop) cart(w http.ResponseWriter, r *http.Request) (c cart, err error) {
 	c.Lines, err = s.store.Cart(r.Context(), s.customer(w, r))
 	c.Total = total(c.Lines)

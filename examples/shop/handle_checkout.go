@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/shopspring/decimal"
 )
 
 // countries lists where the shop delivers to, by the two-letter codes that the gateway requires.
@@ -113,11 +111,7 @@ func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	if len(page.Problems) > 0 {
 		return s.checkoutForm(w, r, http.StatusUnprocessableEntity, page)
 	}
-	seen, err := decimal.NewFromString(field("total"))
-	if err != nil {
-		return errBadForm
-	}
-	o := &Order{ID: newID("S"), Customer: customer, Kind: KindHosted, Buyer: page.Buyer, Amount: seen}
+	o := &Order{ID: newID("S"), Customer: customer, Kind: KindHosted, Buyer: page.Buyer}
 	var m means
 	if page.Pay != "" {
 		o.Kind, o.CardID = KindToken, page.Pay
@@ -125,7 +119,7 @@ func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	err = s.store.PlaceOrder(r.Context(), o)
+	err = s.store.PlaceOrder(r.Context(), o, contents(field("cart")))
 	switch {
 	case errors.Is(err, errEmptyCart): // the form was sent twice, and the first one made the order
 		return redirect(w, r, "/orders")

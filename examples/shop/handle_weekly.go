@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 // weeklyPage offers the subscription.
 type weeklyPage struct {
 	buyerForm
+	ID      string // of the order that the form makes: sent twice, it makes one
 	Product Product
 	Weeks   int
 }
@@ -30,7 +32,7 @@ func (s *Shop) showWeeklyForm(w http.ResponseWriter, r *http.Request, name strin
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, name, weeklyPage{f, weekly, weeks})
+	return s.render(w, r, http.StatusOK, name, weeklyPage{f, newID("W"), weekly, weeks})
 }
 
 // subscribe starts a subscription on the gateway's page.
@@ -41,19 +43,24 @@ func (s *Shop) subscribe(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := readBuyer(field)
 	if len(f.Problems) > 0 {
-		return s.render(w, r, http.StatusUnprocessableEntity, "weekly", weeklyPage{f, weekly, weeks})
+		return s.render(w, r, http.StatusUnprocessableEntity, "weekly", weeklyPage{f, field("id"), weekly, weeks})
 	}
-	o := s.subscription(w, r, KindWeekly, f.Buyer)
-	if err := s.store.AddOrder(r.Context(), o); err != nil {
-		return err
-	}
-	return s.payAndLead(w, r, o, means{})
+	return s.placeSubscription(w, r, KindWeekly, field("id"), f.Buyer, means{})
 }
 
-func (s *Shop) subscription(w http.ResponseWriter, r *http.Request, kind Kind, b Buyer) *Order {
-	return &Order{
-		ID: newID("W"), Customer: s.customer(w, r), Kind: kind, Amount: weekly.Price, Buyer: b, Lines: []Line{{weekly, 1}},
+// placeSubscription stores the order with the id of the form, and starts its payment.
+func (s *Shop) placeSubscription(w http.ResponseWriter, r *http.Request, kind Kind, id string, b Buyer, m means) error {
+	if !isID("W", id) {
+		return errBadForm
 	}
+	o := &Order{ID: id, Customer: s.customer(w, r), Kind: kind, Amount: weekly.Price, Buyer: b, Lines: []Line{{weekly, 1}}}
+	switch err := s.store.AddOrder(r.Context(), o); {
+	case errors.Is(err, errOrderExists): // the form was sent twice
+		return redirect(w, r, "/orders/"+id)
+	case err != nil:
+		return err
+	}
+	return s.payAndLead(w, r, o, m)
 }
 
 func (s *Shop) showWeeklyCard(w http.ResponseWriter, r *http.Request) error {
@@ -72,18 +79,14 @@ func (s *Shop) subscribeWithCard(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := readBuyer(field)
 	f.Problems = append(f.Problems, checkCard(field)...)
-	m := means{card: readCard(field)}
+	id, m := field("id"), means{card: readCard(field)}
 	defer m.card.Wipe()
 	clear(r.PostForm)
 	clear(r.Form)
 	if len(f.Problems) > 0 {
-		return s.render(w, r, http.StatusUnprocessableEntity, "weekly-card", weeklyPage{f, weekly, weeks})
+		return s.render(w, r, http.StatusUnprocessableEntity, "weekly-card", weeklyPage{f, id, weekly, weeks})
 	}
-	o := s.subscription(w, r, KindWeeklyCard, f.Buyer)
-	if err := s.store.AddOrder(r.Context(), o); err != nil {
-		return err
-	}
-	return s.payAndLead(w, r, o, m)
+	return s.placeSubscription(w, r, KindWeeklyCard, id, f.Buyer, m)
 }
 
 func readCard(field func(string) string) cardgateway.Card {

@@ -268,11 +268,23 @@ func buyer(more ...string) url.Values {
 	return values(append([]string{"firstName", "Ada", "lastName", "Gross", "email", "ada@mail.test", "country", "US"}, more...)...)
 }
 
+// subscribe fills the form of a subscription.
+func (s *shopper) subscribe(path string, more ...string) *shopper {
+	s.t.Helper()
+	return s.get(path).post(path, buyer(append([]string{"id", s.hidden("id")}, more...)...))
+}
+
+// hidden returns the value of a hidden field of the page.
+func (s *shopper) hidden(name string) string {
+	s.t.Helper()
+	return s.match(`name="` + name + `" value="([^"]+)"`)
+}
+
 // buy puts a product into the cart and checks out. It returns the order's id.
 func (s *shopper) buy(sku, pay string) string {
 	s.t.Helper()
 	s.post("/cart", values("sku", sku))
-	s.get("/checkout").post("/checkout", buyer("total", s.match(`name="total" value="([^"]+)"`), "pay", pay))
+	s.get("/checkout").post("/checkout", buyer("cart", s.hidden("cart"), "pay", pay))
 	return s.orderID()
 }
 

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -45,6 +48,18 @@ type Line struct {
 
 // Total is the line's price.
 func (l Line) Total() decimal.Decimal { return l.Price.Mul(decimal.NewFromInt(int64(l.Quantity))) }
+
+// contents says what is in a cart, at which prices: what a customer agrees to.
+type contents string
+
+func contentsOf(lines []Line) contents {
+	var all []string
+	for _, l := range lines {
+		all = append(all, fmt.Sprintf("%d %s %s", l.Quantity, l.SKU, l.Price))
+	}
+	slices.Sort(all)
+	return contents(strings.Join(all, ", "))
+}
 
 func total(lines []Line) (sum decimal.Decimal) {
 	for _, l := range lines {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -19,6 +20,12 @@ const (
 // newID returns an id for an order or a card, which is also its payment's transactionId and orderId: unique and
 // unguessable.
 func newID(kind string) string { return kind + "-" + rand.Text()[:16] }
+
+// isID reports whether an id has the form of those of newID.
+func isID(kind, id string) bool {
+	text, ok := strings.CutPrefix(id, kind+"-")
+	return ok && len(text) == 16 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
 
 // pay submits an order's payment and stores the outcome. It may be called again for the same order: the journal submits a
 // transactionId again only if it is proved that nothing was sent the first time, and otherwise returns what is known.

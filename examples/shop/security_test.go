@@ -104,7 +104,7 @@ func TestTypedCardIsNotKept(t *testing.T) {
 	w := open(t, withDB(file, ""))
 	s := newShopper(t, w)
 	card := func(number string) url.Values {
-		return buyer("cardNumber", number, "expiredMonth", "12", "expiredYear", "39", "cvv", "917", "cardholder", "Augusta Byron")
+		return buyer("id", newID("W"), "cardNumber", number, "expiredMonth", "12", "expiredYear", "39", "cvv", "917", "cardholder", "Augusta Byron")
 	}
 	if s.post("/weekly/card", card("4300 0000 0000 00x0")); s.status != http.StatusUnprocessableEntity {
 		t.Errorf("HTTP %d", s.status)

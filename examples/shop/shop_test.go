@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,15 +49,15 @@ func testPay(t *testing.T, mode string) {
 			s.awaits(id, tt.want)
 		})
 		t.Run("weekly, "+tt.card.String(), func(t *testing.T) {
-			s := newShopper(t, w).post("/weekly", buyer())
+			s := newShopper(t, w).subscribe("/weekly")
 			id := s.orderID()
 			s.enter(s.hostedPage(), tt.card)
 			s.awaits(id, tt.want)
 		})
 		t.Run("weekly with a typed card, "+tt.card.String(), func(t *testing.T) {
 			c := sandbox.TestCard(tt.card)
-			s := newShopper(t, w).post("/weekly/card", buyer("cardNumber", "4300 0000 0000 0000", "expiredMonth", c.Month,
-				"expiredYear", c.Year, "cvv", c.CVV, "cardholder", c.Cardholder))
+			s := newShopper(t, w).subscribe("/weekly/card", "cardNumber", "4300 0000 0000 0000", "expiredMonth", c.Month,
+				"expiredYear", c.Year, "cvv", c.CVV, "cardholder", c.Cardholder)
 			id := s.orderID()
 			if tt.card == sandbox.Challenged {
 				if _, err := w.gateway.Authenticate(s.hostedPage(), true); err != nil {
@@ -124,7 +125,7 @@ func TestCart(t *testing.T) {
 func TestCheckoutForm(t *testing.T) {
 	s := newShopper(t, open(t))
 	s.post("/cart", values("sku", "pillar"))
-	s.post("/checkout", values("total", "24", "firstName", "<script>alert(1)</script>", "email", "x", "country", "XX"))
+	s.post("/checkout", values("firstName", "<script>alert(1)</script>", "email", "x", "country", "XX"))
 	if s.status != 422 {
 		t.Errorf("HTTP %d", s.status)
 	}
@@ -133,18 +134,59 @@ func TestCheckoutForm(t *testing.T) {
 			t.Errorf("the form does not have %s:\n%s", want, s.page)
 		}
 	}
-	if s.post("/checkout", buyer("total", "23")); s.status != 409 || !strings.Contains(s.page, "Your cart has changed") {
-		t.Errorf("another total than the cart's: HTTP %d", s.status)
+	seen := s.hidden("cart")
+	for _, other := range []string{"", "1 cedar 29", "2 pillar 24", "1 pillar 23"} {
+		if s.post("/checkout", buyer("cart", other)); s.status != 409 || !strings.Contains(s.page, "Your cart has changed") {
+			t.Errorf("another cart than the customer saw, %q: HTTP %d", other, s.status)
+		}
 	}
-	if s.post("/checkout", buyer("total", "24", "pay", "C-OTHER")); s.status != 404 {
+	if s.post("/checkout", buyer("cart", seen, "pay", "C-OTHER")); s.status != 404 {
 		t.Errorf("somebody else's card: HTTP %d", s.status)
 	}
-	first := s.post("/checkout", buyer("total", "24.00")).orderID()
-	if s.post("/checkout", buyer("total", "24.00")); s.path != "/orders" || !strings.Contains(s.page, first) {
+	first := s.post("/checkout", buyer("cart", seen)).orderID()
+	if s.post("/checkout", buyer("cart", seen)); s.path != "/orders" || !strings.Contains(s.page, first) {
 		t.Errorf("the form sent twice leads to %s", s.path)
 	}
 	if n := strings.Count(s.page, `href="/orders/`); n != 1 {
 		t.Errorf("the form sent twice made %d orders", n)
+	}
+}
+
+// TestSubscribedTwice: the form of a subscription that is sent twice, also at once, makes one order and one charge. Another customer cannot
+// use its id, and only the shop makes ids.
+func TestSubscribedTwice(t *testing.T) {
+	w := open(t)
+	c := sandbox.TestCard(sandbox.Approved)
+	for path, more := range map[string][]string{
+		"/weekly": nil, "/weekly/card": {"cardNumber", c.Number, "expiredMonth", c.Month, "expiredYear", c.Year, "cvv", c.CVV, "cardholder", c.Cardholder},
+	} {
+		t.Run(path, func(t *testing.T) {
+			s := newShopper(t, w).get(path)
+			form := buyer(append([]string{"id", s.hidden("id")}, more...)...)
+			var both sync.WaitGroup
+			for range 2 {
+				again := *s
+				both.Go(func() { again.post(path, form) })
+			}
+			both.Wait()
+			id := s.post(path, form).orderID()
+			if id != form.Get("id") {
+				t.Errorf("the form leads to order %s, want %s", id, form.Get("id"))
+			}
+			if s.get("/orders"); strings.Count(s.page, `href="/orders/`) != 1 {
+				t.Errorf("the form sent three times made these orders:\n%s", s.page)
+			}
+			if n := w.gateway.Executed(id); path == "/weekly/card" && n != 1 {
+				t.Errorf("charged %d times, want once", n)
+			}
+			if other := newShopper(t, w); other.post(path, form).status != 404 {
+				t.Errorf("another customer with this id: HTTP %d", other.status)
+			}
+			form.Set("id", "S-1")
+			if s.post(path, form); s.status != 400 {
+				t.Errorf("an id that is none: HTTP %d", s.status)
+			}
+		})
 	}
 }
 
@@ -176,7 +218,7 @@ func TestDeclinedAgain(t *testing.T) {
 		t.Errorf("reason %q", got)
 	}
 	s.post("/orders/"+first+"/again", nil)
-	second := s.post("/checkout", buyer("total", s.match(`name="total" value="([^"]+)"`))).orderID()
+	second := s.post("/checkout", buyer("cart", s.hidden("cart"))).orderID()
 	s.enter(s.hostedPage(), sandbox.Approved)
 	s.awaits(second, Paid)
 	s.awaits(first, Declined)

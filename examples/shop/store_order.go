@@ -13,9 +13,8 @@ import (
 )
 
 // PlaceOrder turns the customer's cart into an order. The same transaction empties the cart, so a form that is sent twice
-// creates one order. If the total of the cart is not o.Amount, which the customer saw, it returns errCartChanged and
-// changes nothing.
-func (s *Store) PlaceOrder(ctx context.Context, o *Order) error {
+// creates one order. If the cart is not the one that the customer saw, it returns errCartChanged and changes nothing.
+func (s *Store) PlaceOrder(ctx context.Context, o *Order, seen contents) error {
 	return s.transaction(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
 		lines, err := collect(rows, err, scanCartLine)
@@ -23,17 +22,19 @@ func (s *Store) PlaceOrder(ctx context.Context, o *Order) error {
 			return err
 		}
 		o.Lines = sold(lines)
+		o.Amount = total(o.Lines)
 		switch {
 		case len(o.Lines) == 0:
 			return errEmptyCart
-		case !total(o.Lines).Equal(o.Amount):
+		case contentsOf(o.Lines) != seen:
 			return errCartChanged
 		}
 		return insertOrder(ctx, tx, o)
 	})
 }
 
-// AddOrder stores an order that does not come from the cart.
+// AddOrder stores an order that does not come from the cart. If there is one with this id, because the form was sent twice, it returns
+// errOrderExists.
 func (s *Store) AddOrder(ctx context.Context, o *Order) error {
 	return s.transaction(ctx, func(tx *sql.Tx) error { return insertOrder(ctx, tx, o) })
 }
@@ -52,11 +53,19 @@ func (s *Store) transaction(ctx context.Context, do func(*sql.Tx) error) error {
 
 func insertOrder(ctx context.Context, tx *sql.Tx, o *Order) error {
 	o.Created, o.Payment = time.Now(), Payment{State: Open, Evidence: -1}
-	_, err := tx.ExecContext(ctx, `INSERT INTO orders
+	added, err := tx.ExecContext(ctx, `INSERT INTO orders
 		(id, customer, kind, card_id, amount, first_name, last_name, email, country, created, state, evidence, changed)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $10)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $10)
+		ON CONFLICT (id) DO NOTHING`,
 		o.ID, o.Customer, o.Kind, o.CardID, o.Amount.String(),
 		o.Buyer.FirstName, o.Buyer.LastName, o.Buyer.Email, o.Buyer.Country, o.Created.UnixMicro(), o.State, o.Evidence)
+	if err == nil {
+		if n, failed := added.RowsAffected(); failed != nil {
+			err = failed
+		} else if n == 0 {
+			err = errOrderExists
+		}
+	}
 	for i := 0; err == nil && i < len(o.Lines); i++ {
 		l := &o.Lines[i]
 		_, err = tx.ExecContext(ctx, `INSERT INTO order_lines (order_id, position, sku, name, price, quantity)

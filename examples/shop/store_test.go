@@ -75,12 +75,12 @@ func customerOf(t *testing.T) string { return newID(t.Name()[:1]) }
 func placed(t *testing.T, s *Store) *Order {
 	t.Helper()
 	o := &Order{
-		ID: newID("S"), Customer: customerOf(t), Kind: KindHosted, Amount: price("24.00"), Buyer: Buyer{"Ada", "Gross", "ada@mail.test", "US"},
+		ID: newID("S"), Customer: customerOf(t), Kind: KindHosted, Buyer: Buyer{"Ada", "Gross", "ada@mail.test", "US"},
 	}
 	if err := s.AddToCart(t.Context(), o.Customer, "pillar"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PlaceOrder(t.Context(), o); err != nil {
+	if err := s.PlaceOrder(t.Context(), o, "1 pillar 24"); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -93,15 +93,15 @@ func testPlaceOnce(t *testing.T, s *Store) {
 			t.Fatal(err)
 		}
 	}
-	wrong := &Order{ID: newID("S"), Customer: customer, Kind: KindHosted, Amount: price("24.00")}
-	if err := s.PlaceOrder(t.Context(), wrong); !errors.Is(err, errCartChanged) {
-		t.Errorf("another amount than the cart's: %v", err)
+	wrong := &Order{ID: newID("S"), Customer: customer, Kind: KindHosted}
+	if err := s.PlaceOrder(t.Context(), wrong, "1 pillar 24"); !errors.Is(err, errCartChanged) {
+		t.Errorf("another cart: %v", err)
 	}
 	var done sync.WaitGroup
 	results := make(chan error, 8)
 	for range cap(results) {
 		done.Go(func() {
-			results <- s.PlaceOrder(t.Context(), &Order{ID: newID("S"), Customer: customer, Kind: KindHosted, Amount: price("72.00")})
+			results <- s.PlaceOrder(t.Context(), &Order{ID: newID("S"), Customer: customer, Kind: KindHosted}, "3 pillar 24")
 		})
 	}
 	done.Wait()
