@@ -67,11 +67,15 @@ func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 	if err != nil {
 		return nil, err
 	}
+	known, err := f.readKnown()
+	if err != nil {
+		return nil, err
+	}
 	b, err := c.openBooks(set, false)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.importAndPrepare(f, b)
+	r, err := c.importAndPrepare(f, b, known)
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -92,13 +96,9 @@ func (f *compareFlags) validate(c *call, zone *time.Location) ([]books.ListSourc
 }
 
 // importAndPrepare is openAndImport with an open database.
-func (c *call) importAndPrepare(f *compareFlags, b *books.Books) (*reconciliation, error) {
+func (c *call) importAndPrepare(f *compareFlags, b *books.Books, known match.Known) (*reconciliation, error) {
 	if c.getenv("GOGC") == "" {
 		debug.SetGCPercent(400) // a comparison keeps little of what it reads: by default, it would collect garbage a third of the time
-	}
-	known, err := f.readKnown()
-	if err != nil {
-		return nil, err
 	}
 	whole, err := c.copySpan(b)
 	if err != nil {
@@ -212,7 +212,10 @@ func (r *reconciliation) findPeriod() error {
 		}
 		r.noteList(asked)
 		list := r.options.Payments.Span
-		isOfPeriod := list.IsZero() || list.From.Before(asked.To) && list.To.After(asked.From) // not the list of another month, which was read last
+		if refunds := r.options.Refunds.Span; !refunds.IsZero() && !refunds.Overlaps(asked) {
+			r.note("Your list of refunds has none in the period: it covers %s to %s.", terminal.Wall(refunds.From), terminal.Wall(refunds.To))
+		}
+		isOfPeriod := list.IsZero() || list.Overlaps(asked) // not the list of another month, which was read last
 		if isMonth(asked) && !asked.To.After(r.options.Copy.To) && isOfPeriod {
 			r.options.Month = asked
 		}
@@ -294,7 +297,7 @@ func (r *reconciliation) noteList(asked match.Span) {
 	end := period.Earlier(asked.To, r.options.Copy.To)
 	switch {
 	case list.IsZero():
-	case !list.From.Before(asked.To) || !list.To.After(asked.From):
+	case !list.Overlaps(asked):
 		r.note("Your list has no payment in the period: it covers %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
 	case end.Sub(list.To) > r.options.Grace:
 		r.note("The last payment in your list was made at %s, but the period ends at %s. Is the list complete?", terminal.Wall(list.To.Add(-time.Second)),

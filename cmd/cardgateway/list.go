@@ -242,7 +242,7 @@ func (l *listing[T]) interrupted(err error) error {
 func (l *listing[T]) goOn() string {
 	words := []string{l.name, "--checkpoint", l.flags.Checkpoint}
 	for _, name := range slices.Sorted(maps.Keys(l.saved.Filter)) {
-		words = append(words, "--"+name, l.saved.Filter[name])
+		words = append(words, "--"+name+"="+l.saved.Filter[name]) // in one word: an id can begin with a hyphen
 	}
 	return shell.CommandLine(append(words, l.settings.AsFlags()...)...)
 }

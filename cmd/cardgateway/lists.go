@@ -75,7 +75,7 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 		if list.path == "" {
 			source.DSN = dsn
 		}
-		if source.Columns, err = mapping(list.columnsFlag, list.columns, list.example); err != nil {
+		if source.Columns, err = mapping(list.columnsFlag, list.columns, list.example, func(name string) string { return name }); err != nil {
 			return nil, err
 		}
 		sources = append(sources, source)
@@ -110,25 +110,31 @@ func (l *listsFlags) common() (s books.ListSource, err error) {
 			return s, exit.Fail(exit.Failed, "--list-zone: %q is not a time zone; write a name such as Europe/Berlin or UTC", terminal.Clean(l.ListZone))
 		}
 	}
-	words, err := mapping("--states", l.States, "bezahlt=approved")
+	words, err := mapping("--states", l.States, "bezahlt=approved", strings.ToLower)
 	for word, state := range words {
 		if !books.IsState(state) {
 			return s, exit.Fail(exit.Failed, "--states: %q is not a state; there are approved, declined, processing, redirect and unknown", terminal.Clean(state))
 		}
-		s.States[strings.ToLower(word)] = state
+		s.States[word] = state
 	}
 	return s, err
 }
 
-// mapping parses pairs of names.
-func mapping(flag string, pairs []string, example string) (map[string]string, error) {
+// mapping parses pairs of names. Two names are the same if the function same makes them so.
+func mapping(flag string, pairs []string, example string, same func(string) string) (map[string]string, error) {
 	names := map[string]string{}
 	for _, pair := range pairs {
 		before, after, ok := strings.Cut(pair, "=")
 		if !ok {
 			return nil, exit.Fail(exit.Failed, "%s: %q has no =; write it as %s", flag, terminal.Clean(pair), example)
 		}
-		names[strings.TrimSpace(before)] = strings.TrimSpace(after)
+		if before = same(strings.TrimSpace(before)); before == "" {
+			return nil, exit.Fail(exit.Failed, "%s: %q has nothing before the =; write it as %s", flag, terminal.Clean(pair), example)
+		}
+		if _, ok := names[before]; ok {
+			return nil, exit.Fail(exit.Failed, "%s: %q is there twice", flag, terminal.Clean(before))
+		}
+		names[before] = strings.TrimSpace(after)
 	}
 	return names, nil
 }

@@ -218,6 +218,14 @@ func TestClosedMonth(t *testing.T) {
 	}
 }
 
+// TestRefundListOfAnotherMonth: a list of refunds that was forgotten, so that the last one is compared, is noticed.
+func TestRefundListOfAnotherMonth(t *testing.T) {
+	m := newClosedMonth(t)
+	refunds := m.file(t, "refunds.csv", "refund_id,amount,currency,at\nr,1,EUR,"+m.lastOf.AddDate(-1, 0, 0).Format(time.DateTime)+"\n")
+	tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...), "--refund-list", refunds, "--from", m.lastOf.AddDate(0, 0, -30).Format(time.RFC3339)).
+		want(t, exit.OK, "Your list of refunds has none in the period: it covers ")
+}
+
 // TestNothingCompared: what compares nothing is no success.
 func TestNothingCompared(t *testing.T) {
 	m := newClosedMonth(t)

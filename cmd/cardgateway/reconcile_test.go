@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,19 @@ func demonstrate(t *testing.T, args ...string) result {
 	return r
 }
 
+// notWritable returns a directory in which not even root can create a file.
+func notWritable(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS == "linux" {
+		return "/proc"
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // TestRunWithWrongFlags: what is wrong is said before the copy is updated, which can take hours, and before a database is created.
 func TestRunWithWrongFlags(t *testing.T) {
 	env := environment("http://127.0.0.1:1")
@@ -76,6 +90,7 @@ func TestRunWithWrongFlags(t *testing.T) {
 		{"--list-zone", "Berlin", `--list-zone: "Berlin" is not a time zone`},
 		{"--states", "x=paid", `"paid" is not a state`},
 		{"--out", "none/month.html", "--out: there is no directory none"},
+		{"--out", notWritable(t) + "/month.html", "--out: open "},
 	} {
 		t.Run(test.flag, func(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "books.db")

@@ -64,7 +64,8 @@ func (r *runCommand) Run(c *call) (err error) {
 	if err := books.CheckLists(c.ctx, sources...); err != nil { // an update can take hours
 		return booksError("", err)
 	}
-	if _, err := r.readKnown(); err != nil {
+	known, err := r.readKnown()
+	if err != nil {
 		return err
 	}
 	b, err := c.openBooks(set, r.Since != "")
@@ -80,7 +81,7 @@ func (r *runCommand) Run(c *call) (err error) {
 		}
 		return err
 	}
-	m, err := c.importAndPrepare(&r.compareFlags, b)
+	m, err := c.importAndPrepare(&r.compareFlags, b, known)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,11 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 		r.From, r.To = midnight(d.from.AddDate(0, 0, 1)), midnight(d.to)
 	}
 	r.Out = cmp.Or(r.Out, filepath.Join(d.dir, "report.html"))
-	m, err := c.importAndPrepare(&r.compareFlags, b)
+	known, err := r.readKnown()
+	if err != nil {
+		return err
+	}
+	m, err := c.importAndPrepare(&r.compareFlags, b, known)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	page := r.page(summary, shown, days, filepath.Base(base))
+	page := r.page(summary, f, shown, days, filepath.Base(base))
 	if err := r.nearest(page); err != nil {
 		return err
 	}
@@ -111,7 +112,15 @@ func (f *reportFlags) check(c *call) error {
 	if info, err := os.Stat(filepath.Dir(base)); err != nil || !info.IsDir() {
 		return exit.Fail(exit.Failed, "--out: there is no directory %s", terminal.Clean(filepath.Dir(base)))
 	}
-	return f.mayWrite(c, base)
+	if err := f.mayWrite(c, base); err != nil {
+		return err
+	}
+	file, err := files.Create(base + ".html") // whether this directory can be written
+	if err != nil {
+		return exit.Fail(exit.Failed, "--out: %s", terminal.Clean(err.Error()))
+	}
+	file.Remove()
+	return nil
 }
 
 // mayWrite returns an error if a report would replace a file that the command reads, or one that no report wrote.
@@ -144,13 +153,17 @@ func (r *reconciliation) usualBase() string {
 	return name
 }
 
-func (r *reconciliation) page(s *match.Summary, shown *report.Rows, days *report.Days, name string) *report.Page {
+func (r *reconciliation) page(s *match.Summary, f *reportFlags, shown *report.Rows, days *report.Days, name string) *report.Page {
 	words := []string{"reconcile", "report", "--from", terminal.Wall(r.options.Period.From), "--to", terminal.Wall(r.options.Period.To), "--grace", r.flags.Grace}
 	if r.flags.Known != "" {
 		words = append(words, "--known", r.flags.Known)
 	}
 	if r.flags.ExcludeTest {
 		words = append(words, "--exclude-test")
+	}
+	words = append(words, "--rows="+strconv.Itoa(f.Rows))
+	if f.Out != "" {
+		words = append(words, "--out="+f.Out)
 	}
 	command := shell.CommandLine(append(words, r.call.settings.AsFlags()...)...)
 	if r.isDemonstration {

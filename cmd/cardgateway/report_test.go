@@ -45,6 +45,15 @@ func TestReport(t *testing.T) {
 	page := report(exit.OK, append(period, "--list", m.list(t, m.lines...))...)
 	holds(page, "273 of 273 rows tie out", "Signature", "SHA-256", "paid.csv, 273 lines", "Value per day", "acceptance", "Left over")
 
+	holds(page, "cardgateway reconcile report --from", " --rows=200 --out="+out)
+	// A page that was changed, perhaps signed, is not replaced.
+	if err := os.WriteFile(out, []byte(strings.Replace(page, "Signature", "Signature: Anna", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, m.env, append([]string{"reconcile", "report", "--out", out}, period...)...).want(t, exit.Failed, "month.html exists, and no report wrote it, or it was changed since")
+	page = report(exit.OK, append(period, "--force")...)
+	page = report(exit.OK, period...) // one that was not changed is
+
 	// An id that would be a formula, and one that would be markup.
 	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime),
 		`<script>alert(1)</script>,2.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime)}, m.lines...)

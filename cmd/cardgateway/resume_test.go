@@ -140,7 +140,7 @@ func TestGatewayFailsOnTheWay(t *testing.T) {
 	r.want(t, exit.Failed, "saved in "+path, "the list is not complete: ", "201")
 	server.ClearFaults()
 	next := r.printed(t, "To resume, append to the same file: ")
-	if want := []string{"orders", "--checkpoint", path, "--state", "approved,declined"}; !slices.Equal(next, want) {
+	if want := []string{"orders", "--checkpoint", path, "--state=approved,declined"}; !slices.Equal(next, want) {
 		t.Errorf("got the command %q, want %q", next, want)
 	}
 	if t.Failed() {

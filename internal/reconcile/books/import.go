@@ -95,9 +95,13 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 	return infos, nil
 }
 
-// CheckLists returns why Import would refuse lists whatever their lines are: a file or a column that is missing, for example.
+// CheckLists returns why Import would refuse lists whatever their lines are: a file or a column that is missing, for example. It does not
+// look into a file that can be read only once, such as a pipe.
 func CheckLists(ctx context.Context, sources ...ListSource) error {
 	for i := range sources {
+		if info, err := os.Stat(sources[i].Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			continue
+		}
 		l, err := sources[i].open(ctx)
 		if err == nil {
 			err = l.source.close()

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -350,5 +351,67 @@ func TestImportQuery(t *testing.T) {
 				t.Errorf("the table has %d rows, %v: it was written to", n, err)
 			}
 		})
+	}
+}
+
+// TestImportTimesOfSQLite: a time with an offset keeps it, whatever type the column is declared with.
+func TestImportTimesOfSQLite(t *testing.T) {
+	for _, declared := range []string{"DATETIME", "TIMESTAMP", "DATE", "TEXT"} {
+		t.Run(declared, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "shop.db")
+			db, err := sql.Open("sqlite", "file:"+file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, statement := range []string{
+				`CREATE TABLE paid ("transaction id" TEXT, amount REAL, currency TEXT, at ` + declared + `)`,
+				`INSERT INTO paid VALUES ('a', 1.5, 'EUR', '2026-11-22 08:30:00+02:00'), ('b', 2, 'EUR', '2026-11-22 08:30:00')`,
+			} {
+				if _, err := db.ExecContext(t.Context(), statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			b := open(t, filepath.Join(t.TempDir(), "books.db"))
+			for _, query := range []string{"paid", "SELECT * FROM paid ORDER BY at -- all of them"} {
+				source := ListSource{DSN: file, Query: query, Zone: time.FixedZone("", -5*3600)}
+				if _, err := importOne(t.Context(), b, PaymentList, source); err != nil {
+					t.Fatal(err)
+				}
+				got := listed(t, b, Payment)
+				first, second := time.Date(2026, 11, 22, 6, 30, 0, 0, time.UTC), time.Date(2026, 11, 22, 13, 30, 0, 0, time.UTC)
+				if len(got) != 2 || !got[0].At.Equal(first) || !got[1].At.Equal(second) || got[0].Amount.String() != "1.5" {
+					t.Errorf("%s: got %+v", query, got)
+				}
+			}
+		})
+	}
+}
+
+// TestCheckLeavesPipes: a list that can be read only once is read by Import alone.
+func TestCheckLeavesPipes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("/dev/fd is needed")
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = read.Close() }()
+	if _, err := write.WriteString("transaction_id,amount,currency\na,1,EUR\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	source := ListSource{Kind: PaymentList, Path: fmt.Sprintf("/dev/fd/%d", read.Fd())}
+	b := open(t, filepath.Join(t.TempDir(), "books.db"))
+	if err := CheckLists(t.Context(), source); err != nil {
+		t.Error(err)
+	}
+	if infos, err := b.Import(t.Context(), source); err != nil || infos[0].Rows != 1 {
+		t.Errorf("got %+v, %v", infos, err)
 	}
 }

@@ -52,7 +52,13 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: name.Kind != database.SQLite}); err != nil {
 		return nil, cannotRead(ctx, name, err)
 	}
-	if q.rows, err = q.tx.QueryContext(ctx, asSelect(query, name.Kind)); err != nil {
+	query = asSelect(query, name.Kind)
+	if name.Kind == database.SQLite {
+		if query, err = q.asTexts(ctx, query); err != nil {
+			return nil, cannotRead(ctx, name, err)
+		}
+	}
+	if q.rows, err = q.tx.QueryContext(ctx, query); err != nil {
 		return nil, cannotRead(ctx, name, err)
 	}
 	types, err := q.rows.ColumnTypes()
@@ -70,6 +76,26 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 		q.cells[i] = new(any)
 	}
 	return q, choose(titles)
+}
+
+// asTexts returns a query for the same rows as texts. Of a column that is declared as a time, the driver of SQLite would return a time
+// without saying whether the text had a zone.
+func (q *queryRows) asTexts(ctx context.Context, query string) (string, error) {
+	query = "(" + strings.TrimRight(query, "; \t\r\n") + "\n)" // a comment can be at its end
+	rows, err := q.tx.QueryContext(ctx, "SELECT * FROM "+query+" LIMIT 0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = rows.Close() }()
+	names, err := rows.Columns()
+	if err != nil {
+		return "", err
+	}
+	for i, name := range names {
+		name = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+		names[i] = name + ` || '' AS ` + name
+	}
+	return "SELECT " + strings.Join(names, ", ") + " FROM " + query, rows.Err()
 }
 
 func cannotRead(ctx context.Context, name database.Name, err error) error {

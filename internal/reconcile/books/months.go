@@ -77,8 +77,8 @@ func (b *Books) OpenBefore(ctx context.Context, month time.Time) (all []OpenItem
 // keepLater keeps the lines of a list that belong to later months: by their own time or, if they have none, by that of the gateway. Of
 // those with one id and without a time, the first are of the rows of the month itself.
 var keepLater = map[Kind]string{
-	Payment: laterLinesOf("transaction_id", "state", "cardgateway_listed_payments", "cardgateway_orders", "transaction_id"),
-	Refund:  laterLinesOf("refund_id", "'approved'", "cardgateway_listed_refunds", "cardgateway_refunds", "merchant_refund_id"),
+	Payment: laterLinesOf("transaction_id", "state", "cardgateway_listed_payments", "cardgateway_orders", "r.transaction_id"),
+	Refund:  laterLinesOf("refund_id", "'approved'", "cardgateway_listed_refunds", "cardgateway_refunds", refundID),
 }
 
 func laterLinesOf(id, state, list, rows, rowID string) string {
@@ -88,8 +88,8 @@ func laterLinesOf(id, state, list, rows, rowID string) string {
 		UNION ALL
 		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, $id, amount, currency, $state, order_id, at, until FROM (
 			SELECT l.*, ROW_NUMBER() OVER (PARTITION BY $id ORDER BY line) AS number FROM $list l
-			WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE r.$row_id = l.$id AND r.at >= $3)
-		) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE r.$row_id = l.$id AND r.state = 'approved' AND r.at >= $2 AND r.at < $3)`)
+			WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $row_id = l.$id AND r.at >= $3)
+		) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $row_id = l.$id AND r.state = 'approved' AND r.at >= $2 AND r.at < $3)`)
 }
 
 // KeepMonth records what a comparison of a month has found: that it was compared, what is open at its end, which entries of earlier months
@@ -110,7 +110,7 @@ func (b *Books) KeepMonth(ctx context.Context, months []Month, open, stillOpen, 
 			if err := do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, string(m.Kind), micro(m.From)); err != nil {
 				return err
 			}
-			if err := do(keepLater[m.Kind], string(m.Kind), micro(m.From), micro(m.To)); err != nil {
+			if err := do(b.compared(keepLater[m.Kind]), string(m.Kind), micro(m.From), micro(m.To)); err != nil {
 				return err
 			}
 			// Entries that are found again stay closed if a later month has closed them. The others are deleted below.

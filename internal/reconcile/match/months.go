@@ -150,7 +150,11 @@ func (m *matcher) keep(kinds ...*kindMatcher) error {
 	var months []books.Month
 	var open, still, closed []books.OpenItem
 	for _, k := range kinds {
-		if k.kind == books.Payment && !m.Payments.Read || k.kind == books.Refund && !m.Refunds.Read {
+		list := m.Payments
+		if k.kind == books.Refund {
+			list = m.Refunds
+		}
+		if !list.Read || !list.Span.IsZero() && !list.Span.Overlaps(m.Month) { // not the list of another month, which was read last
 			continue
 		}
 		months = append(months, books.Month{Kind: k.kind, From: m.Month.From, To: m.Month.To})

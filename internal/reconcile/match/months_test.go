@@ -332,3 +332,35 @@ func TestLaterLines(t *testing.T) {
 		})
 	}
 }
+
+// TestLaterLineOfTheGatewaysRefund: a refund that only has the gateway's id, which the list of the month before has too.
+func TestLaterLineOfTheGatewaysRefund(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		gateway := func() *memory {
+			m := new(memory).pay("p", approved, "9 EUR", day0(9, 5, 0)).back("r of p", approved, "1 EUR", day0(10, 1, 2))
+			m.refunds[0].ID = m.refunds[0].UniqueID
+			return m
+		}
+		september := gateway()
+		september.book("p", approved, "9 EUR", day0(9, 5, 0)).give(september.refunds[0].UniqueID, "1 EUR", time.Time{})
+		if found, s := d.run(t, september, monthOf(9)); len(found) > 0 || s.Kept > 0 {
+			t.Errorf("September: got %q, %d kept", found, s.Kept)
+		}
+		if found, s := d.run(t, gateway(), monthOf(10)); len(found) > 0 || s.TiedOut != 1 {
+			t.Errorf("October: got %q, %d of %d tie out", found, s.TiedOut, s.Compared)
+		}
+	})
+}
+
+// TestListOfAnotherMonth: a list of refunds that has none in the month is that of another one: the month is not kept for refunds.
+func TestListOfAnotherMonth(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		o := monthOf(10)
+		o.Refunds.Span = Span{From: day0(9, 1, 0), To: day0(9, 30, 0)}
+		d.run(t, new(memory).pay("p", approved, "9 EUR", day0(10, 5, 0)).book("p", approved, "9 EUR", day0(10, 5, 0)), o)
+		months, err := d.Months(t.Context())
+		if err != nil || len(months) != 1 || months[0].Kind != books.Payment {
+			t.Errorf("kept %+v, %v, want the month of payments alone", months, err)
+		}
+	})
+}

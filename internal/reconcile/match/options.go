@@ -12,6 +12,9 @@ type Span struct{ From, To time.Time }
 // IsZero reports whether the span is unknown.
 func (s Span) IsZero() bool { return s.From.IsZero() && s.To.IsZero() }
 
+// Overlaps reports whether a time is in both.
+func (s Span) Overlaps(other Span) bool { return s.From.Before(other.To) && s.To.After(other.From) }
+
 func (s Span) holds(t time.Time) bool { return !t.Before(s.From) && t.Before(s.To) }
 
 // List describes a list of the merchant.

@@ -32,14 +32,14 @@ type Files struct {
 func Paths(base string) []string { return []string{base + ".html", base + ".csv", base + ".json"} }
 
 // Foreign returns the first of these paths at which there is a file that no report wrote, or that was changed since, or "" if there
-// is none. A page contains its own mark and the SHA-256 of the other files.
+// is none. A page contains the SHA-256 of the other files, and at its end that of itself.
 func Foreign(base string) (string, error) {
 	paths := Paths(base)
-	page, err := start(paths[0])
+	page, err := readPage(paths[0])
 	if err != nil {
 		return "", err
 	}
-	if page != "" && !strings.Contains(page, generator) {
+	if page != "" && !isUnchanged(page) {
 		return paths[0], nil
 	}
 	for _, path := range paths[1:] {
@@ -61,23 +61,27 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// generator is the mark of a page, near its start.
-const generator = `<meta name="generator" content="cardgateway reconcile report">`
+// pageSum is the last line of a page, with the SHA-256 of everything before it.
+const pageSum = "<!-- cardgateway reconcile report, sha256 %x -->\n"
 
-// start returns the first bytes of a file. They are "" if there is none, and a space if it is empty or a link that leads nowhere.
-func start(path string) (string, error) {
-	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && !isLink(path):
+// isUnchanged reports whether a page is as a report wrote it.
+func isUnchanged(page string) bool {
+	before, _, _ := strings.Cut(pageSum, "%")
+	i := strings.LastIndex(page, before)
+	return i >= 0 && page[i:] == fmt.Sprintf(pageSum, sha256.Sum256([]byte(page[:i])))
+}
+
+// readPage returns a page. It is "" if there is none, and a space if it is empty or a link that leads nowhere.
+func readPage(path string) (string, error) {
+	const most = 256 << 20
+	text, err := files.ReadBounded(path, most)
+	if errors.Is(err, fs.ErrNotExist) {
+		if isLink(path) {
+			return " ", nil
+		}
 		return "", nil
-	case errors.Is(err, fs.ErrNotExist):
-		return " ", nil
-	case err != nil:
-		return "", err
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 4096))
-	return cmp.Or(string(text), " "), err
+	return cmp.Or(text, " "), err
 }
 
 // fileSHA256 returns the SHA-256 of a file, in hex.
@@ -150,7 +154,11 @@ func (f *Files) Finish(page *Page) error {
 			return err
 		}
 	}
-	if err := Write(f.html, page); err != nil {
+	sum := sha256.New()
+	if err := Write(io.MultiWriter(f.html, sum), page); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(f.html, pageSum, sum.Sum(nil)); err != nil {
 		return err
 	}
 	if err := f.html.Finish(); err != nil {
