@@ -150,7 +150,8 @@ var faults = []fault{
 		{"journal/paying.go", "now.Sub(p.since) >= longestFlight", "now.Sub(p.since) >= 100*longestFlight"},
 	}},
 	{"begun-called-never-begun", "what is being paid is recorded as not sent although its call began", []edit{
-		{"journal/paying.go", "if _, err := j.get(ctx, j.key(id)); !errors.Is(err, ErrNoEntry) {", "if _, err := j.get(ctx, j.key(id)); err != nil && !errors.Is(err, ErrNoEntry) {"},
+		{"journal/paying.go", "err == nil || damaged {", "damaged {"},
+		{"journal/paying.go", "if !errors.Is(err, ErrNoEntry) {", "if err != nil && !errors.Is(err, ErrNoEntry) {"},
 		{"journal/paying.go", "if err != nil || !created {", "if err != nil || created && false {"},
 	}},
 	{"decline-final-on-hosted-page", "one decline on the hosted page ends the payment", []edit{
@@ -226,7 +227,7 @@ var faults = []fault{
 		{"notify/confirm.go", "if claimed := n.Claimed.TransactionID; claimed != \"\" && claimed != n.Transaction.TransactionID {\n\t\treturn errContradicted\n\t}\n", ""},
 	}},
 	{"notification-of-another-app", "a notification that names a payment of another app is handled", []edit{
-		{"notify/confirm.go", "return !isOther\n", "return true\n"},
+		{"notify/confirm.go", "case isOtherApp(row):", "case false && isOtherApp(row):"},
 	}},
 	{"slow-refund-not-confirmed", "a refund that took more than a month is not confirmed", []edit{
 		{"notify/confirm.go", "errors.Is(err, errNoRefund) && !at.IsZero()", "errors.Is(err, errNoRefund) && false && !at.IsZero()"},
