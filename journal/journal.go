@@ -42,7 +42,7 @@ type Options struct {
 	Observe func(context.Context, RecoverInfo)
 	// Paying, if set, returns the ids of the payments and refunds that your database says are being made: that were stored
 	// as such before their call, and have no outcome there yet. Run calls it at once and then at its interval, in the process
-	// that works. A process that ended after it had stored such an id, and before the journal recorded the call, leaves no
+	// that works, one call at a time, and nothing else of Run waits for it. A process that ended after it had stored such an id, and before the journal recorded the call, leaves no
 	// entry behind. Once Run has had an id without an entry in this list for five minutes, it records an entry in state NotSent, and
 	// reports it like any other outcome. Five minutes is longer than any call takes to begin; and a call that begins later
 	// nevertheless finds this entry, is made as after any NotSent, and its outcome is reported too. Before, Run queries

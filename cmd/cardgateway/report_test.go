@@ -51,8 +51,8 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool(t, m.env, append([]string{"reconcile", "report", "--out", out}, period...)...).want(t, exit.Failed, "month.html exists, and no report wrote it, or it was changed since")
-	page = report(exit.OK, append(period, "--force")...)
-	page = report(exit.OK, period...) // one that was not changed is
+	report(exit.OK, append(period, "--force")...)
+	report(exit.OK, period...) // one that was not changed is
 
 	// An id that would be a formula, and one that would be markup.
 	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime),
