@@ -142,6 +142,9 @@ func (r *runner) lookForNeverBegun(ctx context.Context) {
 
 // stopLooking waits for recordNeverBegun, whose context has ended, for up to freshFor: Options.Paying may ignore its context.
 func (r *runner) stopLooking() {
+	if r.looking == nil {
+		return
+	}
 	select {
 	case end := <-r.looking:
 		end.rethrow()

@@ -248,3 +248,27 @@ func TestPayingWhileLookUpsFail(t *testing.T) {
 		}
 	})
 }
+
+// TestRunReturnsAtOnce: when its context ends, in the process that works and in one that stands by.
+func TestRunReturnsAtOnce(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for _, name := range []string{"works", "stands by"} {
+			if name == "stands by" {
+				running(t, s.Journal, time.Minute, nil)
+				time.Sleep(10 * time.Second) // it has the lease
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
+			j := s.restarted(journal.Options{})
+			go func() {
+				ended <- j.Run(ctx, time.Minute, func(context.Context, journal.Entry) error { return nil })
+			}()
+			time.Sleep(10 * time.Second)
+			cancel()
+			stopped := time.Now()
+			if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(stopped) > 0 {
+				t.Errorf("the one that %s: %v after %v", name, err, time.Since(stopped))
+			}
+		}
+	})
+}
