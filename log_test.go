@@ -144,7 +144,8 @@ func TestLogContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []string
 		c := clienttest.NewClient(t, cardgateway.Config{
-			BaseURL: clienttest.BaseURL, Logger: slog.New(spanLog{slog.DiscardHandler, &lines}), HTTPClient: &http.Client{Transport: answering(200, page(orderRow(100, "1", "")))},
+			BaseURL: clienttest.BaseURL, Logger: slog.New(spanLog{slog.DiscardHandler, &lines}),
+			HTTPClient: &http.Client{Transport: answering(200, page(orderRow(100, "1", "")))},
 			Observe: func(_ context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 				return context.WithValue(context.Background(), spanKey{}, op.Name), nil
 			},

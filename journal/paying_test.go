@@ -188,7 +188,8 @@ func TestPayingInFlight(t *testing.T) {
 		if want, got := []string{"pending pending", "slow succeeded"}, slices.Sorted(slices.Values(told.all())); !slices.Equal(got, want) {
 			t.Errorf("reported %q, want %q", got, want)
 		}
-		if want := "map[slow:2]"; fmt.Sprint(store.begins) != want || store.gets != 3 { // begun by the call, and by Run, which looks once more whether there is something to report
+		// Begun by the call, and by Run, which looks once more whether there is something to report.
+		if want := "map[slow:2]"; fmt.Sprint(store.begins) != want || store.gets != 3 {
 			t.Errorf("begun %v, want %s; looked up %d times", store.begins, want, store.gets)
 		}
 	})

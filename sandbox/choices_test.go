@@ -180,7 +180,8 @@ func TestControlFilters(t *testing.T) {
 			t.Errorf("%s: HTTP %d, %v", query, status, data)
 		}
 	}
-	for _, query := range []string{"payments?transactionId=t&orderId=x", "refunds?refundTransactionId=x", "requests?since=9&operation=TokenPayment", "notifications?state=x"} {
+	for _, query := range []string{"payments?transactionId=t&orderId=x", "refunds?refundTransactionId=x", "requests?since=9&operation=TokenPayment",
+		"notifications?state=x"} {
 		if status, data := control(t, g, "GET", query, nil); status != http.StatusOK || len(data["data"].([]any)) != 0 {
 			t.Errorf("%s: HTTP %d, %v", query, status, data)
 		}

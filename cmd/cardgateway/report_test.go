@@ -50,7 +50,8 @@ func TestReport(t *testing.T) {
 	if err := os.WriteFile(out, []byte(strings.Replace(page, "Signature", "Signature: Anna", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tool(t, m.env, append([]string{"reconcile", "report", "--out", out}, period...)...).want(t, exit.Failed, "month.html exists, and no report wrote it, or it was changed since")
+	tool(t, m.env, append([]string{"reconcile", "report", "--out", out}, period...)...).want(t, exit.Failed,
+		"month.html exists, and no report wrote it, or it was changed since")
 	report(exit.OK, append(period, "--force")...)
 	report(exit.OK, period...) // one that was not changed is
 

@@ -68,7 +68,8 @@ func TestDigits(t *testing.T) {
 
 func TestCVV(t *testing.T) {
 	for text, want := range map[string]string{
-		`"cvv":"973"`: `"cvv":"***"`, `{\"cvv\":\"9731\"}`: `{\"cvv\":\"***\"}`, "CVV: 973": "CVV: ***", "cvv 97": "cvv 97", "973": "973", "savvy 973": "savvy 973", "": "",
+		`"cvv":"973"`: `"cvv":"***"`, `{\"cvv\":\"9731\"}`: `{\"cvv\":\"***\"}`, "CVV: 973": "CVV: ***",
+		"cvv 97": "cvv 97", "973": "973", "savvy 973": "savvy 973", "": "",
 	} {
 		if got := mask.CVV(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
