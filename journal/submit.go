@@ -310,11 +310,13 @@ func (j *Journal) beginAgain(ctx context.Context, e *Entry, in Intent) (bool, er
 		if failed == nil {
 			return true, nil
 		}
-		if now, err := j.get(ctx, in.Key()); err == nil && now.isJustSubmitted(in.Sender) {
+		now, err := j.get(ctx, in.Key())
+		switch {
+		case err != nil: // also after ErrChanged: an earlier attempt may have written it
+		case now.isJustSubmitted(in.Sender):
 			*e = now
 			return true, nil // the failed attempt has written it
-		}
-		if errors.Is(failed, ErrChanged) {
+		case errors.Is(failed, ErrChanged):
 			return false, nil
 		}
 		if !again.wait(ctx) {

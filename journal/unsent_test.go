@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -228,6 +229,52 @@ func TestStoreThatIsBusy(t *testing.T) {
 		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
 		if err != nil || !got.Paid() {
 			t.Errorf("got %v, %v", got, err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// saysFailed is a store that, while it is in trouble, records submissions and says that it has failed, and cannot be read.
+type saysFailed struct {
+	journal.Store
+	trouble atomic.Bool
+}
+
+func (s *saysFailed) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	err := s.Store.Record(ctx, key, version, ev)
+	if err == nil && s.trouble.Load() {
+		err = errDisk
+	}
+	return err
+}
+
+func (s *saysFailed) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
+	if s.trouble.Load() {
+		return journal.Entry{}, errDisk
+	}
+	return s.Store.Get(ctx, key)
+}
+
+// TestSubmissionWrittenUnnoticed: a further submission was recorded by an attempt that seemed to have failed, and the next attempt finds
+// another version. The call has sent nothing, and the next one pays.
+func TestSubmissionWrittenUnnoticed(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		store := &saysFailed{Store: s.store}
+		s.store = store
+		s.Journal = s.restarted(journal.Options{})
+		usual := s.network
+		s.network = roundTripper(func(*http.Request) (*http.Response, error) { return nil, errors.New("unreachable") })
+		if _, err := s.pay("a", approved); !cardgateway.SafeToRetry(err) {
+			t.Fatalf("with nobody there: %v", err)
+		}
+		s.network = usual
+		store.trouble.Store(true)
+		if _, err := s.pay("a", approved); !cardgateway.SafeToRetry(err) {
+			t.Errorf("in trouble: %v", err)
+		}
+		store.trouble.Store(false)
+		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+			t.Errorf("afterwards: %v, %v", got, err)
 		}
 		wantExecuted(t, s, "a", 1)
 	})
