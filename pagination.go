@@ -324,13 +324,16 @@ func (w *Walk[T]) claim(ctx context.Context) error {
 	return w.query.check(ctx, &w.opts)
 }
 
+// lastEnd is the latest end of a walk: JSON has years of four digits, in any zone.
+var lastEnd = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
 // check reports every problem of the query and the options. The queries for the pages are not validated again.
 func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	var v violations
 	v.Context(ctx)
 	if v.order(q.start, q.end) {
 		v.Year("startDate", q.start)
-		v.AddIf(q.end.Year() > 9999, "endingDate", RuleRange, "must be before the year 10000") // a Checkpoint has it
+		v.AddIf(q.end.After(lastEnd), "endingDate", RuleRange, "must be 9999-12-31 UTC at the latest") // a Checkpoint has it
 	}
 	v.ids(q.ids)
 	v.AddIf(o.PageSize < 0 || o.PageSize > maxPageSize, "PageSize", RuleRange, "must be 0 to %d", maxPageSize)
