@@ -172,6 +172,35 @@ func TestQueriesAfterASlowCall(t *testing.T) {
 	}
 }
 
+// TestQueriesAreNotPlannedAgain: what a process that stands by tells the one that works makes it list everything; the queries for a payment
+// of that process, which have become rare, stay so.
+func TestQueriesAreNotPlannedAgain(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		queries := 0
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("transactionId") == "a" {
+				queries++
+			}
+			return s.gateway.RoundTripper().RoundTrip(r)
+		})
+		running(t, s.Journal, time.Hour, nil)
+		time.Sleep(3 * time.Second)
+		other := s.restarted(journal.Options{})
+		running(t, other, time.Hour, nil)
+		s.loseNext(sandbox.CommitNever)
+		_, _ = other.CreateSubscription(t.Context(), order("a", approved))
+		for i := range 60 {
+			time.Sleep(10 * time.Second)
+			s.loseNext(sandbox.CommitNow)
+			_, _ = other.CreateSubscription(t.Context(), order(fmt.Sprint(i), approved))
+		}
+		synctest.Wait()
+		if queries < 18 || queries > 22 { // at 0.5, 1.5, 3.5 s and so on until ten minutes are over, of two months each
+			t.Errorf("%d requests in ten minutes, want twenty", queries)
+		}
+	})
+}
+
 // TestAbsentInTime: a payment that the gateway has never received is presumed absent when AbsentAfter is over, at the next Recover.
 func TestAbsentInTime(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -77,7 +77,7 @@ func (p *projection) add(ev *Evidence) {
 		return
 	}
 	p.seen = p.seen || ev.Seen
-	if p.answeredAt == 0 && ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
+	if ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
 		p.answeredAt = p.version
 	}
 	switch ev.State {

@@ -100,7 +100,7 @@ var faults = []fault{
 		{"journal/submit.go", "if time.Now().After(patience) {\n\t\t\t\treturn e, false, in.notSent(ErrChanged)\n\t\t\t}\n", ""},
 	}},
 	{"resubmission-overtaken", "a further submission whose write failed is sent on top of what another process recorded", []edit{
-		{"journal/submit.go", "if errors.Is(failed, ErrChanged) {\n\t\t\treturn false, nil\n\t\t}\n", "if errors.Is(failed, ErrChanged) {\n\t\t\tif now, err := j.get(ctx, in.Key()); err == nil {\n\t\t\t\t*e = now\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\treturn false, nil\n\t\t}\n"},
+		{"journal/submit.go", "case errors.Is(failed, ErrChanged):\n\t\t\treturn false, nil\n", "case errors.Is(failed, ErrChanged):\n\t\t\t*e = now\n\t\t\tcontinue\n"},
 	}},
 	{"refusal-not-queried", "AfterRefusal sends again although the query for the refused payment failed", []edit{
 		{"journal/query.go", "if queryErr != nil {", "if queryErr != nil && false {"},
