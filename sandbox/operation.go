@@ -44,9 +44,6 @@ func (o Operation) covers(op Operation) bool {
 	return o == op
 }
 
-// isDirect reports whether the request itself makes the payment; with the others, the cardholder enters a card on the hosted page.
-func (o Operation) isDirect() bool { return o == OpCreateSubscription || o == OpTokenPayment }
-
 // known reports whether o is empty, a group, or an operation.
 func (o Operation) known() bool {
 	if o == "" || o == OpPayments || o == OpSearches {

@@ -170,6 +170,9 @@ func (l *ledger) charge(o *order) {
 // mayRetry reports whether the cardholder may try another card after a decline.
 func (l *ledger) mayRetry(o *order) bool { return l.opts.Cards.HostedRetry && !o.op.isDirect() }
 
+// isDirect reports whether the request itself makes the payment; with the others, the cardholder enters a card on the hosted page.
+func (o Operation) isDirect() bool { return o == OpCreateSubscription || o == OpTokenPayment }
+
 // settle ends a transaction in processing.
 func (l *ledger) settle(o *order, approved bool) {
 	reason := "Declined"
