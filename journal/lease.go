@@ -81,7 +81,7 @@ func (r *runner) runLeased(ctx context.Context, l *lease) {
 		cancel()
 		end := <-kept
 		l.release(ctx)
-		end.rethrow()
+		end.Rethrow()
 	}()
 	for ctx.Err() == nil {
 		if term := r.standBy(ctx); term != nil {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 )
 
 // Recover queries the gateway for every payment and refund that is not final, and yields every entry that has something you have
@@ -74,7 +76,7 @@ type recovery struct {
 	ctx     context.Context // ends with the loop
 	cancel  context.CancelFunc
 	items   chan *recovered
-	reader  <-chan ending
+	reader  <-chan goroutine.Ending
 	asking  sync.WaitGroup
 	changes int64 // of this process, when it began
 	begun   time.Time
@@ -85,8 +87,8 @@ type recovery struct {
 type recovered struct {
 	entry Entry
 	err   error
-	asOf  time.Time     // the store is known to have had this form of the entry at this time
-	ended <-chan ending // of the query; nil if there is none
+	asOf  time.Time               // the store is known to have had this form of the entry at this time
+	ended <-chan goroutine.Ending // of the query; nil if there is none
 }
 
 func (j *Journal) startRecovery(ctx context.Context, what recovering) *recovery {
@@ -190,14 +192,14 @@ func (r *recovery) next() (*recovered, error) {
 		return nil, err
 	case item == nil:
 		end := <-r.reader
-		end.rethrow()
+		end.Rethrow()
 		return nil, r.outer.Err()
 	case item.ended != nil:
 		end, err := await(r, item.ended)
 		if err != nil {
 			return nil, err
 		}
-		end.rethrow()
+		end.Rethrow()
 	}
 	return item, nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 )
 
 // Run reports the outcomes of the shop's payments and refunds, until ctx ends, and returns the error of ctx. It calls report for
@@ -63,12 +65,12 @@ type runner struct {
 	lease  *lease // nil if the store has none: then this process works
 
 	soon     map[ID]soonQuery
-	list     bool            // something has changed: list what is not acknowledged
-	listAt   time.Time       // not before this time
-	reported time.Duration   // how long report has run, in all
-	failed   map[ID]int      // versions for which report has returned an error, at most mostNews: they wait for the next Recover
-	looking  <-chan ending   // of recordNeverBegun; nil if it was not called yet
-	paying   map[ID]payingID // of recordNeverBegun, which alone uses it
+	list     bool                    // something has changed: list what is not acknowledged
+	listAt   time.Time               // not before this time
+	reported time.Duration           // how long report has run, in all
+	failed   map[ID]int              // versions for which report has returned an error, at most mostNews: they wait for the next Recover
+	looking  <-chan goroutine.Ending // of recordNeverBegun; nil if it was not called yet
+	paying   map[ID]payingID         // of recordNeverBegun, which alone uses it
 }
 
 // soonQuery is a query that is due before the next Recover.
@@ -131,7 +133,7 @@ func (r *runner) recover(ctx context.Context) {
 func (r *runner) lookForNeverBegun(ctx context.Context) {
 	select {
 	case end := <-r.looking:
-		end.rethrow()
+		end.Rethrow()
 	default:
 		if r.looking != nil {
 			return
@@ -147,7 +149,7 @@ func (r *runner) stopLooking() {
 	}
 	select {
 	case end := <-r.looking:
-		end.rethrow()
+		end.Rethrow()
 	case <-time.After(freshFor):
 	}
 }

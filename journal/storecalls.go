@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -140,7 +140,7 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 	})
 	select {
 	case end := <-ended:
-		end.rethrow()
+		end.Rethrow()
 		return value, err
 	case <-ctx.Done():
 		var none T
@@ -151,34 +151,9 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 // lastMoment is how long a store has to return once its context has ended at a deadline.
 const lastMoment = 500 * time.Millisecond
 
-// ending says how a function ended that ran in its own goroutine.
-type ending struct {
-	returned bool
-	panicked any
-}
-
-// async calls a function in its own goroutine and sends how it ended. A panic there must reach the goroutine that waits,
-// which may recover from it, as net/http does; so must runtime.Goexit, which ends a test.
-func async(f func()) <-chan ending {
-	ended := make(chan ending, 1)
-	go func() {
-		var end ending
-		defer func() {
-			end.panicked = recover()
-			ended <- end
-		}()
-		f()
-		end.returned = true
-	}()
+// async calls a function in its own goroutine and sends how it ended.
+func async(f func()) <-chan goroutine.Ending {
+	ended := make(chan goroutine.Ending, 1)
+	goroutine.Start(f, func(end goroutine.Ending) { ended <- end })
 	return ended
-}
-
-// rethrow panics, or calls runtime.Goexit, if the function did.
-func (e ending) rethrow() {
-	switch {
-	case e.panicked != nil:
-		panic(e.panicked)
-	case !e.returned:
-		runtime.Goexit()
-	}
 }

@@ -2,13 +2,10 @@ package walk
 
 import (
 	"context"
-	"errors"
-	"runtime"
 	"slices"
-)
 
-// errNoReturn marks a step whose goroutine did not return.
-var errNoReturn = errors.New("a function of the source did not return")
+	"github.com/cardgateway/cardgateway-go/internal/goroutine"
+)
 
 // prefetcher reads ahead of a walk. It runs up to limit steps concurrently and returns them in order of time. Its state
 // belongs to the one goroutine that calls it; each goroutine that it starts works on one step and sends it back.
@@ -135,22 +132,17 @@ func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 		splitAbove: p.plan.pages.splitAbove, narrowable: s.span.seconds() >= 2*minWindow,
 		mayBeCapped: p.plan.pages.mayBeCapped,
 	}
-	go func() {
-		returned := false
-		defer func() {
-			if !returned { // a hook of the caller has panicked, or ended the goroutine, as t.Fatal does; awaitOne does the same
-				s.panicked, s.err = recover(), errNoReturn
-			}
-			p.results <- s
-		}()
+	goroutine.Start(func() {
 		if s.kind == rowCount {
 			s.reader.size = min(countPageSize, s.reader.size)
 			s.err = s.reader.fetch(ctx, 1)
 		} else {
 			s.err = s.reader.run(ctx)
 		}
-		returned = true
-	}()
+	}, func(end goroutine.Ending) {
+		s.end = end
+		p.results <- s
+	})
 }
 
 // awaitOne waits for a step that is in flight, and learns from it.
@@ -158,11 +150,8 @@ func (p *prefetcher[T]) awaitOne() {
 	s := <-p.results
 	p.inFlight--
 	s.state = done
+	s.end.Rethrow() // a hook of the caller may have panicked, or ended its goroutine, as t.Fatal does
 	switch {
-	case s.panicked != nil:
-		panic(s.panicked)
-	case s.err == errNoReturn:
-		runtime.Goexit()
 	case s.err != nil:
 		p.plan.adapt(s, p.source.IsRefused(s.err))
 	case s.kind == window:

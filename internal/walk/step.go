@@ -1,5 +1,7 @@
 package walk
 
+import "github.com/cardgateway/cardgateway-go/internal/goroutine"
+
 // step is a unit of work of a walk. The prefetcher has a queue of them in order of time.
 type step[T any] struct {
 	kind     stepKind
@@ -9,7 +11,7 @@ type step[T any] struct {
 	expected float64         // rows of a window, when it was cut; of a range, if a response has announced them
 	reader   windowReader[T] // of a window or a count
 	err      error
-	panicked any // what a function of the source has panicked with
+	end      goroutine.Ending // of its goroutine
 
 	probe         bool // sent before the density was known
 	onlyProbe     bool // and with no other probe in flight
