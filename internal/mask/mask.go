@@ -110,14 +110,14 @@ var cvv = regexp.MustCompile(`((?:[Cc]vv|CVV)[\\"' :=]{1,12})[0-9]{3,4}`)
 
 // CVV returns text with every CVV that is quoted as a member masked.
 func CVV[T []byte | string](text T) string {
-	if !mayHaveCVV(text) {
+	if !MayHaveCVV(text) {
 		return string(text)
 	}
 	return cvv.ReplaceAllString(string(text), "${1}"+All)
 }
 
-// mayHaveCVV is a quick check, because nearly no text has one.
-func mayHaveCVV[T []byte | string](text T) bool {
+// MayHaveCVV is a quick check, because nearly no text has one.
+func MayHaveCVV[T []byte | string](text T) bool {
 	for i := 1; i < len(text); i++ {
 		if text[i] == text[i-1] && (text[i] == 'v' || text[i] == 'V') {
 			return true
@@ -129,7 +129,7 @@ func mayHaveCVV[T []byte | string](text T) bool {
 // MayHaveCardData is a quick check whether CardData could change a text.
 func MayHaveCardData(text []byte) bool {
 	n := ascii.CountDigits(text)
-	return n >= ShortestRun || n >= 3 && mayHaveCVV(text)
+	return n >= ShortestRun || n >= 3 && MayHaveCVV(text)
 }
 
 // CardData returns text with every card number, and every CVV that is quoted as a member, masked.

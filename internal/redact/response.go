@@ -31,6 +31,9 @@ func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") 
 
 // HasCVV reports whether a member is a CVV, or has one as a member.
 func HasCVV(name, value []byte) bool {
+	if !mask.MayHaveCVV(name) && !mask.MayHaveCVV(value) {
+		return false
+	}
 	member := slices.Concat(name, []byte(":"), value)
 	return mask.CVV(member) != string(member)
 }
