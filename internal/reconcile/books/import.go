@@ -81,7 +81,7 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 	err = b.change(ctx, func(tx *sql.Tx) error {
 		for _, l := range lists {
 			if err := b.importLines(ctx, tx, l); err != nil {
-				return fmt.Errorf("%s: %w", l.flag, b.inWords(err))
+				return fmt.Errorf("%s: %w", l.flag, err)
 			}
 		}
 		return nil
