@@ -141,7 +141,7 @@ func open(t testing.TB, options ...option) *world {
 	w := &world{Shop: shop, url: s.url, gateway: demo.Server.Gateway, courier: demo.Courier, logs: logs}
 	var served sync.WaitGroup
 	served.Go(func() {
-		if err := shop.serve(ctx, listener, s.settleEvery); err != nil {
+		if err := shop.serve(ctx, listener); err != nil {
 			t.Error("serving:", err)
 		}
 	})

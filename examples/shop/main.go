@@ -28,7 +28,8 @@ import (
 
 // settings come from flags or the environment.
 type settings struct {
-	listen, url, db, keyFile              string
+	listen, db, keyFile                   string
+	url                                   string // of the shop, as browsers and the gateway see it
 	gateway, appID, merchantID, secretKey string
 	clientIPHeader                        string
 	typedCards                            bool
@@ -148,7 +149,7 @@ func run(ctx context.Context, s settings) (err error) {
 	if demo != nil {
 		fmt.Println("Its gateway is a sandbox: no card is charged.")
 	}
-	return shop.serve(ctx, listener, s.settleEvery)
+	return shop.serve(ctx, listener)
 }
 
 // check rejects contradictory settings. Above all, a shop must not run with the sandbox because the name of a variable was
@@ -175,7 +176,7 @@ const (
 
 // serve serves requests and resolves open payments until ctx ends. Requests in progress at that time, and their payments,
 // are completed.
-func (s *Shop) serve(ctx context.Context, l net.Listener, settleEvery time.Duration) error {
+func (s *Shop) serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -185,7 +186,7 @@ func (s *Shop) serve(ctx context.Context, l net.Listener, settleEvery time.Durat
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { // resolves open payments, also those of an earlier run of the program
-		s.log.Info("no longer resolving payments", "reason", s.payments.Run(ctx, settleEvery, s.storeOutcome))
+		s.log.Info("no longer resolving payments", "reason", s.payments.Run(ctx, s.settleEvery, s.storeOutcome))
 	})
 	running.Go(func() { s.forgetCarts(ctx) })
 	running.Go(func() { s.followRefunds(ctx) })

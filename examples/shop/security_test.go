@@ -173,7 +173,7 @@ func TestClientIP(t *testing.T) {
 	if got := new(Shop).visitor(r).IP; got != "203.0.113.7" {
 		t.Errorf("without a proxy: %s", got)
 	}
-	s := &Shop{clientIPHeader: "X-Real-IP"}
+	s := &Shop{settings: settings{clientIPHeader: "X-Real-IP"}}
 	if got := s.visitor(r).IP; got != "198.51.100.9" {
 		t.Errorf("with a proxy: %s", got)
 	}

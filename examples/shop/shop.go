@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -15,20 +14,14 @@ import (
 
 // Shop is everything that the pages need.
 type Shop struct {
+	settings
+	demo *Demo // nil with a real gateway
+
 	store    *Store
 	client   *cardgateway.Client
 	payments *journal.Journal // makes every payment; the client itself is used only for queries
 	tokens   *notify.TokenURLs
 	cipher   *cardgateway.TokenCipher // for the tokens of stored cards
-
-	url            string // of the shop, as browsers and the gateway see it
-	refundsEvery   time.Duration
-	tokenLate      time.Duration
-	secretKey      string
-	clientIPHeader string
-	typedCards     bool
-	demo           *Demo // nil with a real gateway
-	log            *slog.Logger
 }
 
 // Paths for notifications. The URLs of token orders have a binding in their query; see TokenURLs.
@@ -36,12 +29,12 @@ const notificationPath = "/notifications"
 
 // NewShop opens the database and creates the client. Call Close after use.
 func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
-	shop := &Shop{
-		url: s.url, secretKey: s.secretKey, clientIPHeader: s.clientIPHeader, typedCards: s.typedCards,
-		refundsEvery: cmp.Or(s.refundsEvery, refundsEvery), tokenLate: cmp.Or(s.tokenLate, tokenLate), demo: demo, log: s.log,
-	}
+	s.attemptTimeout = cmp.Or(s.attemptTimeout, attemptTimeout)
+	s.refundsEvery = cmp.Or(s.refundsEvery, refundsEvery)
+	s.tokenLate = cmp.Or(s.tokenLate, tokenLate)
+	shop := &Shop{settings: s, demo: demo}
 	config := cardgateway.Config{
-		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), AttemptTimeout: cmp.Or(s.attemptTimeout, attemptTimeout), Logger: s.log,
+		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), AttemptTimeout: s.attemptTimeout, Logger: s.log,
 		HTTPClient: s.httpClient, HostedPageLifetime: s.hostedPageLifetime, Observe: shop.observe,
 	}
 	if s.merchantID != "" {
