@@ -3,8 +3,6 @@ package main
 import (
 	"net/http"
 	"strconv"
-
-	"github.com/shopspring/decimal"
 )
 
 func (s *Shop) showCatalog(w http.ResponseWriter, r *http.Request) error {
@@ -14,31 +12,23 @@ func (s *Shop) showCatalog(w http.ResponseWriter, r *http.Request) error {
 	}{catalog, weekly})
 }
 
-// cart is the data of the cart page.
-type cart struct {
-	Lines []Line
-	Total decimal.Decimal
-	Most  []int // quantities to choose from
-}
+// cartPage is the data of the cart page.
+type cartPage struct{ Lines Lines }
 
-// Contents says what the customer sees, for the form that orders it.
-func (c cart) Contents() contents { return contentsOf(c.Lines) }
-
-func (s *Shop) cart(w http.ResponseWriter, r *http.Request) (c cart, err error) {
-	c.Lines, err = s.store.Cart(r.Context(), s.customer(w, r))
-	c.Total = total(c.Lines)
+// Quantities returns the quantities of a product to choose from.
+func (cartPage) Quantities() (all []int) {
 	for n := range mostOfOne {
-		c.Most = append(c.Most, n+1)
+		all = append(all, n+1)
 	}
-	return c, err
+	return all
 }
 
 func (s *Shop) showCart(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.cart(w, r)
+	lines, err := s.store.Cart(r.Context(), s.customer(w, r))
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, "cart", c)
+	return s.render(w, r, http.StatusOK, "cart", cartPage{lines})
 }
 
 // changeCart adds one of a product, or sets its quantity.

@@ -62,13 +62,15 @@ func readBuyer(field func(string) string) buyerForm {
 
 // checkoutPage is the form between the cart and the payment.
 type checkoutPage struct {
-	cart
 	buyerForm
+	Lines   Lines
 	Cards   []StoredCard
 	Pay     string // the choice: empty for the gateway's page, or the id of a card
 	Changed bool   // the cart has changed since the form was shown
-	Secure  bool   // 3D authentication will be required
 }
+
+// Secure reports whether 3D authentication will be required.
+func (p checkoutPage) Secure() bool { return p.Lines.Total().GreaterThanOrEqual(secureFrom) }
 
 func (s *Shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
 	f, err := s.newBuyerForm(w, r)
@@ -87,13 +89,12 @@ func (s *Shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Shop) checkoutForm(w http.ResponseWriter, r *http.Request, status int, p checkoutPage) (err error) {
-	if p.cart, err = s.cart(w, r); err != nil {
+	if p.Lines, err = s.store.Cart(r.Context(), s.customer(w, r)); err != nil {
 		return err
 	}
 	if len(p.Lines) == 0 {
 		return redirect(w, r, "/cart")
 	}
-	p.Secure = p.Total.GreaterThanOrEqual(secureFrom)
 	if p.Cards, err = s.readyCards(r, s.customer(w, r)); err != nil {
 		return err
 	}

@@ -26,8 +26,6 @@ func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (Order, error) {
 // orderPage is the data of an order's page.
 type orderPage struct {
 	Order
-	MayPay   bool   // the payment may be submitted, with the same transactionId
-	MayAgain bool   // the same products may be ordered again
 	Refund   Refund // may be made; without an ID none may
 	NoRefund string // why
 	Timeline []moment
@@ -60,7 +58,7 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	if err := s.look(r.Context(), &o); err != nil {
 		return err
 	}
-	page := orderPage{Order: o, MayPay: o.mayPay(), MayAgain: o.mayAgain()}
+	page := orderPage{Order: o}
 	page.Refund, page.NoRefund = o.nextRefund()
 	if page.Timeline, err = s.timeline(r.Context(), &o); err != nil {
 		return err
@@ -68,14 +66,15 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "order", page)
 }
 
-// mayPay reports whether the customer may submit the payment: it is proved that nothing was sent, or nothing is known, and
-// then the journal decides. The data of a card typed into the shop is never stored, so such an order cannot be paid again.
-func (o *Order) mayPay() bool {
+// MayPay reports whether the customer may submit the payment, with the same transactionId: it is proved that nothing was sent, or
+// nothing is known, and then the journal decides. The data of a card typed into the shop is never stored, so such an order cannot be
+// paid again.
+func (o Order) MayPay() bool {
 	return (o.State == Open || o.State == Unsent) && o.Kind != KindWeeklyCard
 }
 
-// mayAgain reports whether the same products may be ordered again, with a new payment: this one was not made.
-func (o *Order) mayAgain() bool {
+// MayAgain reports whether the same products may be ordered again, with a new payment: this one was not made.
+func (o Order) MayAgain() bool {
 	switch o.State {
 	case Declined, Refused, Unpaid, Closed:
 		return o.Kind == KindHosted || o.Kind == KindToken
@@ -113,7 +112,7 @@ func (s *Shop) payAgain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !o.mayPay() {
+	if !o.MayPay() {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
 	var m means
@@ -131,7 +130,7 @@ func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !o.mayAgain() {
+	if !o.MayAgain() {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
 	for _, l := range o.Lines {

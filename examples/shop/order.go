@@ -20,7 +20,7 @@ type Order struct {
 	CardID   string // of the stored card, for KindToken
 	Amount   decimal.Decimal
 	Buyer    Buyer
-	Lines    []Line
+	Lines    Lines
 	Created  time.Time
 	Payment  // what is known of it
 	Refunds  []Refund
@@ -49,23 +49,28 @@ type Line struct {
 // Total is the line's price.
 func (l Line) Total() decimal.Decimal { return l.Price.Mul(decimal.NewFromInt(int64(l.Quantity))) }
 
-// contents says what is in a cart, at which prices: what a customer agrees to.
-type contents string
+// Lines are what is in a cart or an order.
+type Lines []Line
 
-func contentsOf(lines []Line) contents {
-	var all []string
-	for _, l := range lines {
-		all = append(all, fmt.Sprintf("%d %s %s", l.Quantity, l.SKU, l.Price))
-	}
-	slices.Sort(all)
-	return contents(strings.Join(all, ", "))
-}
-
-func total(lines []Line) (sum decimal.Decimal) {
-	for _, l := range lines {
+// Total is the price of all lines.
+func (all Lines) Total() (sum decimal.Decimal) {
+	for _, l := range all {
 		sum = sum.Add(l.Total())
 	}
 	return sum
+}
+
+// contents says what is in a cart, at which prices: what a customer agrees to.
+type contents string
+
+// Contents returns the same for the same lines in any order. The form that orders them has it.
+func (all Lines) Contents() contents {
+	var texts []string
+	for _, l := range all {
+		texts = append(texts, fmt.Sprintf("%d %s %s", l.Quantity, l.SKU, l.Price))
+	}
+	slices.Sort(texts)
+	return contents(strings.Join(texts, ", "))
 }
 
 // State is what the shop knows about an order's payment. It follows from the journal's entry of the payment, and from nothing

@@ -92,7 +92,7 @@ type view struct {
 
 // render writes a page. It starts no session: a form from another site, whose request has no cookie, would get a new one.
 func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
-	var cart []Line
+	var cart Lines
 	if s.session(r) != "" {
 		var err error
 		if cart, err = s.store.Cart(r.Context(), s.customer(w, r)); err != nil {
@@ -103,7 +103,7 @@ func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name s
 }
 
 // write renders a page completely before anything is sent, so that an error can still be shown.
-func (s *Shop) write(w http.ResponseWriter, r *http.Request, status int, name string, data any, cart []Line) error {
+func (s *Shop) write(w http.ResponseWriter, r *http.Request, status int, name string, data any, cart Lines) error {
 	v := view{Sandbox: s.demo != nil, TypedCards: s.typedCards, Here: r.URL.Path, Page: data}
 	if changing, ok := data.(interface{ Again() int }); ok && changing.Again() > 0 {
 		v.Again = changing.Again()

@@ -110,7 +110,7 @@ func (s *Shop) storeToken(ctx context.Context, c *StoredCard, v Visitor) error {
 	one := Product{SKU: "card", Name: "Saving a card", Price: price("1.00")}
 	_, err = s.payments.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
 		TransactionID: c.ID, OrderID: c.ID, Currency: currency, Amount: one.Price, TransactionIP: v.IP,
-		CallbackURL: s.url + "/cards", NotificationURL: notify, ProductInfos: s.products([]Line{{one, 1}}),
+		CallbackURL: s.url + "/cards", NotificationURL: notify, ProductInfos: s.products(Lines{{one, 1}}),
 		BillingAddress: cardgateway.Address{Country: countries[0].Code},
 	})
 	return s.storeAfter(ctx, journal.PaymentID(c.ID), err)
@@ -118,7 +118,7 @@ func (s *Shop) storeToken(ctx context.Context, c *StoredCard, v Visitor) error {
 
 func (s *Shop) orderURL(id string) string { return s.url + "/orders/" + id }
 
-func (s *Shop) products(lines []Line) []cardgateway.ProductInfo {
+func (s *Shop) products(lines Lines) []cardgateway.ProductInfo {
 	infos := make([]cardgateway.ProductInfo, len(lines))
 	for i, l := range lines {
 		infos[i] = cardgateway.ProductInfo{

@@ -30,7 +30,7 @@ func (s *Store) SetQuantity(ctx context.Context, customer, sku string, quantity 
 }
 
 // Cart returns the lines of a cart, at current prices.
-func (s *Store) Cart(ctx context.Context, customer string) ([]Line, error) {
+func (s *Store) Cart(ctx context.Context, customer string) (Lines, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
 	lines, err := collect(rows, err, scanCartLine)
 	return sold(lines), err
@@ -46,7 +46,7 @@ func scanCartLine(rows *sql.Rows) (l Line, err error) {
 }
 
 // sold removes products that are no longer in the catalog.
-func sold(lines []Line) (kept []Line) {
+func sold(lines Lines) (kept Lines) {
 	for _, l := range lines {
 		if l.SKU != "" {
 			kept = append(kept, l)

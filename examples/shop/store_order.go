@@ -22,11 +22,11 @@ func (s *Store) PlaceOrder(ctx context.Context, o *Order, seen contents) error {
 			return err
 		}
 		o.Lines = sold(lines)
-		o.Amount = total(o.Lines)
+		o.Amount = o.Lines.Total()
 		switch {
 		case len(o.Lines) == 0:
 			return errEmptyCart
-		case contentsOf(o.Lines) != seen:
+		case o.Lines.Contents() != seen:
 			return errCartChanged
 		}
 		return insertOrder(ctx, tx, o)
