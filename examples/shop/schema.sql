@@ -25,7 +25,6 @@ CREATE TABLE IF NOT EXISTS orders (
     card         TEXT   NOT NULL DEFAULT '',   -- the last four digits
     redirect_url TEXT   NOT NULL DEFAULT '',
     evidence     INTEGER NOT NULL,             -- how much of the journal's evidence the state includes
-    changed      BIGINT NOT NULL,
     looked       BIGINT NOT NULL DEFAULT 0     -- when the gateway was last asked because somebody looked
 );
 CREATE INDEX IF NOT EXISTS orders_customer ON orders (customer, created);

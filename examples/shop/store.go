@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
@@ -69,15 +68,8 @@ func OpenStore(ctx context.Context, name string) (_ *Store, err error) {
 // Close closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
-// ForgetCarts deletes cart entries older than before.
-func (s *Store) ForgetCarts(ctx context.Context, before time.Time) error {
-	_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE changed < $1`, before.UnixMicro())
-	return err
-}
-
-// changed reports whether a statement changed a row.
-func (s *Store) changed(ctx context.Context, statement string, args ...any) (bool, error) {
-	result, err := s.db.ExecContext(ctx, statement, args...)
+// changed reports whether a statement, which had this result, changed a row.
+func changed(result sql.Result, err error) (bool, error) {
 	if err != nil {
 		return false, err
 	}
@@ -85,8 +77,11 @@ func (s *Store) changed(ctx context.Context, statement string, args ...any) (boo
 	return n > 0, err
 }
 
+// scanner is a row of a query.
+type scanner interface{ Scan(...any) error }
+
 // collect reads all rows of a query.
-func collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) (all []T, _ error) {
+func collect[T any](rows *sql.Rows, err error, scan func(scanner) (T, error)) (all []T, _ error) {
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (s *Store) AddCard(ctx context.Context, c *StoredCard) error {
 
 const cardColumns = `id, customer, state, card, token, redirect_url, changed`
 
-func scanCard(row interface{ Scan(...any) error }) (c StoredCard, err error) {
+func scanCard(row scanner) (c StoredCard, err error) {
 	var changed int64
 	err = row.Scan(&c.ID, &c.Customer, &c.State, &c.Card, &c.Encrypted, &c.RedirectURL, &changed)
 	c.Changed = time.UnixMicro(changed)
@@ -60,7 +60,7 @@ func (s *Store) Card(ctx context.Context, id string) (StoredCard, error) {
 func (s *Store) CardsOf(ctx context.Context, customer string) ([]StoredCard, error) {
 	rows, err := s.db.QueryContext(ctx,
 		`SELECT `+cardColumns+` FROM cards WHERE customer = $1 ORDER BY created DESC, id LIMIT 20`, customer)
-	return collect(rows, err, func(rows *sql.Rows) (StoredCard, error) { return scanCard(rows) })
+	return collect(rows, err, scanCard)
 }
 
 // SetCard stores the outcome of a token order, which moves no money. A card that has its token stays ready.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 )
 
@@ -32,25 +33,22 @@ func (s *Store) SetQuantity(ctx context.Context, customer, sku string, quantity 
 // Cart returns the lines of a cart, at current prices.
 func (s *Store) Cart(ctx context.Context, customer string) (Lines, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
-	lines, err := collect(rows, err, scanCartLine)
-	return sold(lines), err
+	return cartLines(rows, err)
 }
 
-func scanCartLine(rows *sql.Rows) (l Line, err error) {
-	var sku string
-	if err := rows.Scan(&sku, &l.Quantity); err != nil {
+// cartLines reads the lines of a cart, without products that are no longer in the catalog.
+func cartLines(rows *sql.Rows, err error) (Lines, error) {
+	lines, err := collect(rows, err, func(row scanner) (l Line, err error) {
+		var sku string
+		err = row.Scan(&sku, &l.Quantity)
+		l.Product, _ = productOf(sku)
 		return l, err
-	}
-	l.Product, _ = productOf(sku)
-	return l, nil
+	})
+	return slices.DeleteFunc(lines, func(l Line) bool { return l.SKU == "" }), err
 }
 
-// sold removes products that are no longer in the catalog.
-func sold(lines Lines) (kept Lines) {
-	for _, l := range lines {
-		if l.SKU != "" {
-			kept = append(kept, l)
-		}
-	}
-	return kept
+// ForgetCarts deletes cart entries older than before.
+func (s *Store) ForgetCarts(ctx context.Context, before time.Time) error {
+	_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE changed < $1`, before.UnixMicro())
+	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
 
@@ -17,11 +16,11 @@ func (s *Store) AddEvent(ctx context.Context, id string, what Event, at time.Tim
 // Events returns the events of a payment or a refund.
 func (s *Store) Events(ctx context.Context, id string) ([]moment, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT what, first_at, last_at, times FROM order_events WHERE id = $1 ORDER BY first_at`, id)
-	return collect(rows, err, func(rows *sql.Rows) (moment, error) {
+	return collect(rows, err, func(row scanner) (moment, error) {
 		var what Event
 		var first, last int64
 		var times int
-		err := rows.Scan(&what, &first, &last, &times)
+		err := row.Scan(&what, &first, &last, &times)
 		m := what.moment()
 		m.At, m.Last, m.Times = time.UnixMicro(first), time.UnixMicro(last), times
 		return m, err

@@ -17,11 +17,9 @@ import (
 func (s *Store) PlaceOrder(ctx context.Context, o *Order, seen contents) error {
 	return s.transaction(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
-		lines, err := collect(rows, err, scanCartLine)
-		if err != nil {
+		if o.Lines, err = cartLines(rows, err); err != nil {
 			return err
 		}
-		o.Lines = sold(lines)
 		o.Amount = o.Lines.Total()
 		switch {
 		case len(o.Lines) == 0:
@@ -53,31 +51,32 @@ func (s *Store) transaction(ctx context.Context, do func(*sql.Tx) error) error {
 
 func insertOrder(ctx context.Context, tx *sql.Tx, o *Order) error {
 	o.Created, o.Payment = time.Now(), Payment{State: Open, Evidence: -1}
-	added, err := tx.ExecContext(ctx, `INSERT INTO orders
-		(id, customer, kind, card_id, amount, first_name, last_name, email, country, created, state, evidence, changed)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $10)
+	added, err := changed(tx.ExecContext(ctx, `INSERT INTO orders
+		(id, customer, kind, card_id, amount, first_name, last_name, email, country, created, state, evidence)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (id) DO NOTHING`,
 		o.ID, o.Customer, o.Kind, o.CardID, o.Amount.String(),
-		o.Buyer.FirstName, o.Buyer.LastName, o.Buyer.Email, o.Buyer.Country, o.Created.UnixMicro(), o.State, o.Evidence)
-	if err == nil {
-		if n, failed := added.RowsAffected(); failed != nil {
-			err = failed
-		} else if n == 0 {
-			err = errOrderExists
+		o.Buyer.FirstName, o.Buyer.LastName, o.Buyer.Email, o.Buyer.Country, o.Created.UnixMicro(), o.State, o.Evidence))
+	switch {
+	case err != nil:
+		return err
+	case !added:
+		return errOrderExists
+	}
+	for i, l := range o.Lines {
+		_, err := tx.ExecContext(ctx, `INSERT INTO order_lines (order_id, position, sku, name, price, quantity)
+			VALUES ($1, $2, $3, $4, $5, $6)`, o.ID, i, l.SKU, l.Name, l.Price.String(), l.Quantity)
+		if err != nil {
+			return err
 		}
 	}
-	for i := 0; err == nil && i < len(o.Lines); i++ {
-		l := &o.Lines[i]
-		_, err = tx.ExecContext(ctx, `INSERT INTO order_lines (order_id, position, sku, name, price, quantity)
-			VALUES ($1, $2, $3, $4, $5, $6)`, o.ID, i, l.SKU, l.Name, l.Price.String(), l.Quantity)
-	}
-	return err
+	return nil
 }
 
 const orderColumns = `id, customer, kind, card_id, amount, first_name, last_name, email, country, created,
 	state, reason, unique_id, card, redirect_url, evidence`
 
-func scanOrder(row interface{ Scan(...any) error }) (o Order, err error) {
+func scanOrder(row scanner) (o Order, err error) {
 	var created int64
 	err = row.Scan(&o.ID, &o.Customer, &o.Kind, &o.CardID, &o.Amount,
 		&o.Buyer.FirstName, &o.Buyer.LastName, &o.Buyer.Email, &o.Buyer.Country, &created,
@@ -97,8 +96,9 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 	}
 	rows, err := s.db.QueryContext(ctx,
 		`SELECT sku, name, price, quantity FROM order_lines WHERE order_id = $1 ORDER BY position`, id)
-	o.Lines, err = collect(rows, err, func(rows *sql.Rows) (l Line, err error) {
-		return l, rows.Scan(&l.SKU, &l.Name, &l.Price, &l.Quantity)
+	o.Lines, err = collect(rows, err, func(row scanner) (l Line, err error) {
+		err = row.Scan(&l.SKU, &l.Name, &l.Price, &l.Quantity)
+		return l, err
 	})
 	if err == nil {
 		o.Refunds, err = s.refundsOfOrder(ctx, id)
@@ -110,7 +110,7 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 func (s *Store) OrdersOf(ctx context.Context, customer string) ([]Order, error) {
 	rows, err := s.db.QueryContext(ctx,
 		`SELECT `+orderColumns+` FROM orders WHERE customer = $1 ORDER BY created DESC, id LIMIT 100`, customer)
-	orders, err := collect(rows, err, func(rows *sql.Rows) (Order, error) { return scanOrder(rows) })
+	orders, err := collect(rows, err, scanOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -138,10 +138,10 @@ func (s *Store) BuyerOf(ctx context.Context, customer string) (b Buyer, err erro
 func (s *Store) Paying(ctx context.Context) ([]journal.ID, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT id, 0 FROM orders WHERE state = $1
 		UNION ALL SELECT id, 1 FROM refunds WHERE state = $1 LIMIT 10000`, Open)
-	return collect(rows, err, func(rows *sql.Rows) (journal.ID, error) {
+	return collect(rows, err, func(row scanner) (journal.ID, error) {
 		var id string
 		var refund int
-		err := rows.Scan(&id, &refund)
+		err := row.Scan(&id, &refund)
 		if refund == 1 {
 			return journal.RefundID(id), err
 		}
@@ -152,16 +152,17 @@ func (s *Store) Paying(ctx context.Context) ([]journal.ID, error) {
 // SetPayment stores what is known of an order's payment, unless more is stored already: others may store it concurrently. It
 // reports whether it has. Nothing else changes the state of an order.
 func (s *Store) SetPayment(ctx context.Context, id string, p Payment) (bool, error) {
-	return s.changed(ctx, `UPDATE orders SET state = $1, reason = $2, evidence = $3, changed = $4, unique_id = COALESCE(NULLIF($5, ''), unique_id),
-		card = COALESCE(NULLIF($6, ''), card), redirect_url = COALESCE(NULLIF($7, ''), redirect_url) WHERE id = $8 AND evidence < $3`,
-		p.State, p.Reason, p.Evidence, time.Now().UnixMicro(), p.UniqueID, p.Card, p.RedirectURL, id)
+	return changed(s.db.ExecContext(ctx, `UPDATE orders SET state = $1, reason = $2, evidence = $3,
+		unique_id = COALESCE(NULLIF($4, ''), unique_id), card = COALESCE(NULLIF($5, ''), card),
+		redirect_url = COALESCE(NULLIF($6, ''), redirect_url) WHERE id = $7 AND evidence < $3`,
+		p.State, p.Reason, p.Evidence, p.UniqueID, p.Card, p.RedirectURL, id))
 }
 
 // MayLook reports true at most once in each interval: the gateway may then be queried because the order's page is shown.
 func (s *Store) MayLook(ctx context.Context, id string, interval time.Duration) (bool, error) {
 	now := time.Now()
-	return s.changed(ctx, `UPDATE orders SET looked = $1 WHERE id = $2 AND looked <= $3`,
-		now.UnixMicro(), id, now.Add(-interval).UnixMicro())
+	return changed(s.db.ExecContext(ctx, `UPDATE orders SET looked = $1 WHERE id = $2 AND looked <= $3`,
+		now.UnixMicro(), id, now.Add(-interval).UnixMicro()))
 }
 
 var _ sql.Scanner = (*decimal.Decimal)(nil) // amounts are read with the decimals that were written

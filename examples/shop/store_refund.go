@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
 
@@ -16,8 +15,8 @@ func (s *Store) AddRefund(ctx context.Context, r *Refund) error {
 
 // SetRefund stores what is known of a refund, as SetPayment does for a payment.
 func (s *Store) SetRefund(ctx context.Context, r Refund) (bool, error) {
-	return s.changed(ctx, `UPDATE refunds SET state = $1, evidence = $2, made = $3 WHERE id = $4 AND evidence < $2`,
-		r.State, r.Evidence, micro(r.Made), r.ID)
+	return changed(s.db.ExecContext(ctx, `UPDATE refunds SET state = $1, evidence = $2, made = $3 WHERE id = $4 AND evidence < $2`,
+		r.State, r.Evidence, micro(r.Made), r.ID))
 }
 
 // SetOfficeRefund stores what is known of a refund that was made in the gateway's back office, if the payment is that of an order.
@@ -39,9 +38,9 @@ func micro(t time.Time) int64 {
 
 const refundColumns = `id, order_id, amount, created, state, evidence, made`
 
-func scanRefund(rows *sql.Rows) (r Refund, err error) {
+func scanRefund(row scanner) (r Refund, err error) {
 	var created, made int64
-	err = rows.Scan(&r.ID, &r.OrderID, &r.Amount, &created, &r.State, &r.Evidence, &made)
+	err = row.Scan(&r.ID, &r.OrderID, &r.Amount, &created, &r.State, &r.Evidence, &made)
 	r.Created = time.UnixMicro(created)
 	if made != 0 {
 		r.Made = time.UnixMicro(made)
