@@ -8,8 +8,10 @@ import (
 	"strings"
 )
 
+type country struct{ Code, Name string }
+
 // countries lists where the shop delivers to, by the two-letter codes that the gateway requires.
-var countries = []struct{ Code, Name string }{
+var countries = []country{
 	{"US", "United States"}, {"CA", "Canada"}, {"CN", "China"}, {"DE", "Germany"}, {"FR", "France"},
 	{"GB", "United Kingdom"}, {"JP", "Japan"}, {"NL", "Netherlands"},
 }
@@ -17,11 +19,22 @@ var countries = []struct{ Code, Name string }{
 // buyerForm holds the input, and the errors by field.
 type buyerForm struct {
 	Buyer
-	Countries []struct{ Code, Name string }
-	Problems  []problem
+	Problems problems
 }
 
+// Countries returns those to choose from.
+func (buyerForm) Countries() []country { return countries }
+
+// problems are what is wrong with the fields of a form.
+type problems []problem
+
 type problem struct{ Field, Label, Text string }
+
+func (p *problems) check(ok bool, field, label, text string) {
+	if !ok {
+		*p = append(*p, problem{field, label, text})
+	}
+}
 
 // Wrong returns the error of a field, or "".
 func (f buyerForm) Wrong(field string) string {
@@ -37,26 +50,21 @@ func (f buyerForm) Wrong(field string) string {
 func (s *Shop) newBuyerForm(w http.ResponseWriter, r *http.Request) (buyerForm, error) {
 	b, err := s.store.BuyerOf(r.Context(), s.customer(w, r))
 	b.Country = cmp.Or(b.Country, countries[0].Code)
-	return buyerForm{Buyer: b, Countries: countries}, err
+	return buyerForm{Buyer: b}, err
 }
 
 // readBuyer reads the fields that every kind of order has.
 func readBuyer(field func(string) string) buyerForm {
-	f := buyerForm{Countries: countries, Buyer: Buyer{
+	f := buyerForm{Buyer: Buyer{
 		FirstName: field("firstName"), LastName: field("lastName"), Email: field("email"), Country: field("country"),
 	}}
-	check := func(ok bool, field, label, text string) {
-		if !ok {
-			f.Problems = append(f.Problems, problem{field, label, text})
-		}
-	}
 	name := func(s string) bool { return s != "" && len(s) <= 64 }
-	check(name(f.FirstName), "firstName", "First name", "is needed, with at most 64 letters")
-	check(name(f.LastName), "lastName", "Last name", "is needed, with at most 64 letters")
+	f.Problems.check(name(f.FirstName), "firstName", "First name", "is needed, with at most 64 letters")
+	f.Problems.check(name(f.LastName), "lastName", "Last name", "is needed, with at most 64 letters")
 	local, domain, _ := strings.Cut(f.Email, "@")
-	check(local != "" && domain != "" && len(f.Email) <= 254, "email", "Email", "does not look like an address")
-	known := slices.ContainsFunc(countries, func(c struct{ Code, Name string }) bool { return c.Code == f.Country })
-	check(known, "country", "Country", "is not one that we deliver to")
+	f.Problems.check(local != "" && domain != "" && len(f.Email) <= 254, "email", "Email", "does not look like an address")
+	known := slices.ContainsFunc(countries, func(c country) bool { return c.Code == f.Country })
+	f.Problems.check(known, "country", "Country", "is not one that we deliver to")
 	return f
 }
 

@@ -13,26 +13,27 @@ import (
 // weeklyPage offers the subscription.
 type weeklyPage struct {
 	buyerForm
-	ID      string // of the order that the form makes: sent twice, it makes one
-	Product Product
-	Weeks   int
+	ID string // of the order that the form makes: sent twice, it makes one
 }
+
+// Product returns what is offered.
+func (weeklyPage) Product() Product { return weekly }
+
+// Weeks returns for how long.
+func (weeklyPage) Weeks() int { return weeks }
 
 // Total returns the sum of all charges.
-func (p weeklyPage) Total() decimal.Decimal {
-	return p.Product.Price.Mul(decimal.NewFromInt(int64(p.Weeks)))
-}
+func (weeklyPage) Total() decimal.Decimal { return weekly.Price.Mul(decimal.NewFromInt(weeks)) }
 
-func (s *Shop) showWeekly(w http.ResponseWriter, r *http.Request) error {
-	return s.showWeeklyForm(w, r, "weekly")
-}
-
-func (s *Shop) showWeeklyForm(w http.ResponseWriter, r *http.Request, name string) error {
-	f, err := s.newBuyerForm(w, r)
-	if err != nil {
-		return err
+// showWeekly returns a function that shows one of the two forms.
+func (s *Shop) showWeekly(name string) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		f, err := s.newBuyerForm(w, r)
+		if err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusOK, name, weeklyPage{f, newID("W")})
 	}
-	return s.render(w, r, http.StatusOK, name, weeklyPage{f, newID("W"), weekly, weeks})
 }
 
 // subscribe starts a subscription on the gateway's page.
@@ -43,7 +44,7 @@ func (s *Shop) subscribe(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := readBuyer(field)
 	if len(f.Problems) > 0 {
-		return s.render(w, r, http.StatusUnprocessableEntity, "weekly", weeklyPage{f, field("id"), weekly, weeks})
+		return s.render(w, r, http.StatusUnprocessableEntity, "weekly", weeklyPage{f, field("id")})
 	}
 	return s.placeSubscription(w, r, KindWeekly, field("id"), f.Buyer, means{})
 }
@@ -63,10 +64,6 @@ func (s *Shop) placeSubscription(w http.ResponseWriter, r *http.Request, kind Ki
 	return s.payAndLead(w, r, o, m)
 }
 
-func (s *Shop) showWeeklyCard(w http.ResponseWriter, r *http.Request) error {
-	return s.showWeeklyForm(w, r, "weekly-card")
-}
-
 // subscribeWithCard starts a subscription with a card that is typed into the shop. It is the only place where the shop
 // receives a card number, and a shop is better off without it: handling card numbers requires PCI DSS compliance.
 //
@@ -78,13 +75,13 @@ func (s *Shop) subscribeWithCard(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f := readBuyer(field)
-	f.Problems = append(f.Problems, checkCard(field)...)
+	f.Problems.checkCard(field)
 	id, m := field("id"), means{card: readCard(field)}
 	defer m.card.Wipe()
 	clear(r.PostForm)
 	clear(r.Form)
 	if len(f.Problems) > 0 {
-		return s.render(w, r, http.StatusUnprocessableEntity, "weekly-card", weeklyPage{f, id, weekly, weeks})
+		return s.render(w, r, http.StatusUnprocessableEntity, "weekly-card", weeklyPage{f, id})
 	}
 	return s.placeSubscription(w, r, KindWeeklyCard, id, f.Buyer, m)
 }
@@ -99,20 +96,14 @@ func readCard(field func(string) string) cardgateway.Card {
 	}
 }
 
-// checkCard returns the errors of a card's fields, without quoting the input.
-func checkCard(field func(string) string) (problems []problem) {
-	check := func(ok bool, name, label, text string) {
-		if !ok {
-			problems = append(problems, problem{name, label, text})
-		}
-	}
+// checkCard adds the errors of a card's fields, without quoting the input.
+func (p *problems) checkCard(field func(string) string) {
 	number, month := strings.ReplaceAll(field("cardNumber"), " ", ""), field("expiredMonth")
-	check(isDigits(number, 12, 19), "cardNumber", "Card number", "must have 12 to 19 digits")
-	check(isDigits(month, 2, 2) && month >= "01" && month <= "12", "expiredMonth", "Expiry month", "must be two digits, 01 to 12")
-	check(isDigits(field("expiredYear"), 2, 2), "expiredYear", "Expiry year", "must be two digits")
-	check(isDigits(field("cvv"), 3, 4), "cvv", "Security code", "must be three or four digits")
-	check(field("cardholder") != "", "cardholder", "Name on the card", "is needed")
-	return problems
+	p.check(isDigits(number, 12, 19), "cardNumber", "Card number", "must have 12 to 19 digits")
+	p.check(isDigits(month, 2, 2) && month >= "01" && month <= "12", "expiredMonth", "Expiry month", "must be two digits, 01 to 12")
+	p.check(isDigits(field("expiredYear"), 2, 2), "expiredYear", "Expiry year", "must be two digits")
+	p.check(isDigits(field("cvv"), 3, 4), "cvv", "Security code", "must be three or four digits")
+	p.check(field("cardholder") != "", "cardholder", "Name on the card", "is needed")
 }
 
 func isDigits(s string, least, most int) bool {

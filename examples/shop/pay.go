@@ -24,7 +24,12 @@ func newID(kind string) string { return kind + "-" + rand.Text()[:16] }
 // isID reports whether an id has the form of those of newID.
 func isID(kind, id string) bool {
 	text, ok := strings.CutPrefix(id, kind+"-")
-	return ok && len(text) == 16 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+	return ok && isRandom(text, 16)
+}
+
+// isRandom reports whether a text could be the first characters of rand.Text.
+func isRandom(text string, length int) bool {
+	return len(text) == length && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
 // pay submits an order's payment and stores the outcome. It may be called again for the same order: the journal submits a

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -37,7 +36,7 @@ func (s *Shop) customer(w http.ResponseWriter, r *http.Request) string {
 // session returns the text in the cookie, if its format is valid.
 func (s *Shop) session(r *http.Request) string {
 	c, err := r.Cookie(s.cookieName())
-	if err != nil || len(c.Value) != sessionLength || strings.Trim(c.Value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
+	if err != nil || !isRandom(c.Value, sessionLength) {
 		return ""
 	}
 	return c.Value

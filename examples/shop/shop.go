@@ -96,12 +96,12 @@ func (s *Shop) Handler() http.Handler {
 	page("POST /cards", s.storeCard)
 	page("GET /cards/{id}/enter", s.showCardRedirect)
 	page("POST /cards/{id}/remove", s.removeCard)
-	page("GET /weekly", s.showWeekly)
+	page("GET /weekly", s.showWeekly("weekly"))
 	page("POST /weekly", s.subscribe)
 	page("POST /orders/{id}/refund", s.refund)
 	page("GET /refunds", s.showRefunds)
 	if s.typedCards {
-		page("GET /weekly/card", s.showWeeklyCard)
+		page("GET /weekly/card", s.showWeekly("weekly-card"))
 		page("POST /weekly/card", s.subscribeWithCard)
 	}
 	if s.demo != nil {
