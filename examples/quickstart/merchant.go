@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,7 +24,7 @@ type merchant struct {
 	sandbox *sandbox.Server // nil with a real gateway
 	server  *http.Server
 	urls    *notify.TokenURLs
-	notify  string // base of every notificationUrl
+	notify  string // the notificationUrl; those of token orders have a binding added
 	arrived chan *notify.Notification
 	token   cardgateway.Token
 	paid    *cardgateway.Transaction // for the refund
@@ -61,11 +62,9 @@ func (m *merchant) receive(s settings) error {
 	if err != nil {
 		return err
 	}
-	if m.notify = s.notify; m.notify == "" {
-		m.notify = "http://" + listener.Addr().String()
-	}
+	m.notify = cmp.Or(s.notify, "http://"+listener.Addr().String()) + "/notification"
 	key := []byte(rand.Text() + rand.Text()) // a shop stores its key; this one exists only while the program runs
-	if m.urls, err = notify.NewTokenURLs(m.notify+"/notification", key); err != nil {
+	if m.urls, err = notify.NewTokenURLs(m.notify, key); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	options := notify.Options{TokenURLs: m.urls}

@@ -52,7 +52,7 @@ func (m *merchant) storeCard(ctx context.Context, name string, card sandbox.Outc
 func (m *merchant) tokenPayment(name string) cardgateway.TokenPaymentRequest {
 	return cardgateway.TokenPaymentRequest{
 		TransactionID: m.id(name), Currency: "USD", Amount: price, TransactionIP: cardholderIP,
-		CallbackURL: callback, NotificationURL: m.notify + "/notification", ProductInfos: products(),
+		CallbackURL: callback, NotificationURL: m.notify, ProductInfos: products(),
 	}
 }
 
@@ -111,7 +111,7 @@ func (m *merchant) loseResponse(ctx context.Context) (string, error) {
 func (m *merchant) checkout(ctx context.Context) (string, error) {
 	opened, err := m.client.CreateCheckout(ctx, cardgateway.CheckoutRequest{
 		TransactionID: m.id("checkout"), OrderID: m.id("checkout"), Currency: "USD", Amount: price,
-		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify + "/notification",
+		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify,
 		ProductInfos: products(), BillingAddress: cardgateway.Address{Country: "US"},
 	})
 	if err != nil {
@@ -145,7 +145,7 @@ func (m *merchant) subscribe(ctx context.Context) (string, error) {
 	defer card.Wipe()
 	t, err := m.client.CreateSubscription(ctx, cardgateway.SubscriptionRequest{
 		TransactionID: m.id("subscription"), OrderID: m.id("subscription"), Currency: "USD", Amount: price,
-		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify + "/notification",
+		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify,
 		ProductInfos: products(), BillingAddress: cardgateway.Address{Country: "US"}, Card: card, Extension: threeWeeks,
 	})
 	if err != nil {
@@ -157,7 +157,7 @@ func (m *merchant) subscribe(ctx context.Context) (string, error) {
 func (m *merchant) checkoutSubscription(ctx context.Context) (string, error) {
 	opened, err := m.client.CreateCheckoutSubscription(ctx, cardgateway.CheckoutSubscriptionRequest{
 		TransactionID: m.id("weekly"), OrderID: m.id("weekly"), Currency: "USD", Amount: price,
-		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify + "/notification",
+		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify,
 		ProductInfos: products(), BillingAddress: cardgateway.Address{Country: "US"}, Extension: threeWeeks,
 	})
 	if err != nil {
