@@ -2,7 +2,16 @@
 // import the driver "mysql".
 package mysqlserver
 
-import "github.com/cardgateway/cardgateway-go/internal/test/testprogram"
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
+)
 
 var servers = testprogram.NewServer(testprogram.MySQL, Start)
 
@@ -22,3 +31,87 @@ func Shared(t testprogram.TB) *Server {
 
 // StopShared stops that server, if it was started.
 func StopShared() error { return servers.StopShared() }
+
+// Server is a running server. It uses a temporary directory and a Unix socket.
+type Server struct {
+	dir     string
+	binary  string
+	account *syscall.SysProcAttr
+	cmd     *exec.Cmd
+}
+
+// Start starts a server. The server refuses to run as root; if root starts it, it runs as the account mysql.
+func Start() (*Server, error) {
+	dir, err := os.MkdirTemp("", "my")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir}
+	err = s.install()
+	if err == nil {
+		err = s.run()
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+// DSN returns the driver's data source name of a database in the server, or without a database if the name is empty.
+func (s *Server) DSN(database string) string {
+	return fmt.Sprintf("root@unix(%s)/%s", s.socket(), database)
+}
+
+func (s *Server) socket() string { return filepath.Join(s.dir, "socket") }
+
+// Stop stops the server and removes its files.
+func (s *Server) Stop() error {
+	err := s.Kill()
+	return errors.Join(err, os.RemoveAll(s.dir))
+}
+
+// Kill ends the server like a crash.
+func (s *Server) Kill() error {
+	err := s.cmd.Process.Kill()
+	_ = s.cmd.Wait() // it was killed
+	return err
+}
+
+// Restart starts a killed server again.
+func (s *Server) Restart() error { return s.run() }
+
+// install creates the data of an empty server in the directory.
+func (s *Server) install() error {
+	var err error
+	if s.binary, err = testprogram.MySQL.Find("/usr/sbin"); err != nil { // where Debian installs it
+		return err
+	}
+	if s.account, err = testprogram.MySQL.Account("mysql", s.dir); err != nil {
+		return err
+	}
+	data := "--datadir=" + s.data()
+	install := exec.Command("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", data)
+	if _, err := exec.LookPath("mariadb-install-db"); err != nil {
+		install = exec.Command(s.binary, "--no-defaults", "--initialize-insecure", data)
+	}
+	install.SysProcAttr, install.Dir = s.account, s.dir
+	if out, err := install.CombinedOutput(); err != nil {
+		return testprogram.MySQL.Missing("%s: %v\n%s", install.Path, err, out)
+	}
+	return nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) run() error {
+	s.cmd = exec.Command(s.binary, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(),
+		"--pid-file="+filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error="+filepath.Join(s.dir, "log"))
+	s.cmd.SysProcAttr, s.cmd.Dir = s.account, s.dir
+	if err := s.cmd.Start(); err != nil {
+		return testprogram.MySQL.Missing("%v", err)
+	}
+	if err := testprogram.MySQL.Await("mysql", s.DSN("")); err != nil {
+		return errors.Join(err, s.Kill())
+	}
+	return nil
+}

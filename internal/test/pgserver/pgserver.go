@@ -2,7 +2,19 @@
 // driver "pgx".
 package pgserver
 
-import "github.com/cardgateway/cardgateway-go/internal/test/testprogram"
+import (
+	"cmp"
+	"errors"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
+)
 
 var servers = testprogram.NewServer(testprogram.Postgres, Start)
 
@@ -22,3 +34,89 @@ func Shared(t testprogram.TB) *Server {
 
 // StopShared stops that server, if it was started.
 func StopShared() error { return servers.StopShared() }
+
+// Server is a running server. It uses a temporary directory and a Unix socket.
+type Server struct {
+	dir string
+	run func() error // starts the process
+	cmd *exec.Cmd
+}
+
+// Start starts a server. Postgres refuses to run as root; if root starts it, it runs as the account postgres.
+func Start() (*Server, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir}
+	if err := s.start(bin); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+// URL returns the connection URL of a schema in the server.
+func (s *Server) URL(schema string) string {
+	return "postgres:///postgres?" + url.Values{"host": {s.dir}, "user": {"t"}, "search_path": {schema}}.Encode()
+}
+
+// Stop stops the server and removes its files.
+func (s *Server) Stop() error {
+	return errors.Join(s.Kill(), os.RemoveAll(s.dir))
+}
+
+// Kill ends the server like a crash, without notice to its clients.
+func (s *Server) Kill() error {
+	err := s.cmd.Process.Signal(syscall.SIGQUIT)
+	_ = s.cmd.Wait() // it was killed
+	return err
+}
+
+// Restart starts a killed server again.
+func (s *Server) Restart() error { return s.run() }
+
+// binaries returns the directory with initdb and postgres: on the PATH, or where Debian installs them, the newest version
+// first.
+func binaries() (string, error) {
+	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well-formed
+	slices.SortFunc(installed, func(a, b string) int { return cmp.Compare(version(b), version(a)) })
+	initdb, err := testprogram.Postgres.Find(installed...)
+	return filepath.Dir(initdb), err
+}
+
+// version returns the version number in such a path.
+func version(bin string) float64 {
+	number, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(bin)), 64) // zero if there is none
+	return number
+}
+
+func (s *Server) start(bin string) error {
+	account, err := testprogram.Postgres.Account("postgres", s.dir)
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(s.dir, "data")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-U", "t", "-A", "trust", "-E", "UTF8", "--no-sync", "-D", data)
+	initdb.SysProcAttr, initdb.Dir = account, s.dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return testprogram.Postgres.Missing("initdb: %v\n%s", err, out)
+	}
+	s.run = func() error { return s.serve(bin, data, account) }
+	return s.run()
+}
+
+func (s *Server) serve(bin, data string, account *syscall.SysProcAttr) error {
+	s.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-c", "listen_addresses=", "-c", "log_min_messages=panic")
+	s.cmd.SysProcAttr, s.cmd.Dir = account, s.dir
+	if err := s.cmd.Start(); err != nil {
+		return testprogram.Postgres.Missing("%v", err)
+	}
+	if err := testprogram.Postgres.Await("pgx", s.URL("")); err != nil {
+		return errors.Join(err, s.Kill())
+	}
+	return nil
+}

@@ -4,6 +4,7 @@
 package testprogram
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Program is a kind of program that may be missing.
@@ -79,6 +81,21 @@ func (p Program) Check(t TB, err error) {
 	default:
 		t.Skip("skipped:", err)
 	}
+}
+
+// Await waits until a database server responds, for at most 30 seconds.
+func (p Program) Await(driver, source string) (err error) {
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if err = db.Ping(); err == nil {
+			return nil
+		}
+	}
+	return p.Missing("it does not respond: %v", err)
 }
 
 // Server is a kind of server that tests start.

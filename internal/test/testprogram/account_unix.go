@@ -3,13 +3,11 @@
 package testprogram
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"os/user"
 	"strconv"
 	"syscall"
-	"time"
 )
 
 // Account returns the account as which a database server runs that refuses to run as root, and gives it the directory. Nil means
@@ -28,19 +26,4 @@ func (p Program) Account(name, dir string) (*syscall.SysProcAttr, error) {
 		return nil, err
 	}
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-}
-
-// Await waits until a database server responds, for at most 30 seconds.
-func (p Program) Await(driver, source string) (err error) {
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if err = db.Ping(); err == nil {
-			return nil
-		}
-	}
-	return p.Missing("it does not respond: %v", err)
 }
