@@ -121,7 +121,7 @@ func TestCompareCopy(t *testing.T) {
 			windows++
 		}
 	})
-	env.ExecuteWorkflow(reconcileName, ReconcileOptions{From: from, Window: window, RequestsPerSecond: 1000})
+	env.ExecuteWorkflow(Reconcile, ReconcileOptions{From: from, Window: window, RequestsPerSecond: 1000})
 	if err := env.GetWorkflowError(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 )
@@ -37,7 +36,7 @@ func (e Engine) Start(ctx context.Context, s Settlement) (client.WorkflowRun, er
 	if s.ID.Text == "" {
 		return nil, errors.New("temporal: Start: the ID is empty")
 	}
-	return e.Client.ExecuteWorkflow(ctx, e.options(s.ID), settleName, s)
+	return e.Client.ExecuteWorkflow(ctx, e.options(s.ID), Settle, s)
 }
 
 func (e Engine) options(id journal.ID) client.StartWorkflowOptions {
@@ -52,7 +51,7 @@ func (e Engine) options(id journal.ID) client.StartWorkflowOptions {
 // recorded what a notification or a walk has shown. If no workflow is running, one is started that submits nothing, and
 // reports what the journal has.
 func (e Engine) Notified(ctx context.Context, id journal.ID) error {
-	_, err := e.Client.SignalWithStartWorkflow(ctx, e.WorkflowID(id), notifiedSignal, nil, e.options(id), settleName,
+	_, err := e.Client.SignalWithStartWorkflow(ctx, e.WorkflowID(id), notifiedSignal, nil, e.options(id), Settle,
 		Settlement{ID: id, SubmitWithin: -1})
 	return err
 }
@@ -85,7 +84,7 @@ func (e Engine) Reconcile(ctx context.Context, o ReconcileOptions) (client.Workf
 		ID: e.reconcileID(), TaskQueue: e.TaskQueue + reconcileQueue,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}
-	return e.Client.ExecuteWorkflow(ctx, options, reconcileName, o)
+	return e.Client.ExecuteWorkflow(ctx, options, Reconcile, o)
 }
 
 // ScheduleReconcile makes Temporal start the workflow Reconcile at the times of the specification, unless the last run has not
@@ -95,7 +94,7 @@ func (e Engine) ScheduleReconcile(ctx context.Context, o ReconcileOptions, at cl
 	return e.Client.ScheduleClient().Create(ctx, client.ScheduleOptions{
 		ID: e.reconcileID(), Spec: at, Overlap: enums.SCHEDULE_OVERLAP_POLICY_SKIP,
 		Action: &client.ScheduleWorkflowAction{
-			ID: e.reconcileID(), TaskQueue: e.TaskQueue + reconcileQueue, Workflow: reconcileName, Args: []any{o},
+			ID: e.reconcileID(), TaskQueue: e.TaskQueue + reconcileQueue, Workflow: Reconcile, Args: []any{o},
 		},
 	})
 }
@@ -173,7 +172,7 @@ func (w Worker) Run(ctx context.Context, c client.Client) error {
 
 // register registers the workflow, and the activities on their queues.
 func (p *payments) register(main, queries worker.Registry) {
-	main.RegisterWorkflowWithOptions(Settle, workflow.RegisterOptions{Name: settleName})
+	main.RegisterWorkflow(Settle)
 	main.RegisterActivityWithOptions(p.submit, activity.RegisterOptions{Name: submitName})
 	main.RegisterActivityWithOptions(p.report, activity.RegisterOptions{Name: reportName})
 	queries.RegisterActivityWithOptions(p.query, activity.RegisterOptions{Name: queryName})

@@ -144,7 +144,7 @@ func (s *shop) settle(t *testing.T, in Settlement, prepare ...func(*testsuite.Te
 	for _, do := range prepare {
 		do(env)
 	}
-	env.ExecuteWorkflow(settleName, in)
+	env.ExecuteWorkflow(Settle, in)
 	var got Status
 	if err := env.GetWorkflowError(); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestLostResponse(t *testing.T) {
 			if !executed {
 				env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
 			}
-			env.ExecuteWorkflow(settleName, in)
+			env.ExecuteWorkflow(Settle, in)
 			var got Status
 			if err := env.GetWorkflowResult(&got); err != nil && executed {
 				t.Error(err)
@@ -421,7 +421,7 @@ func TestMismatch(t *testing.T) {
 	s.orders(t, id, time.Minute, func(e Engine) error {
 		return e.PayAgainRiskingSecondCharge(t.Context(), id, 2, journal.AcceptNoOrderGuard)
 	})(env)
-	env.ExecuteWorkflow(settleName, Settlement{ID: id, KeepOpen: time.Hour})
+	env.ExecuteWorkflow(Settle, Settlement{ID: id, KeepOpen: time.Hour})
 	failed, ok := errors.AsType[*sdk.ApplicationError](env.GetWorkflowError())
 	if n := s.gateway.Executed("t-1"); !ok || failed.Type() != Mismatch || n != 0 {
 		t.Errorf("got %v and %d charges, want a mismatch", env.GetWorkflowError(), n)
@@ -485,7 +485,7 @@ func TestNothingBegun(t *testing.T) {
 		return s.submit(ctx, m, id)
 	}
 	env := s.env(t)
-	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1"), SubmitWithin: time.Minute})
+	env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1"), SubmitWithin: time.Minute})
 	failed, ok := errors.AsType[*sdk.ApplicationError](env.GetWorkflowError())
 	if !ok || failed.Type() != NotBegun || s.calls.Load() < 2 {
 		t.Errorf("got %v after %d calls", env.GetWorkflowError(), s.calls.Load())
@@ -586,7 +586,7 @@ func TestSlow(t *testing.T) {
 			}
 		})
 		env.RegisterDelayedCallback(env.CancelWorkflow, 15*time.Minute)
-		env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+		env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1")})
 		if ended[submitName] != 1 || ended[queryName] == 0 || ended[reportName] == 0 {
 			t.Errorf("got %v, want all three activities", ended)
 		}
@@ -611,7 +611,7 @@ func TestCanceledWhileSending(t *testing.T) {
 			return nil
 		}
 		env = s.env(t)
-		env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+		env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1")})
 		if err := env.GetWorkflowError(); err == nil {
 			t.Error("the workflow was not canceled")
 		}

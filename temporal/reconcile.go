@@ -24,11 +24,10 @@ type ReconcileOptions struct {
 }
 
 const (
-	reconcileName = "Reconcile" // that of the function
-	completeName  = "cardgateway.CompleteUpTo"
-	windowName    = "cardgateway.CopyWindow"
-	mergeName     = "cardgateway.MergeWindows"
-	syncName      = "cardgateway.Sync"
+	completeName = "cardgateway.CompleteUpTo"
+	windowName   = "cardgateway.CopyWindow"
+	mergeName    = "cardgateway.MergeWindows"
+	syncName     = "cardgateway.Sync"
 
 	mostWindows = 100 // of one run; then the workflow continues as new
 )
@@ -117,7 +116,7 @@ func (o ReconcileOptions) copyWindows(ctx workflow.Context, windows []span) erro
 
 // register registers the workflow and its activities.
 func (r *reconciliation) register(w worker.Registry) {
-	w.RegisterWorkflowWithOptions(Reconcile, workflow.RegisterOptions{Name: reconcileName})
+	w.RegisterWorkflow(Reconcile)
 	for name, f := range map[string]any{completeName: r.completeUpTo, windowName: r.copyWindow, mergeName: r.merge, syncName: r.sync} {
 		w.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -52,7 +52,7 @@ func TestReconcile(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			env := newEnv()
 			env.SetStartTime(test.now)
-			env.RegisterWorkflowWithOptions(Reconcile, workflow.RegisterOptions{Name: reconcileName})
+			env.RegisterWorkflow(Reconcile)
 			var mu sync.Mutex
 			var windows []span
 			var then []string
@@ -87,7 +87,7 @@ func TestReconcile(t *testing.T) {
 				then = append(then, "sync")
 				return nil
 			})
-			env.ExecuteWorkflow(reconcileName, test.in)
+			env.ExecuteWorkflow(Reconcile, test.in)
 			err := env.GetWorkflowError()
 			if _, ok := errors.AsType[*workflow.ContinueAsNewError](err); ok {
 				then = append(then, "again")

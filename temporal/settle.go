@@ -33,7 +33,6 @@ type Settlement struct {
 }
 
 const (
-	settleName = "Settle" // that of the function, so that other workflows can call it
 	submitName = "cardgateway.Submit"
 	queryName  = "cardgateway.Query"
 	reportName = "cardgateway.Report"

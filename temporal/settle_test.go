@@ -80,7 +80,7 @@ func (s *script) env(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	env := newEnv()
 	s.now = env.Now
-	env.RegisterWorkflowWithOptions(Settle, workflow.RegisterOptions{Name: settleName})
+	env.RegisterWorkflow(Settle)
 	for name, f := range map[string]any{submitName: s.submit, queryName: s.query, reportName: s.report} {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
@@ -240,7 +240,7 @@ func TestSettle(t *testing.T) {
 			}
 			begun, real := env.Now(), time.Now()
 			test.in.ID = journal.PaymentID("t-1")
-			env.ExecuteWorkflow(settleName, test.in)
+			env.ExecuteWorkflow(Settle, test.in)
 			var got Status
 			err := env.GetWorkflowError()
 			if failed, ok := errors.AsType[*sdk.ApplicationError](err); ok != (test.failure != "") || ok && failed.Type() != test.failure {
@@ -283,7 +283,7 @@ func TestCanceled(t *testing.T) {
 	env := s.env(t)
 	env.RegisterDelayedCallback(env.CancelWorkflow, time.Minute)
 	begun := env.Now()
-	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+	env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1")})
 	if err := env.GetWorkflowError(); !sdk.IsCanceledError(errors.Unwrap(err)) || env.Now().Sub(begun) > time.Minute {
 		t.Errorf("got %v after %v", err, env.Now().Sub(begun))
 	}
@@ -294,7 +294,7 @@ func TestContinueAsNew(t *testing.T) {
 	s := &script{Submits: []string{"pending"}, Queries: []string{"pending"}}
 	env := s.env(t)
 	env.SetContinueAsNewSuggested(true)
-	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+	env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1")})
 	again, ok := errors.AsType[*workflow.ContinueAsNewError](env.GetWorkflowError())
 	if !ok {
 		t.Fatalf("got %v", env.GetWorkflowError())
@@ -305,7 +305,7 @@ func TestContinueAsNew(t *testing.T) {
 	}
 	then := &script{Queries: []string{"succeeded"}, submissions: 1, begun: in.Status.SentAt}
 	env = then.env(t)
-	env.ExecuteWorkflow(settleName, in)
+	env.ExecuteWorkflow(Settle, in)
 	if err := env.GetWorkflowError(); err != nil || len(then.orders) != 0 {
 		t.Errorf("got %v and the submissions %v, want none", err, then.orders)
 	}
@@ -321,7 +321,7 @@ func TestContinueAsNewKeepsOrders(t *testing.T) {
 		env.SignalWorkflow(notifiedSignal, nil)
 		env.SignalWorkflow(orderSignal, order{Submission: 2})
 	}
-	env.ExecuteWorkflow(settleName, Settlement{ID: journal.PaymentID("t-1")})
+	env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1")})
 	if _, ok := errors.AsType[*workflow.ContinueAsNewError](env.GetWorkflowError()); !ok {
 		t.Fatalf("got %v", env.GetWorkflowError())
 	}
