@@ -164,5 +164,4 @@ func (p *prefetcher[T]) stop() {
 	for ; p.inFlight > 0; p.inFlight-- {
 		<-p.results
 	}
-	p.queue = nil
 }

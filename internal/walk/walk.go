@@ -95,7 +95,7 @@ func (w *Walk[T]) newWalker(now time.Time, yield func(*T) bool) *walker[T] {
 			results: make(chan *step[T], c.Prefetch),
 		},
 		seen: newSeenRows(), shared: &w.shared, yield: yield,
-		start: c.Start, end: end, first: whole.from, last: whole.to - 1,
+		start: c.Start, end: end,
 	}
 	walker.progress = func(upTo civil.Time) {
 		if c.Progress != nil {

@@ -18,8 +18,7 @@ type walker[T any] struct {
 	yield    func(*T) bool
 	progress func(upTo civil.Time) // called after each window and each block
 
-	start, end  time.Time  // the range
-	first, last civil.Time // its first and last second on the wall clock
+	start, end time.Time // the range
 }
 
 // maxRecounts limits how many times a block is counted if its total differs from the rows that were read.
@@ -95,12 +94,13 @@ func (w *walker[T]) yieldNew(s *step[T]) bool {
 	// The block may end with this window, and the first query of the next block then begins here. A row with a time from
 	// here on can be returned again after the rows of its block were removed.
 	nextQuery := w.plan.calendar.queryFrom(s.span.to)
+	whole := w.plan.whole
 	for _, row := range s.reader.rows {
 		if !w.seen.isNew(row.id) {
 			w.shared.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
 			continue
 		}
-		if !row.within(w.first, w.last) {
+		if !row.within(whole.from, whole.to-1) {
 			continue
 		}
 		w.shared.update(func(report *Report, _ *Checkpoint) { report.RowsSeen++ })
