@@ -82,14 +82,14 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 	case r.Invalid:
 		return Invalid, r.Failure
 	case r.Failure != nil:
-		return r.unsentOr(Unknown), r.Failure
+		return r.failed(), r.Failure
 	case IsRefusalStatus(r.Status):
 		if !refuses(r, says) {
 			return Unknown, fmt.Errorf("HTTP %d with a response that is no refusal", r.Status)
 		}
 		return Refused, nil
 	case r.Status != http.StatusOK:
-		return r.unsentOr(Unknown), fmt.Errorf("HTTP %d%s", r.Status, Hint(r.Status, r.Body))
+		return r.failed(), fmt.Errorf("HTTP %d%s", r.Status, Hint(r.Status, r.Body))
 	case says.Unreadable != nil:
 		return Unknown, fmt.Errorf("%w%s", says.Unreadable, Hint(r.Status, r.Body))
 	case says.Bad != nil:
@@ -112,12 +112,12 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 	return Accepted, nil
 }
 
-// unsentOr returns NotSent if it is proved that nothing was sent, and otherwise the given verdict.
-func (r *Response) unsentOr(otherwise Verdict) Verdict {
+// failed returns the verdict without a usable response: NotSent if it is proved that nothing was sent.
+func (r *Response) failed() Verdict {
 	if r.Unsent {
 		return NotSent
 	}
-	return otherwise
+	return Unknown
 }
 
 // IsRefusalStatus reports whether a server uses the status for requests that it did not accept. 408 is not one of them: it

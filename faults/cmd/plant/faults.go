@@ -182,7 +182,7 @@ var faults = []fault{
 		{"internal/resolve/resolve.go", "case !c.areCharges(e.approved):", "case !c.areCharges(e.approved) && false:"},
 	}},
 	{"unknown-called-not-sent", "an answer that was cut off counts as not sent", []edit{
-		{"internal/verdict/verdict.go", "return r.unsentOr(Unknown), r.Failure", "return NotSent, r.Failure"},
+		{"internal/verdict/verdict.go", "return r.failed(), r.Failure", "return NotSent, r.Failure"},
 	}},
 	{"5xx-called-refused", "a server error counts as a refusal", []edit{
 		{"internal/verdict/verdict.go", "[]int{400, 401, 403, 404, 405, 413, 415, 422, 429}", "[]int{400, 401, 403, 404, 405, 413, 415, 422, 429, 500, 502, 503, 504}"},
