@@ -1,8 +1,13 @@
 package otel
 
 import (
+	"slices"
+
+	"github.com/cardgateway/cardgateway-go"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -14,4 +19,19 @@ type Options struct {
 	// Attributes are added to every span and every measurement, to distinguish clients. They override server.address and
 	// server.port, which Instrument adds.
 	Attributes []attribute.KeyValue
+}
+
+// meter returns the meter of this package.
+func (o Options) meter() metric.Meter {
+	if o.MeterProvider == nil {
+		o.MeterProvider = otel.GetMeterProvider()
+	}
+	return o.MeterProvider.Meter(scope,
+		metric.WithInstrumentationVersion(cardgateway.Version), metric.WithSchemaURL(semconv.SchemaURL))
+}
+
+// attributes returns Attributes without repetitions: the last one of a key wins.
+func (o Options) attributes() []attribute.KeyValue {
+	unique := attribute.NewSet(slices.Clone(o.Attributes)...)
+	return unique.ToSlice()
 }

@@ -47,21 +47,6 @@ func newRecorder(o Options) (*recorder, error) {
 	return r, err
 }
 
-// meter returns the meter of this package.
-func (o Options) meter() metric.Meter {
-	if o.MeterProvider == nil {
-		o.MeterProvider = otel.GetMeterProvider()
-	}
-	return o.MeterProvider.Meter(scope,
-		metric.WithInstrumentationVersion(cardgateway.Version), metric.WithSchemaURL(semconv.SchemaURL))
-}
-
-// attributes returns Attributes without repetitions: the last one of a key wins.
-func (o Options) attributes() []attribute.KeyValue {
-	unique := attribute.NewSet(slices.Clone(o.Attributes)...)
-	return unique.ToSlice()
-}
-
 // spanKey is the context key of a call's span. Attempts use it instead of the current span, which can be a child that
 // another hook has started.
 type spanKey struct{}
