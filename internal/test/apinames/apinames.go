@@ -1,4 +1,5 @@
-// Package apinames reads the exported names of packages, and docs/names.md, the page that lists them. Only tests use it.
+// Package apinames reads the exported names of packages, and docs/names.md, the page that lists them. It imports packages as the
+// compiler has exported them. Only tests use it.
 package apinames
 
 import (
@@ -30,24 +31,12 @@ type Name struct {
 
 // Exported returns the exported names of packages, by import path, in the order of their names. The methods of a type include
 // those that it gets from an embedded type, unless they are listed there, because that type can be used by itself.
-//
-// It reads what the compiler exports, so that nothing is overlooked and nothing is type-checked twice.
 func Exported(root string, packages []string) (map[string][]Name, error) {
-	list := exec.Command("go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, packages...)...)
-	list.Dir = root
-	var stderr bytes.Buffer
-	list.Stderr = &stderr
-	out, err := list.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, &stderr)
-	}
-	files := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
-		files[path] = file
-	}
 	fset := token.NewFileSet()
-	from := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	from, err := Importer(fset, root, packages)
+	if err != nil {
+		return nil, err
+	}
 	names := map[string][]Name{}
 	for _, path := range packages {
 		p, err := from.Import(path)
@@ -57,6 +46,31 @@ func Exported(root string, packages []string) (map[string][]Name, error) {
 		names[path] = exported(fset, p)
 	}
 	return names, nil
+}
+
+// Importer returns an importer of packages, and of what they import. It reads what the compiler exports, so that nothing is overlooked
+// and nothing is type-checked twice: to check the source takes seconds. Outside of the workspace, packages of its other modules
+// cannot be found.
+func Importer(fset *token.FileSet, root string, packages []string) (types.Importer, error) {
+	list := exec.Command("go", append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, packages...)...)
+	list.Dir = root
+	var stderr bytes.Buffer
+	list.Stderr = &stderr
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, &stderr)
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[path] = file
+	}
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if files[path] == "" {
+			return nil, fmt.Errorf("the go command does not find %s", path)
+		}
+		return os.Open(files[path])
+	}), nil
 }
 
 func exported(fset *token.FileSet, p *types.Package) (names []Name) {

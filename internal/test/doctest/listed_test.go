@@ -1,8 +1,6 @@
 package doctest
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,11 +9,7 @@ import (
 
 // TestStatesAreListed: the pages that say what each state of the journal means have all of them. A refund is never abandoned.
 func TestStatesAreListed(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join(root, "journal/entry.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared := regexp.MustCompile(`(?s)\tUnknown +State = iota.*?\n\)`).Find(source)
+	declared := regexp.MustCompile(`(?s)\tUnknown +State = iota.*?\n\)`).FindString(readFile(t, "journal/entry.go"))
 	states := found(regexp.MustCompile(`(?m)^\t(\w+)`), declared)
 	if len(states) < 9 {
 		t.Fatalf("got the states %q, want at least 9", states)
@@ -30,11 +24,7 @@ func TestStatesAreListed(t *testing.T) {
 		{"docs/refunds.md", "(?m)^\\| `(\\w+)` \\|", ofRefund},
 	} {
 		t.Run(tt.page, func(t *testing.T) {
-			text, err := os.ReadFile(filepath.Join(root, tt.page))
-			if err != nil {
-				t.Fatal(err)
-			}
-			listed := found(regexp.MustCompile(tt.pattern), text)
+			listed := found(regexp.MustCompile(tt.pattern), readFile(t, tt.page))
 			for _, state := range tt.want {
 				if !slices.Contains(listed, state) {
 					t.Errorf("got %q, want %s too", listed, state)
@@ -49,9 +39,9 @@ func TestStatesAreListed(t *testing.T) {
 func TestReportIsDescribed(t *testing.T) {
 	const engine = "internal/reconcile/"
 	page, classes, report := readFile(t, "docs/reconcile.md"), readFile(t, engine+"match/class.go"), readFile(t, engine+"report/page.html")
-	names := found(regexp.MustCompile(`(?m)^\tClass\w+ +Class = "(\w+)"`), []byte(classes))
-	titles := found(regexp.MustCompile(`(?m)^\t\{Class\w+, "([^"]+)"`), []byte(classes))
-	headings := found(regexp.MustCompile(`<h2[^>]*>(\w[^<{]*\w)`), []byte(report))
+	names := found(regexp.MustCompile(`(?m)^\tClass\w+ +Class = "(\w+)"`), classes)
+	titles := found(regexp.MustCompile(`(?m)^\t\{Class\w+, "([^"]+)"`), classes)
+	headings := found(regexp.MustCompile(`<h2[^>]*>(\w[^<{]*\w)`), report)
 	if len(names) < 18 || len(titles) != len(names) || len(headings) < 4 {
 		t.Fatalf("got the classes %q, their titles %q and the headings %q, want more: they are not found", names, titles, headings)
 	}
@@ -77,11 +67,11 @@ func TestFaultsAreListed(t *testing.T) {
 	page := readFile(t, "docs/sandbox.md")
 	_, page, _ = strings.Cut(page, "\n### Faults\n")
 	fault := readFile(t, "sandbox/fault.go")
-	words := found(regexp.MustCompile("json:\"(\\w+)\"`"), []byte(fault))
-	words = append(words, found(regexp.MustCompile(`(?m)^\tOp\w+ +Operation = "(\w+)"`), []byte(readFile(t, "sandbox/operation.go")))...)
+	words := found(regexp.MustCompile("json:\"(\\w+)\"`"), fault)
+	words = append(words, found(regexp.MustCompile(`(?m)^\tOp\w+ +Operation = "(\w+)"`), readFile(t, "sandbox/operation.go"))...)
 	_, replies, _ := strings.Cut(fault, `"asIs"`)
 	replies, _, _ = strings.Cut(replies, "}")
-	words = append(words, found(regexp.MustCompile(`"(\w+)"`), []byte(replies))...)
+	words = append(words, found(regexp.MustCompile(`"(\w+)"`), replies)...)
 	if len(words) < 15+12+11 {
 		t.Fatalf("got %q, want more: they are not found", words)
 	}
@@ -93,9 +83,9 @@ func TestFaultsAreListed(t *testing.T) {
 }
 
 // found returns the first group of every match.
-func found(pattern *regexp.Regexp, text []byte) (words []string) {
-	for _, match := range pattern.FindAllSubmatch(text, -1) {
-		words = append(words, string(match[1]))
+func found(pattern *regexp.Regexp, text string) (words []string) {
+	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+		words = append(words, match[1])
 	}
 	return words
 }

@@ -22,8 +22,7 @@ func TestFragmentsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: a program is built")
 	}
-	const testdata = "internal/test/doctest/testdata/"
-	prelude := readFile(t, testdata+"prelude.go")
+	prelude := readFile(t, preludeFile)
 	all := snippets(t)
 	imports := newImporter(t, append(all, &source{text: prelude}))
 	dir := t.TempDir()

@@ -1,8 +1,6 @@
 package doctest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -10,15 +8,14 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/apinames"
 )
 
 // TestSnippetsCompile checks the types of every Go snippet of the pages in the root and in docs. One that has a package clause is a whole file. Any other is a
@@ -27,17 +24,14 @@ import (
 // not be used.
 func TestSnippetsCompile(t *testing.T) {
 	files := snippets(t)
-	prelude, err := os.ReadFile("testdata/prelude.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files = append(files, &source{text: string(prelude), name: "testdata/prelude.go"})
+	prelude := readFile(t, preludeFile)
+	files = append(files, &source{text: prelude, name: "testdata/prelude.go"})
 	imports := newImporter(t, files)
 	for _, f := range files {
 		t.Run(f.name, func(t *testing.T) {
 			given := ""
 			if f.isFragment {
-				given = string(prelude)
+				given = prelude
 			}
 			for _, err := range check(imports, f.text, given) {
 				t.Error(err)
@@ -45,6 +39,11 @@ func TestSnippetsCompile(t *testing.T) {
 		})
 	}
 }
+
+const (
+	testdata    = "internal/test/doctest/testdata/"
+	preludeFile = testdata + "prelude.go"
+)
 
 // snippets returns the Go snippets of the pages in the root and in docs, also those that are whole files.
 func snippets(t *testing.T) (files []*source) {
@@ -148,8 +147,7 @@ func check(imports types.Importer, text, given string) (found []error) {
 	return found
 }
 
-// newImporter reads the packages that the files import from the compiler's export data. To check their source takes
-// seconds. Outside of the workspace, packages of its other modules cannot be found.
+// newImporter returns an importer of what the files import.
 func newImporter(t *testing.T, files []*source) types.Importer {
 	t.Helper()
 	var paths []string
@@ -168,30 +166,11 @@ func newImporter(t *testing.T, files []*source) types.Importer {
 		}
 	}
 	slices.Sort(paths)
-	cmd := exec.Command("go", append([]string{"list", "-e", "-export", "-deps", "-json=ImportPath,Export"}, slices.Compact(paths)...)...)
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		t.Fatalf("go list: %v: %s", err, failed.Stderr)
-	} else if err != nil {
+	imports, err := apinames.Importer(token.NewFileSet(), root, slices.Compact(paths))
+	if err != nil {
 		t.Fatal(err)
 	}
-	exports := map[string]string{}
-	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p struct{ ImportPath, Export string }
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		exports[p.ImportPath] = p.Export
-	}
-	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("the go command does not find %s", path)
-		}
-		return os.Open(exports[path])
-	})
+	return imports
 }
 
 // TestSnippetsAreChecked: what does not compile is found, on the right line.
