@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -29,16 +28,13 @@ type Info struct {
 	// second, on notifications at once, or on the wait for a turn. The gateway repeats it, but only a few times: monitor
 	// this field.
 	Throttled bool
-	// ThrottledTotal counts the throttled notifications of this handler, including this one.
-	ThrottledTotal int64
 }
 
 // reporter reports the result of each notification to a logger and the merchant's Observe.
 type reporter struct {
 	logger  *slog.Logger // may be nil
 	observe func(context.Context, Info)
-	warned  sync.Map     // errors of warnOnce that have been reported
-	total   atomic.Int64 // of Info.ThrottledTotal
+	warned  sync.Map // errors of warnOnce that have been reported
 }
 
 // warnOnce lists the reasons of a rejection that anybody can cause but that the merchant needs to know: possible wrong
@@ -52,10 +48,7 @@ func (p *reporter) report(ctx context.Context, info Info) {
 	if isMerchants(info.Err) || errors.Is(info.Err, errOtherToken) {
 		level = slog.LevelWarn
 	}
-	if info.Throttled = errors.Is(info.Err, errThrottled); info.Throttled {
-		p.total.Add(1)
-	}
-	info.ThrottledTotal = p.total.Load()
+	info.Throttled = errors.Is(info.Err, errThrottled)
 	for _, reason := range warnOnce {
 		if errors.Is(info.Err, reason) && p.isFirst(reason) {
 			level = slog.LevelWarn
@@ -87,9 +80,6 @@ func (p *reporter) log(ctx context.Context, level slog.Level, info Info) {
 	}
 	if info.Verified {
 		attrs = append(attrs, slog.Duration("waited", info.Waited))
-	}
-	if info.ThrottledTotal > 0 {
-		attrs = append(attrs, slog.Int64("throttledTotal", info.ThrottledTotal))
 	}
 	if info.Err != nil {
 		attrs = append(attrs, slog.String("error", info.Err.Error()))
