@@ -25,9 +25,9 @@ func (s *Shop) notifications() http.Handler {
 // notified records one event. It may be called again for the same event, and for events in any order. An error makes the
 // gateway repeat it.
 func (s *Shop) notified(ctx context.Context, n *notify.Notification) error {
+	came := time.Now()
 	switch n.Claimed.Kind {
 	case notify.KindRefund:
-		came := time.Now()
 		err := s.confirmRefund(ctx, n.Refund)
 		s.addEvent(ctx, n.Refund.MerchantRefundID, EventNotified, came)
 		return err
@@ -35,7 +35,6 @@ func (s *Shop) notified(ctx context.Context, n *notify.Notification) error {
 		s.log.Warn("a chargeback was notified", "uniqueId", n.Transaction.UniqueID)
 		return nil
 	}
-	came := time.Now()
 	err := s.confirm(ctx, n.Transaction)
 	if errors.Is(err, journal.ErrNoEntry) { // another program's transaction
 		return nil
