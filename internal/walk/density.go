@@ -12,7 +12,6 @@ import (
 // Shops have days, nights and weekends. The density therefore has a rate for each hour of the week. If little of an hour
 // was observed, its rate is blended with that of the same hour on all days, and that one with the mean.
 type density struct {
-	known      bool // something has been observed
 	week       [7 * 24]observed
 	day        [24]observed
 	all        observed
@@ -59,10 +58,10 @@ const (
 func newDensity() density { return density{dispersion: 1} }
 
 // start uses the rows of a span, about which nothing else is known, as the mean rate. It has the weight of one hour.
-func (d *density) start(s span, total int) {
-	d.known = true
-	d.all.add(float64(total)/float64(s.seconds())*hour, hour)
-}
+func (d *density) start(s span, total int) { d.all.add(float64(total)/float64(s.seconds())*hour, hour) }
+
+// isKnown reports whether something has been observed.
+func (d *density) isKnown() bool { return d.all.seconds > 0 }
 
 // hourOf counts hours as civil.Time counts seconds.
 func hourOf(at civil.Time) int64 {
@@ -124,7 +123,7 @@ func (d *density) fit(capacity int) float64 {
 // cut returns the first part of a span that is expected to fit on a page, including the padding of its query. All rates are
 // multiplied by scale.
 func (d *density) cut(s span, capacity int, scale float64) span {
-	if !d.known {
+	if !d.isKnown() {
 		return s
 	}
 	room := d.fit(capacity)/scale - d.rate(hourOf(s.from))*2*padding

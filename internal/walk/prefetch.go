@@ -91,7 +91,7 @@ func (p *prefetcher[T]) isRead(i int) bool {
 
 // mayStart reports whether one more step may be in flight.
 func (p *prefetcher[T]) mayStart() bool {
-	serial := p.plan.serialProbes && !p.plan.density.known
+	serial := p.plan.serialProbes && !p.plan.density.isKnown()
 	return p.inFlight < p.limit && (!serial || p.inFlight == 0)
 }
 
@@ -123,7 +123,7 @@ const countPageSize = 10
 func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	s.state = inFlight
 	p.inFlight++
-	if s.probe, s.onlyProbe = !p.plan.density.known, p.plan.serialProbes; s.probe {
+	if s.probe, s.onlyProbe = !p.plan.density.isKnown(), p.plan.serialProbes; s.probe {
 		p.plan.probes++
 	}
 	from, to := p.plan.calendar.query(s.span)
