@@ -2,6 +2,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -28,16 +29,11 @@ const (
 
 // WithDefaults returns p with every zero value replaced by its default.
 func (p Policy) WithDefaults() Policy {
-	if p.MaxAttempts == 0 {
-		p.MaxAttempts = defaultMaxAttempts
+	return Policy{
+		MaxAttempts: cmp.Or(p.MaxAttempts, defaultMaxAttempts),
+		MinWait:     cmp.Or(p.MinWait, defaultMinWait),
+		MaxWait:     cmp.Or(p.MaxWait, defaultMaxWait),
 	}
-	if p.MinWait == 0 {
-		p.MinWait = defaultMinWait
-	}
-	if p.MaxWait == 0 {
-		p.MaxWait = defaultMaxWait
-	}
-	return p
 }
 
 // Attempt is how the last attempt ended, on which the decision depends.
