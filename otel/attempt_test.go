@@ -97,10 +97,7 @@ func TestAttemptTimeout(t *testing.T) {
 // TestAttemptDuration checks the unit.
 func TestAttemptDuration(t *testing.T) {
 	telemetry := newTelemetry()
-	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
-	if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
-		t.Fatal(err)
-	}
+	cfg := instrumented(t, telemetry.Options)
 	ctx, end := cfg.Observe(t.Context(), cardgateway.Operation{Name: "TokenPayment"})
 	cfg.ObserveAttempt(ctx, cardgateway.AttemptInfo{Number: 1, Duration: 1500 * time.Millisecond})
 	end(cardgateway.CallInfo{})
@@ -113,10 +110,7 @@ func TestAttemptDuration(t *testing.T) {
 // not recorded outside of a call.
 func TestAttemptsBelowAnotherSpan(t *testing.T) {
 	telemetry := newTelemetry()
-	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
-	if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
-		t.Fatal(err)
-	}
+	cfg := instrumented(t, telemetry.Options)
 	ctx, end := cfg.Observe(t.Context(), cardgateway.Operation{Name: "TokenPayment"})
 	inner, span := telemetry.TracerProvider.Tracer("shop").Start(ctx, "theirs")
 	cfg.ObserveAttempt(inner, cardgateway.AttemptInfo{Number: 1})
@@ -180,10 +174,7 @@ func TestAttemptErrorType(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			telemetry := newTelemetry()
-			cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
-			if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
-				t.Fatal(err)
-			}
+			cfg := instrumented(t, telemetry.Options)
 			ctx, end := cfg.Observe(t.Context(), cardgateway.Operation{Name: "TokenPayment"})
 			cfg.ObserveAttempt(ctx, test.info)
 			end(cardgateway.CallInfo{})

@@ -87,6 +87,19 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
+// gatewayAttributes are those of the gateway of instrumented.
+const gatewayAttributes = "server.address=gateway.example server.port=443"
+
+// instrumented returns a configuration with the hooks that Instrument sets.
+func instrumented(t *testing.T, o otel.Options) cardgateway.Config {
+	t.Helper()
+	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
+	if err := otel.Instrument(&cfg, o); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
 // newClient returns an instrumented client.
 func (tm *telemetry) newClient(t *testing.T, cfg cardgateway.Config) *cardgateway.Client {
 	t.Helper()

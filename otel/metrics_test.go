@@ -77,17 +77,17 @@ func TestUnknownOutcomesFromZero(t *testing.T) {
 		op   cardgateway.Operation
 		want map[string]int64
 	}{
-		{cardgateway.Operation{Name: "CreateCheckout", Method: "POST", Payment: true}, map[string]int64{"cardgateway.operation=CreateCheckout": 0}},
-		{cardgateway.Operation{Name: "Resolve", TransactionID: "t-1"}, map[string]int64{"cardgateway.operation=Resolve": 0}},
+		{
+			cardgateway.Operation{Name: "CreateCheckout", Method: "POST", Payment: true},
+			map[string]int64{"cardgateway.operation=CreateCheckout " + gatewayAttributes: 0},
+		},
+		{cardgateway.Operation{Name: "Resolve", TransactionID: "t-1"}, map[string]int64{"cardgateway.operation=Resolve " + gatewayAttributes: 0}},
 		{cardgateway.Operation{Name: "OrderWalk"}, map[string]int64{}},
 		{cardgateway.Operation{Name: "SearchOrders", Method: "GET"}, map[string]int64{}},
 	} {
 		t.Run(test.op.Name, func(t *testing.T) {
 			telemetry := newTelemetry()
-			observe, err := otel.Observe(telemetry.Options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			observe := instrumented(t, telemetry.Options).Observe
 			observe(t.Context(), test.op)
 			got := map[string]int64{}
 			for _, scope := range telemetry.metrics(t).ScopeMetrics {

@@ -68,16 +68,6 @@ func Instrument(cfg *cardgateway.Config, o Options) error {
 	return nil
 }
 
-// Observe returns a value for cardgateway.Config.Observe, for programs that combine hooks themselves. Unlike Instrument, it
-// records no attempts, and no server.address and server.port unless they are in Options.Attributes.
-func Observe(o Options) (func(context.Context, cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)), error) {
-	r, err := newRecorder(o)
-	if err != nil {
-		return nil, err
-	}
-	return r.observe, nil
-}
-
 type (
 	observeFunc = func(context.Context, cardgateway.Operation) (context.Context, func(cardgateway.CallInfo))
 	attemptFunc = func(context.Context, cardgateway.AttemptInfo)

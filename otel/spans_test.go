@@ -157,10 +157,7 @@ func TestInternalSpans(t *testing.T) {
 // TestWalkSpan: a walk is a span of kind internal with its queries as children, without the attributes of a single call.
 func TestWalkSpan(t *testing.T) {
 	telemetry := newTelemetry()
-	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
-	if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
-		t.Fatal(err)
-	}
+	cfg := instrumented(t, telemetry.Options)
 	ctx, endWalk := cfg.Observe(t.Context(), cardgateway.Operation{Name: "RefundWalk"})
 	_, endQuery := cfg.Observe(ctx, cardgateway.Operation{Name: "SearchRefunds", Method: "GET", PathTemplate: "/search/list/refund"})
 	endQuery(cardgateway.CallInfo{Attempts: 1, HTTPStatus: 200, Outcome: cardgateway.OutcomeOK})
@@ -172,7 +169,7 @@ func TestWalkSpan(t *testing.T) {
 	if query.Parent.SpanID() != walk.SpanContext.SpanID() {
 		t.Errorf("got a query below %v, want below %v", query.Parent, walk.SpanContext)
 	}
-	want := "server.address=gateway.example server.port=443 cardgateway.operation=RefundWalk cardgateway.outcome=ok"
+	want := gatewayAttributes + " cardgateway.operation=RefundWalk cardgateway.outcome=ok"
 	if diff := cmp.Diff(want, text(walk.Attributes)); diff != "" {
 		t.Errorf("attributes (-want +got):\n%s", diff)
 	}
@@ -209,14 +206,11 @@ func TestOutcomes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			telemetry := newTelemetry()
-			observe, err := otel.Observe(telemetry.Options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			observe := instrumented(t, telemetry.Options).Observe
 			_, end := observe(t.Context(), cardgateway.Operation{Name: "OrderWalk"})
 			end(test.info)
 			span := telemetry.one(t, "OrderWalk")
-			if diff := cmp.Diff("cardgateway.operation=OrderWalk "+test.want, text(span.Attributes)); diff != "" {
+			if diff := cmp.Diff(gatewayAttributes+" cardgateway.operation=OrderWalk "+test.want, text(span.Attributes)); diff != "" {
 				t.Errorf("attributes (-want +got):\n%s", diff)
 			}
 			errorType := valueOf(span.Attributes, "error.type")
@@ -243,10 +237,7 @@ func TestInvalidByHook(t *testing.T) {
 func TestChild(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
-	observe, err := otel.Observe(otel.Options{TracerProvider: provider, MeterProvider: noop.NewMeterProvider()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	observe := instrumented(t, otel.Options{TracerProvider: provider, MeterProvider: noop.NewMeterProvider()}).Observe
 	outer, parent := provider.Tracer("shop").Start(t.Context(), "checkout")
 	inner, done := observe(outer, cardgateway.Operation{Name: "TokenPayment"})
 	done(cardgateway.CallInfo{})
