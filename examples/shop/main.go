@@ -212,12 +212,19 @@ const (
 
 // forgetCarts regularly deletes the carts that nobody has changed for a long time, until ctx ends.
 func (s *Shop) forgetCarts(ctx context.Context) {
-	for {
+	every(ctx, forgetEvery, func() {
 		if err := s.store.ForgetCarts(ctx, time.Now().Add(-cartAge)); err != nil && ctx.Err() == nil {
 			s.log.Error("forgetting carts", "error", err)
 		}
+	})
+}
+
+// every calls do at once, and again after each pause, until ctx ends.
+func every(ctx context.Context, pause time.Duration, do func()) {
+	for {
+		do()
 		select {
-		case <-time.After(forgetEvery):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}

@@ -141,19 +141,15 @@ const (
 // followRefunds regularly confirms the refunds that the gateway has, at first those of the last month, until ctx ends. So it finds also
 // those of the back office whose notification was lost.
 func (s *Shop) followRefunds(ctx context.Context) {
-	for from := time.Now().AddDate(0, 0, -refundDays); ; {
+	from := time.Now().AddDate(0, 0, -refundDays)
+	every(ctx, s.refundsEvery, func() {
 		now := time.Now()
 		if err := s.confirmRefunds(ctx, from, now); err == nil {
 			from = now.Add(-refundOverlap)
 		} else if ctx.Err() == nil {
 			s.log.Warn("following refunds", "error", err)
 		}
-		select {
-		case <-time.After(s.refundsEvery):
-		case <-ctx.Done():
-			return
-		}
-	}
+	})
 }
 
 func (s *Shop) confirmRefunds(ctx context.Context, from, to time.Time) error {
