@@ -261,7 +261,7 @@ var faults = []fault{
 		{"internal/reconcile/books/sync.go", "if at.underWay() {\n", "if at.underWay() {\n\t\tat.number++\n"},
 	}},
 	{"copy-loses-rows-of-failed-walk", "the books save the checkpoint of a walk that fails, and not its rows", []edit{
-		{"internal/reconcile/books/sync.go", "return at, errors.Join(fmt", "batch = batch[:0]\n\t\t\treturn at, errors.Join(fmt"},
+		{"internal/reconcile/books/sync.go", "return errors.Join(err, keep())", "batch = batch[:0]\n\t\t\treturn errors.Join(err, keep())"},
 	}},
 	{"copy-forgets-amounts", "a row without an amount removes the one that the books have", []edit{
 		{"internal/reconcile/books/save.go", "if slices.ContainsFunc(rows, isShort) {", "if slices.ContainsFunc(rows, isShort) && false {"},

@@ -15,7 +15,7 @@ func askAgain[T any](ctx context.Context, s *syncer, r rows[T], at position, bef
 	if !isDue(at.asked, at.begun) {
 		return nil
 	}
-	ranges, err := s.openRanges(ctx, r.table, r.open, at.begun.Add(-AskFor), before)
+	ranges, err := s.openRanges(ctx, r.table, at.begun.Add(-AskFor), before)
 	if err != nil {
 		return err
 	}
@@ -24,9 +24,9 @@ func askAgain[T any](ctx context.Context, s *syncer, r rows[T], at position, bef
 	}
 	for i, open := range ranges {
 		s.Progress(cardgateway.Progress{Rows: s.report.Read, Fraction: float64(i) / float64(len(ranges))})
-		at.number++
-		if err := askRange(ctx, s, r, at, open); err != nil {
-			return err
+		walk := r.walk(open.start, open.end, cardgateway.WalkOptions{}) // short, so there is no checkpoint
+		if err := copyRows(ctx, s, r, at, walk, func(context.Context, *sql.Tx) error { return nil }); err != nil {
+			return fmt.Errorf("open %s: %w", r.table.kind, err)
 		}
 	}
 	at.asked = at.begun
@@ -38,7 +38,7 @@ type timeRange struct{ start, end time.Time }
 
 // openRanges returns ranges that cover the open rows in [from, to). Two rows share a range if at most one page of rows is
 // expected between them, because a separate range would need another request anyway.
-func (b *Books) openRanges(ctx context.Context, t *table, open string, from, to time.Time) (all []timeRange, err error) {
+func (b *Books) openRanges(ctx context.Context, t *table, from, to time.Time) (all []timeRange, err error) {
 	var n, first, last int64
 	err = b.db.QueryRowContext(ctx, t.sql(`SELECT COUNT(*), COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM $rows WHERE at > 0`)).Scan(&n, &first, &last)
 	if err != nil || n == 0 {
@@ -50,7 +50,7 @@ func (b *Books) openRanges(ctx context.Context, t *table, open string, from, to 
 		err = scan(&at)
 		return at, err
 	},
-		t.sql(`SELECT at FROM $rows WHERE `+open+` AND at >= $1 AND at < $2 ORDER BY at`), micro(from), micro(to)) {
+		t.sql(`SELECT at FROM $rows WHERE `+isOpen+` AND at >= $1 AND at < $2 ORDER BY at`), micro(from), micro(to)) {
 		if err != nil {
 			return nil, err
 		}
@@ -62,27 +62,4 @@ func (b *Books) openRanges(ctx context.Context, t *table, open string, from, to 
 		all = append(all, timeRange{start, start.Add(time.Second)})
 	}
 	return all, nil
-}
-
-// askRange reads one range again. Ranges are short, so there is no checkpoint.
-func askRange[T any](ctx context.Context, s *syncer, r rows[T], at position, open timeRange) error {
-	var batch []record
-	keep := func() error {
-		err := s.keep(ctx, r.table, batch, at.complete, func(context.Context, *sql.Tx) error { return nil })
-		batch = batch[:0]
-		return err
-	}
-	for row, err := range r.walk(open.start, open.end, cardgateway.WalkOptions{}).All(ctx) {
-		if err != nil {
-			return fmt.Errorf("open %s: %w", r.table.kind, err)
-		}
-		batch = append(batch, r.record(row, s.copied.zone, at.number))
-		if len(batch) < batchSize {
-			continue
-		}
-		if err := keep(); err != nil {
-			return err
-		}
-	}
-	return keep()
 }

@@ -96,7 +96,7 @@ type Counts struct {
 // Count counts the rows of the copy. It reads all of them.
 func (b *Books) Count(ctx context.Context) (c Counts, err error) {
 	err = b.db.QueryRowContext(ctx, b.compared(`
-		SELECT COUNT(*), COALESCE(SUM(CASE WHEN `+openOrders+` THEN 1 ELSE 0 END), 0),
+		SELECT COUNT(*), COALESCE(SUM(CASE WHEN `+isOpen+` THEN 1 ELSE 0 END), 0),
 			(SELECT COUNT(*) FROM cardgateway_refunds)
 		FROM cardgateway_orders`)).Scan(&c.Orders, &c.OpenOrders, &c.Refunds)
 	if err == nil {

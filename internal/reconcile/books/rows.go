@@ -43,8 +43,8 @@ const (
 	StateUnknown    = "unknown"
 )
 
-// openOrders is the condition for orders that are not final.
-const openOrders = `state IN ('` + StateProcessing + `', '` + StateRedirect + `', '` + StateUnknown + `')`
+// isOpen is the condition for orders and refunds that are not final.
+const isOpen = `state IN ('` + StateProcessing + `', '` + StateRedirect + `', '` + StateUnknown + `')`
 
 // Line is a line of a list of the merchant.
 type Line struct {

@@ -10,6 +10,40 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
+// AskFor is the maximum age of payments and refunds that are not final and are queried again.
+const AskFor = 180 * 24 * time.Hour
+
+const (
+	rereadAlways = 48 * time.Hour      // range that every run reads again
+	rereadDaily  = 28 * 24 * time.Hour // range that one run a day reads again
+	day          = 24 * time.Hour
+
+	batchSize = 5000            // rows per database transaction
+	batchTime = 5 * time.Second // after this time a smaller batch is saved
+)
+
+// SyncOptions configure Sync.
+type SyncOptions struct {
+	Client     *cardgateway.Client
+	From       time.Time        // start of new books; may be zero for existing ones
+	Again      time.Duration    // range that is read again, if it is longer than that of every run
+	AcceptGone bool             // delete rows that the gateway no longer returns, however many
+	Now        func() time.Time // nil means time.Now
+
+	// Begin is called before each longer step, with what it reads and the start of its range; Progress is called during
+	// it. Both may be nil.
+	Begin    func(what string, from time.Time)
+	Progress func(cardgateway.Progress)
+}
+
+// SyncReport contains the counts of a run of Sync, also after an error.
+type SyncReport struct {
+	Read    int // rows that the gateway returned
+	Changed int // rows that differed from the copy
+	Late    int // rows that appeared after their time had been copied
+	Gone    int // rows that were deleted, because the gateway no longer returns them
+}
+
 // Sync updates the copy. Every run reads the last 48 hours again, and one run a day the last 28 days, to find late and changed
 // rows; changes are recorded. Older rows that are open (processing, redirect, unknown) are queried once a day until they are
 // 180 days old. Rows in the range that is read again, but no longer returned by the gateway, are deleted and recorded. If
@@ -34,7 +68,6 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 	s := &syncer{Books: b, SyncOptions: o, copied: copied}
 	orders := rows[cardgateway.Transaction]{
 		table: &ordersTable,
-		open:  openOrders,
 		walk: func(start, end time.Time, w cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
 			return o.Client.OrderWalk(cardgateway.OrderQuery{Start: start, End: end}, w)
 		},
@@ -44,7 +77,6 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 	}
 	refunds := rows[cardgateway.Refund]{
 		table: &refundsTable,
-		open:  `state IN ('processing', 'unknown')`,
 		walk: func(start, end time.Time, w cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Refund] {
 			return o.Client.RefundWalk(cardgateway.RefundQuery{Start: start, End: end}, w)
 		},
@@ -67,6 +99,21 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 func isOfGateway(err error) bool {
 	_, gone := errors.AsType[*GoneError](err)
 	return gone || errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cardgateway.ErrUnsettled)
+}
+
+// syncer is the state of one run.
+type syncer struct {
+	*Books
+	SyncOptions
+	copied copyOf
+	report SyncReport
+}
+
+// rows describes how to read and store orders or refunds.
+type rows[T any] struct {
+	table  *table
+	walk   func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[T]
+	record func(row *T, zone *time.Location, walk int64) record
 }
 
 // syncRows completes an interrupted walk, if there is one, walks over the range that is read again up to now, and queries
@@ -103,37 +150,67 @@ func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
 	return askAgain(ctx, s, r, at, start)
 }
 
-// walkRows walks from the position. Each batch is saved together with its checkpoint. Rows that are read twice after the
-// process was killed are saved twice, under the same id.
+// isDue reports whether a daily task is due: after 23 hours, so that a daily job may run a bit earlier.
+func isDue(last, now time.Time) bool { return now.Sub(last) >= day-time.Hour || now.Before(last) }
+
+// walkRows walks from the position, and saves it with each batch. Rows that are read twice after the process was killed are saved
+// twice, under the same id.
 func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (position, error) {
 	s.Begin(r.table.kind, at.start)
 	walk := r.walk(at.start, at.until, cardgateway.WalkOptions{Resume: at.checkpoint, Progress: s.Progress})
+	err := copyRows(ctx, s, r, at, walk, func(ctx context.Context, tx *sql.Tx) error {
+		at.checkpoint = walk.Checkpoint()
+		return savePosition(ctx, tx, r.table.kind, at)
+	})
+	if err != nil {
+		return at, fmt.Errorf("%s: %w", r.table.kind, err)
+	}
+	return finishWalk(ctx, s, r, at, walk.Report().CompleteUpTo)
+}
+
+// copyRows saves the rows of a walk in batches, each in one transaction with the changes of with. If the walk fails, the rows that were
+// read are saved first.
+func copyRows[T any](
+	ctx context.Context, s *syncer, r rows[T], at position, walk *cardgateway.Walk[T], with func(context.Context, *sql.Tx) error,
+) error {
 	batch, saved := make([]record, 0, batchSize), time.Now()
 	keep := func() error {
-		at.checkpoint = walk.Checkpoint()
-		err := s.keep(ctx, r.table, batch, at.complete, func(ctx context.Context, tx *sql.Tx) error {
-			return savePosition(ctx, tx, r.table.kind, at)
-		})
+		err := s.keep(ctx, r.table, batch, at.complete, with)
 		clear(batch)
 		batch, saved = batch[:0], time.Now()
 		return err
 	}
 	for row, err := range walk.All(ctx) {
 		if err != nil {
-			return at, errors.Join(fmt.Errorf("%s: %w", r.table.kind, err), keep())
+			return errors.Join(err, keep())
 		}
 		batch = append(batch, r.record(row, s.copied.zone, at.number))
 		if len(batch) < batchSize && time.Since(saved) < batchTime {
 			continue
 		}
 		if err := keep(); err != nil {
-			return at, err
+			return err
 		}
 	}
-	if err := keep(); err != nil {
-		return at, err
+	return keep()
+}
+
+// keep saves a batch in one transaction, together with the changes of with. It does so even after ctx has ended.
+func (s *syncer) keep(ctx context.Context, t *table, batch []record, complete time.Time, with func(context.Context, *sql.Tx) error) error {
+	ctx = context.WithoutCancel(ctx)
+	var found changes
+	err := s.change(ctx, func(tx *sql.Tx) (err error) {
+		if found, err = s.save(ctx, tx, t, batch, micro(complete), s.Now()); err != nil {
+			return err
+		}
+		return with(ctx, tx)
+	})
+	if err == nil {
+		s.report.Read += len(batch)
+		s.report.Changed += found.rows
+		s.report.Late += found.late
 	}
-	return finishWalk(ctx, s, r, at, walk.Report().CompleteUpTo)
+	return err
 }
 
 // finishWalk deletes the rows that the walk did not return, and moves the position to its end.

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -215,6 +216,44 @@ func TestGone(t *testing.T) {
 		o.AcceptGone = true
 		if got := mustSync(t, b, o); got.Gone != 100 {
 			t.Errorf("accepted: got %+v, want 100 gone", got)
+		}
+	})
+}
+
+// TestGoneAfterAsking: a row that was asked for again in a run that did not end is deleted when the gateway no longer returns it.
+func TestGoneAfterAsking(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		server := gateway(t, sandbox.Options{})
+		client := clientOf(t, server)
+		now := time.Now()
+		from := now.AddDate(0, 0, -90)
+		server.SeedOrders(sandbox.SeedOptions{N: 3000, From: from, To: now, RefundEvery: -1})
+		b := open(t, db)
+		o := SyncOptions{Client: client, From: from, Now: func() time.Time { return now }}
+		mustSync(t, b, o)
+		exec(t, b, `UPDATE cardgateway_orders SET state = 'approved', code = 100`)
+		exec(t, b, `UPDATE cardgateway_orders SET state = 'processing', code = 102
+			WHERE at IN (SELECT MIN(at) FROM cardgateway_orders WHERE at > $1 UNION SELECT MIN(at) FROM cardgateway_orders WHERE at > $2)`,
+			micro(from.Add(day)), micro(from.Add(50*day)))
+		now = now.Add(25 * time.Hour)
+		ctx, cancel := context.WithCancel(t.Context())
+		asking, interrupted := false, o
+		interrupted.Begin = func(what string, _ time.Time) { asking = what == "open orders" }
+		interrupted.Progress = func(p cardgateway.Progress) {
+			if asking && p.Fraction > 0 { // the second range
+				cancel()
+			}
+		}
+		if _, err := b.Sync(ctx, interrupted); !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v, want that it was interrupted", err)
+		}
+		exec(t, b, `INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, walk)
+			SELECT 'x', 'x', 't', state, code, amount, currency, at, card, walk FROM cardgateway_orders WHERE at > $1 ORDER BY at LIMIT 1`,
+			micro(from.Add(day)))
+		now = now.Add(time.Hour)
+		o.Again = 100 * day
+		if got := mustSync(t, b, o); got.Gone != 1 {
+			t.Errorf("got %+v, want one gone", got)
 		}
 	})
 }
