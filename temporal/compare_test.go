@@ -162,7 +162,7 @@ func openBooks(t *testing.T, database string) *books.Books {
 func compare(t *testing.T, b *books.Books, l lists, now time.Time) (text string, found []string) {
 	t.Helper()
 	ctx, dir := t.Context(), t.TempDir()
-	source := func(kind, name string, rows [][]string) books.ListSource {
+	source := func(kind books.Kind, name string, rows [][]string) books.ListSource {
 		var text strings.Builder
 		if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
 			t.Fatal(err)
@@ -173,7 +173,7 @@ func compare(t *testing.T, b *books.Books, l lists, now time.Time) (text string,
 		}
 		return books.ListSource{Kind: kind, Path: path}
 	}
-	_, err := b.Import(ctx, source(books.PaymentList, "payments.csv", l.payments), source(books.RefundList, "refunds.csv", l.refunds))
+	_, err := b.Import(ctx, source(books.Payment, "payments.csv", l.payments), source(books.Refund, "refunds.csv", l.refunds))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,10 +154,10 @@ func (c *call) newReconciliation(f *compareFlags, b *books.Books, o match.Option
 		return nil, err
 	}
 	r.options.Now = c.now()
-	if r.options.Payments, err = r.list(books.PaymentList, r.info.PaymentList); err != nil {
+	if r.options.Payments, err = r.list(books.Payment, r.info.PaymentList); err != nil {
 		return nil, err
 	}
-	if r.options.Refunds, err = r.list(books.RefundList, r.info.RefundList); err != nil {
+	if r.options.Refunds, err = r.list(books.Refund, r.info.RefundList); err != nil {
 		return nil, err
 	}
 	if err := r.findPeriod(); err != nil {
@@ -176,7 +176,7 @@ func (c *call) newReconciliation(f *compareFlags, b *books.Books, o match.Option
 }
 
 // list returns whether a list was read, and the period that it covers.
-func (r *reconciliation) list(kind string, info books.ListInfo) (match.List, error) {
+func (r *reconciliation) list(kind books.Kind, info books.ListInfo) (match.List, error) {
 	if info.ReadAt.IsZero() {
 		return match.List{}, nil
 	}

@@ -56,13 +56,14 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 		return nil, err
 	}
 	for _, list := range []struct {
-		kind, flag, path, query string
-		columnsFlag             string
-		columns                 []string
-		example                 string
+		kind              books.Kind
+		flag, path, query string
+		columnsFlag       string
+		columns           []string
+		example           string
 	}{
-		{books.PaymentList, "--list", l.List, l.ListQuery, "--columns", l.Columns, "transaction_id=Ref"},
-		{books.RefundList, "--refund-list", l.RefundList, l.RefundQuery, "--refund-columns", l.RefundColumns, "refund_id=Ref"},
+		{books.Payment, "--list", l.List, l.ListQuery, "--columns", l.Columns, "transaction_id=Ref"},
+		{books.Refund, "--refund-list", l.RefundList, l.RefundQuery, "--refund-columns", l.RefundColumns, "refund_id=Ref"},
 	} {
 		if list.path == "" && list.query == "" {
 			if len(list.columns) > 0 && l.As == "" {

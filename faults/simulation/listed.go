@@ -45,7 +45,7 @@ func (x *reconciles) importLists(c *call, k *copied) {
 	if info, err := b.Info(context.Background()); err == nil && info.Zone != nil {
 		zone = k.location()
 	}
-	for i, kind := range []string{reconcile.PaymentList, reconcile.RefundList} {
+	for i, kind := range []reconcile.Kind{reconcile.Payment, reconcile.Refund} {
 		if i == 1 && k.shop.config.Reconcile.NoRefundList {
 			continue
 		}

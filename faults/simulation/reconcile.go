@@ -245,7 +245,7 @@ func (x *reconciles) compare(c *call, k *copied) {
 		if k.lists[i] == nil {
 			continue
 		}
-		first, last, err := b.ListSpan(ctx, []string{reconcile.PaymentList, reconcile.RefundList}[i])
+		first, last, err := b.ListSpan(ctx, []reconcile.Kind{reconcile.Payment, reconcile.Refund}[i])
 		if list.Read = true; err != nil || !first.Equal(want.spans[i].From) || !first.IsZero() && !last.Add(time.Second).Equal(want.spans[i].To) {
 			x.w.violate("a comparison finds what differs, and nothing else", "%s: the list spans %v to %v, not %+v: %v", k.shop.name, first, last, want.spans[i], err)
 			return

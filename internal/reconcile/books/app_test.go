@@ -81,7 +81,7 @@ func TestOtherApps(t *testing.T) {
 					}
 				}
 				listed := csvList(t, "transaction_id,amount,currency,order\nanother,5,USD,o\nown,5,USD,o\nown,x,USD,o\nanother,x,USD,o\n")
-				if _, err := importOne(t.Context(), b, PaymentList, listed); err != nil {
+				if _, err := importOne(t.Context(), b, Payment, listed); err != nil {
 					t.Fatal(err)
 				}
 				var found []string

@@ -128,15 +128,15 @@ func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable
 	var u Unreadable
 	var row cells
 	targets := append([]any{&u.Line, &u.ID, &u.Order, &u.Column, &u.Why}, row.targets()...)
-	columns, rows, list := columnsOfOrder, `cardgateway_orders p ON u.id <> '' AND p.transaction_id = u.id`, PaymentList
+	columns, rows := columnsOfOrder, `cardgateway_orders p ON u.id <> '' AND p.transaction_id = u.id`
 	if kind == Refund {
-		columns, list = columnsOfRefund, RefundList
+		columns = columnsOfRefund
 		rows = `cardgateway_refunds r ON u.id <> '' AND (r.merchant_refund_id = u.id OR r.merchant_refund_id = '' AND r.id = u.id)
 			LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id`
 	}
 	return comparedRows(ctx, b, `
 		SELECT u.line, u.id, u.order_id, u.column_name, u.why, `+columns+` FROM cardgateway_unreadable u LEFT JOIN `+rows+`
-		WHERE u.kind = $1 ORDER BY u.line`, []any{list}, func(scan func(...any) error, zone *time.Location) (Unreadable, error) {
+		WHERE u.kind = $1 ORDER BY u.line`, []any{string(kind)}, func(scan func(...any) error, zone *time.Location) (Unreadable, error) {
 		err := scan(targets...)
 		if err == nil {
 			err = row.finish(zone)
@@ -173,14 +173,14 @@ func (c *cells) finish(zone *time.Location) (err error) {
 
 // ListSpan returns the first and the last time in a list. If the list has none, they are those of its approved rows in the copy,
 // or zero if there is none either.
-func (b *Books) ListSpan(ctx context.Context, list string) (first, last time.Time, err error) {
+func (b *Books) ListSpan(ctx context.Context, kind Kind) (first, last time.Time, err error) {
 	zone, err := b.zone(ctx)
 	if err != nil {
 		return first, last, err
 	}
 	own, copied := `cardgateway_listed_payments WHERE at <> 0`, `cardgateway_orders WHERE state = 'approved' AND at <> 0
 		AND transaction_id IN (SELECT transaction_id FROM cardgateway_listed_payments)`
-	if list == RefundList {
+	if kind == Refund {
 		own, copied = `cardgateway_listed_refunds WHERE at <> 0`, `cardgateway_refunds r WHERE r.state = 'approved' AND r.at <> 0
 			AND `+refundID+` IN (SELECT refund_id FROM cardgateway_listed_refunds)`
 	}

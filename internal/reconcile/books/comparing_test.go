@@ -16,7 +16,7 @@ func TestUnreadableID(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		text := "amount,transaction_id,currency\n1,good,EUR\n1.5.5,t-1,EUR\n1,t-2,euro\n1,,EUR\n1,t-3\n1\n"
-		if _, err := importOne(t.Context(), b, PaymentList, csvList(t, text)); err != nil {
+		if _, err := importOne(t.Context(), b, Payment, csvList(t, text)); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -34,7 +34,7 @@ func TestListsForMatching(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		text := "transaction_id,amount,currency,order,at\na,1,EUR,o-2,2026-10-02\nb,1,EUR,o-1,2026-10-01 08:00:00\nc,1,EUR,o-3,\nd,1,EUR,o-1,\ne,1,EUR,,\nf,1,EUR,,2026-10-09\ng,1,EUR,o-2,\n"
-		if _, err := importOne(t.Context(), b, PaymentList, csvList(t, text)); err != nil {
+		if _, err := importOne(t.Context(), b, Payment, csvList(t, text)); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -44,11 +44,11 @@ func TestListsForMatching(t *testing.T) {
 		if diff := cmp.Diff([]string{"o-1 b", "o-1 d", "o-2 a", "o-2 g"}, got); diff != "" {
 			t.Errorf("lines (-want +got):\n%s", diff)
 		}
-		first, last, err := b.ListSpan(t.Context(), PaymentList)
+		first, last, err := b.ListSpan(t.Context(), Payment)
 		if err != nil || first.Format(time.DateTime) != "2026-10-01 08:00:00" || last.Format(time.DateTime) != "2026-10-09 23:59:59" {
 			t.Errorf("got %v to %v, %v", first, last, err)
 		}
-		if first, last, err := b.ListSpan(t.Context(), RefundList); err != nil || !first.IsZero() || !last.IsZero() {
+		if first, last, err := b.ListSpan(t.Context(), Refund); err != nil || !first.IsZero() || !last.IsZero() {
 			t.Errorf("of no list: got %v to %v, %v", first, last, err)
 		}
 	})
@@ -60,14 +60,15 @@ func TestSpanWithoutTimes(t *testing.T) {
 		b := open(t, db)
 		at := plantCopy(t, b)
 		for _, test := range []struct {
-			list, text  string
+			list        Kind
+			text        string
 			first, last int
 		}{
-			{PaymentList, "transaction_id,amount,currency\na,1,EUR\nd,1,EUR\nlost,1,EUR\n", 0, 3},
-			{PaymentList, "transaction_id,amount,currency\nlost,1,EUR\n", -1, -1},
-			{RefundList, "refund_id,amount,currency\nr-1,1,EUR\nru-4,1,EUR\n", 1, 4},
+			{Payment, "transaction_id,amount,currency\na,1,EUR\nd,1,EUR\nlost,1,EUR\n", 0, 3},
+			{Payment, "transaction_id,amount,currency\nlost,1,EUR\n", -1, -1},
+			{Refund, "refund_id,amount,currency\nr-1,1,EUR\nru-4,1,EUR\n", 1, 4},
 		} {
-			t.Run(test.list, func(t *testing.T) {
+			t.Run(string(test.list), func(t *testing.T) {
 				if _, err := importOne(t.Context(), b, test.list, csvList(t, test.text)); err != nil {
 					t.Fatal(err)
 				}
@@ -90,15 +91,15 @@ func TestRows(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		at := plantCopy(t, b)
-		_, err := importOne(t.Context(), b, PaymentList, csvList(t,
+		_, err := importOne(t.Context(), b, Payment, csvList(t,
 			"transaction_id,amount,currency,order\nb,x,EUR,\nlost,x,EUR,\nb,1,EUR,o\nlost,1,EUR,o\na,1,EUR,p\na,1,EUR,p\n"))
 		if err == nil {
-			_, err = importOne(t.Context(), b, RefundList, csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\n"))
+			_, err = importOne(t.Context(), b, Refund, csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\n"))
 		}
 		if _, refused := errors.AsType[*Refused](err); !refused { // no line can be read
 			t.Fatal(err)
 		}
-		_, err = importOne(t.Context(), b, RefundList, csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\nr-9,1,EUR\n"))
+		_, err = importOne(t.Context(), b, Refund, csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\nr-9,1,EUR\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

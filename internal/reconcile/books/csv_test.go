@@ -109,7 +109,7 @@ func FuzzCSV(f *testing.F) {
 		var reader *lineReader
 		r, err := newCSV(strings.NewReader(text), func(titles []string) error {
 			columns, err := new(ListSource).table().chooseColumns(titles, map[string]string{"transaction_id": "a", "amount": "b"}, "EUR")
-			reader = &lineReader{kind: PaymentList, columns: columns, currency: "EUR", zone: nil}
+			reader = &lineReader{kind: Payment, columns: columns, currency: "EUR", zone: nil}
 			return err
 		})
 		if err != nil {

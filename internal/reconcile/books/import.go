@@ -18,7 +18,7 @@ import (
 
 // ListSource is the source of a list: a CSV file, or a database of the merchant.
 type ListSource struct {
-	Kind string // PaymentList or RefundList
+	Kind Kind   // of its lines
 	Path string // a CSV file in UTF-8, with the column names in its first line
 
 	DSN   string // alternatively a SQLite file, postgres:// or mysql://; opened read-only
@@ -38,18 +38,19 @@ type ListSource struct {
 
 // listTable is the database table of a list, and the flags of the tool that concern it, for messages.
 type listTable struct {
-	kind, name        string
+	kind              Kind
+	name              string
 	flag, columnsFlag string
 	columns           []string // line, one per understood column, and until after at
 	understood        []listColumn
 }
 
 func (s *ListSource) table() listTable {
-	if s.Kind == RefundList {
-		return listTable{RefundList, "cardgateway_listed_refunds", "--refund-list", "--refund-columns",
+	if s.Kind == Refund {
+		return listTable{Refund, "cardgateway_listed_refunds", "--refund-list", "--refund-columns",
 			[]string{"line", "refund_id", "amount", "currency", "order_id", "at", "until"}, refundColumns}
 	}
-	return listTable{PaymentList, "cardgateway_listed_payments", "--list", "--columns",
+	return listTable{Payment, "cardgateway_listed_payments", "--list", "--columns",
 		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns}
 }
 
@@ -159,7 +160,7 @@ func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
 // importLines replaces the list.
 func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error {
 	info := &l.info
-	for _, statement := range []string{`DELETE FROM ` + l.name, `DELETE FROM cardgateway_unreadable WHERE kind = '` + l.kind + `'`} {
+	for _, statement := range []string{`DELETE FROM ` + l.name, `DELETE FROM cardgateway_unreadable WHERE kind = '` + string(l.kind) + `'`} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
-			bad = append(bad, record{l.kind, int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
+			bad = append(bad, record{string(l.kind), int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
 		} else {
 			info.Rows++
 			good = append(good, row)
@@ -210,7 +211,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	if info.Rows == 0 && first != nil {
 		return &Refused{fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
 	}
-	if info.Rows == 0 && l.kind == PaymentList { // a merchant without refunds is usual
+	if info.Rows == 0 && l.kind == Payment { // a merchant without refunds is usual
 		return &Refused{fmt.Sprintf("the list %s has no lines below the column names", info.Name)}
 	}
 	if err := flush(0); err != nil {
@@ -226,7 +227,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (kind) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, lines = excluded.lines, unreadable = excluded.unreadable,
 			read_as = excluded.read_as, read_at = excluded.read_at`,
-		l.kind, kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
+		string(l.kind), kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
 	return err
 }
 

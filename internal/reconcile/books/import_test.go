@@ -74,7 +74,7 @@ func listed(t testing.TB, b *Books, kind Kind) []Line {
 var sameDecimal = cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })
 
 // importOne replaces one list.
-func importOne(ctx context.Context, b *Books, kind string, s ListSource) (ListInfo, error) {
+func importOne(ctx context.Context, b *Books, kind Kind, s ListSource) (ListInfo, error) {
 	s.Kind = kind
 	infos, err := b.Import(ctx, s)
 	if err != nil {
@@ -87,7 +87,7 @@ func importOne(ctx context.Context, b *Books, kind string, s ListSource) (ListIn
 func TestImport(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
-		if _, err := importOne(t.Context(), b, PaymentList, csvList(t, "transaction_id,amount,currency\nold,1,EUR\nbad,x,EUR\n")); err != nil {
+		if _, err := importOne(t.Context(), b, Payment, csvList(t, "transaction_id,amount,currency\nold,1,EUR\nbad,x,EUR\n")); err != nil {
 			t.Fatal(err)
 		}
 		text := "\xef\xbb\xbf\"Transaction ID\";AMOUNT;Currency;Status;Order-ID;Date;Note;Card\r\n" +
@@ -104,7 +104,7 @@ func TestImport(t *testing.T) {
 			"t-\xff;1;EUR;;;;;\r\n" +
 			"t-2;3;EUR;;;;\xff\x00;\r\n"
 		source := csvList(t, text)
-		info, err := importOne(t.Context(), b, PaymentList, source)
+		info, err := importOne(t.Context(), b, Payment, source)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestImport(t *testing.T) {
 		}
 
 		refunds := csvList(t, "refund id|Amount|transactionId|currency\nr-2|-1.5|t-2|EUR\nr-1|2|t-2|EUR\n")
-		if _, err := importOne(t.Context(), b, RefundList, refunds); err != nil {
+		if _, err := importOne(t.Context(), b, Refund, refunds); err != nil {
 			t.Fatal(err)
 		}
 		wantRefunds := []Line{
@@ -162,7 +162,7 @@ func TestImport(t *testing.T) {
 func TestImportBoth(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
-		source := func(kind, text string) ListSource {
+		source := func(kind Kind, text string) ListSource {
 			s := csvList(t, text)
 			s.Kind = kind
 			return s
@@ -170,12 +170,12 @@ func TestImportBoth(t *testing.T) {
 		names := func() string {
 			return fmt.Sprint(listed(t, b, Payment)[0].ID, " ", listed(t, b, Refund)[0].ID)
 		}
-		payments, refunds := source(PaymentList, "transaction_id,amount,currency\nold,1,EUR\n"), source(RefundList, "refund_id,amount,currency\nr-old,1,EUR\n")
+		payments, refunds := source(Payment, "transaction_id,amount,currency\nold,1,EUR\n"), source(Refund, "refund_id,amount,currency\nr-old,1,EUR\n")
 		infos, err := b.Import(t.Context(), payments, refunds)
 		if err != nil || len(infos) != 2 || infos[1].Rows != 1 || names() != "old r-old" {
 			t.Fatalf("got %+v, %v, %s", infos, err, names())
 		}
-		payments = source(PaymentList, "transaction_id,amount,currency\nnew,1,EUR\n")
+		payments = source(Payment, "transaction_id,amount,currency\nnew,1,EUR\n")
 		for _, tt := range []struct {
 			name, refunds, want string
 			columns             map[string]string
@@ -192,7 +192,7 @@ func TestImportBoth(t *testing.T) {
 				"--refund-columns at=", nil, false},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
-				refunds := source(RefundList, tt.refunds)
+				refunds := source(Refund, tt.refunds)
 				refunds.Columns = tt.columns
 				if err := CheckLists(t.Context(), payments, refunds); (err != nil) != tt.found || tt.found && err.Error() != tt.want {
 					t.Errorf("checked: got %v, want %s", err, tt.want)
@@ -211,7 +211,7 @@ func TestImportBoth(t *testing.T) {
 
 func TestImportRefused(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "books.db"))
-	if _, err := importOne(t.Context(), b, PaymentList, csvList(t, "transaction_id,amount,currency\nold,1,EUR\n")); err != nil {
+	if _, err := importOne(t.Context(), b, Payment, csvList(t, "transaction_id,amount,currency\nold,1,EUR\n")); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -235,7 +235,7 @@ func TestImportRefused(t *testing.T) {
 			if test.change != nil {
 				test.change(&source)
 			}
-			_, err := importOne(t.Context(), b, PaymentList, source)
+			_, err := importOne(t.Context(), b, Payment, source)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want in it %q", err, test.want)
 			}
@@ -255,7 +255,7 @@ func TestImportRefused(t *testing.T) {
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			test.source.Path = csvList(t, test.text).Path
-			if _, err := importOne(t.Context(), b, PaymentList, test.source); err != nil {
+			if _, err := importOne(t.Context(), b, Payment, test.source); err != nil {
 				t.Fatal(err)
 			}
 			rows := listed(t, b, Payment)
@@ -328,7 +328,7 @@ func TestImportQuery(t *testing.T) {
 			}
 			b := open(t, filepath.Join(t.TempDir(), "books.db"))
 			for _, query := range []string{"paid", "SELECT * FROM paid WHERE amount < 1000 OR amount > 1000 ORDER BY currency, transactionId DESC"} {
-				info, err := importOne(t.Context(), b, PaymentList, ListSource{DSN: test.dsn, Query: query})
+				info, err := importOne(t.Context(), b, Payment, ListSource{DSN: test.dsn, Query: query})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -342,7 +342,7 @@ func TestImportQuery(t *testing.T) {
 				}
 			}
 			for _, query := range []string{"DELETE FROM paid", "INSERT INTO paid VALUES ('x', 1, 'EUR', NULL, NULL)", "nothing", "SELECT 1; DROP TABLE paid", " "} {
-				if _, err := importOne(t.Context(), b, PaymentList, ListSource{DSN: test.dsn, Query: query}); err == nil {
+				if _, err := importOne(t.Context(), b, Payment, ListSource{DSN: test.dsn, Query: query}); err == nil {
 					t.Errorf("%q: got no error", query)
 				}
 			}
@@ -377,7 +377,7 @@ func TestImportTimesOfSQLite(t *testing.T) {
 			b := open(t, filepath.Join(t.TempDir(), "books.db"))
 			for _, query := range []string{"paid", "SELECT * FROM paid ORDER BY at -- all of them"} {
 				source := ListSource{DSN: file, Query: query, Zone: time.FixedZone("", -5*3600)}
-				if _, err := importOne(t.Context(), b, PaymentList, source); err != nil {
+				if _, err := importOne(t.Context(), b, Payment, source); err != nil {
 					t.Fatal(err)
 				}
 				got := listed(t, b, Payment)
@@ -406,7 +406,7 @@ func TestCheckLeavesPipes(t *testing.T) {
 	if err := write.Close(); err != nil {
 		t.Fatal(err)
 	}
-	source := ListSource{Kind: PaymentList, Path: fmt.Sprintf("/dev/fd/%d", read.Fd())}
+	source := ListSource{Kind: Payment, Path: fmt.Sprintf("/dev/fd/%d", read.Fd())}
 	b := open(t, filepath.Join(t.TempDir(), "books.db"))
 	if err := CheckLists(t.Context(), source); err != nil {
 		t.Error(err)

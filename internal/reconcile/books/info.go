@@ -62,18 +62,18 @@ func (b *Books) Info(ctx context.Context) (i Info, err error) {
 		i.CompleteUpTo = fromMicro(complete, copied.zone)
 	}
 	if err == nil {
-		i.PaymentList, err = b.listInfo(ctx, PaymentList)
+		i.PaymentList, err = b.listInfo(ctx, Payment)
 	}
 	if err == nil {
-		i.RefundList, err = b.listInfo(ctx, RefundList)
+		i.RefundList, err = b.listInfo(ctx, Refund)
 	}
 	return i, b.inWords(err)
 }
 
-func (b *Books) listInfo(ctx context.Context, kind string) (i ListInfo, err error) {
+func (b *Books) listInfo(ctx context.Context, kind Kind) (i ListInfo, err error) {
 	var as string
 	var at int64
-	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, read_as, read_at FROM cardgateway_lists WHERE kind = $1`, kind).
+	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, read_as, read_at FROM cardgateway_lists WHERE kind = $1`, string(kind)).
 		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, &as, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ListInfo{}, nil

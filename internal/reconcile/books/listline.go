@@ -16,7 +16,7 @@ import (
 
 // lineReader converts the lines of a list to database rows.
 type lineReader struct {
-	kind         string
+	kind         Kind
 	columnsFlag  string // of the tool, for messages
 	columns      *chosen
 	currency     string // of all lines, if the list has no column for it
@@ -94,7 +94,7 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 	case "amount":
 		amount, err := parseAmount(text, l.decimalComma)
 		if err == nil && amount.IsNegative() {
-			if l.kind == PaymentList {
+			if l.kind == Payment {
 				return nil, errors.New("is negative; if it is a refund, export it to a list of refunds: --refund-list")
 			}
 			amount = amount.Neg() // many lists write refunds as negative amounts

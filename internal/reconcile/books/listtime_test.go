@@ -98,7 +98,7 @@ func TestImportAsWritten(t *testing.T) {
 		}
 		source.Currency, source.DecimalComma, source.Zone, source.Dates = "EUR", true, berlin(t), "DD.MM.YYYY hh:mm:ss"
 		source.States = map[string]string{"bezahlt": "approved", "storniert": "declined"}
-		info, err := importOne(t.Context(), b, PaymentList, source)
+		info, err := importOne(t.Context(), b, Payment, source)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,16 +9,10 @@ import (
 // Kind is payment or refund.
 type Kind string
 
-// The kinds of rows.
+// The kinds of rows, and of the merchant's lists.
 const (
 	Payment Kind = "payment"
 	Refund  Kind = "refund"
-)
-
-// The merchant's lists.
-const (
-	PaymentList = "payments"
-	RefundList  = "refunds"
 )
 
 // Row is a payment or a refund at the gateway, as the gateway last returned it.

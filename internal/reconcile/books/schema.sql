@@ -78,7 +78,7 @@ CREATE TABLE cardgateway_walks (
 
 -- The merchant's lists, as last imported.
 CREATE TABLE cardgateway_lists (
-    kind          $TEXT  NOT NULL PRIMARY KEY,  -- payments or refunds
+    kind          $TEXT  NOT NULL PRIMARY KEY,  -- payment or refund
     name          $TEXT  NOT NULL,
     sha256        $TEXT  NOT NULL,
     lines         BIGINT NOT NULL,

@@ -235,32 +235,32 @@ func TestClasses(t *testing.T) {
 		}(), nil},
 		{"unreadable, with its id", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle)
-			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"unreadable payment line 7"}},
 		{"unreadable, and a line that agrees", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", never)
-			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"unreadable payment line 7"}},
 		{"unreadable, and a line with another amount", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "8 USD", never)
-			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"amount payment a 5 USD", "unreadable payment line 7"}},
 		{"unreadable, and the order paid twice", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).book("b of o", approved, "3 USD", never)
-			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"paid_twice payment o 3 USD", "unreadable payment line 7"}},
 		{"unreadable, without", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle)
-			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, Why: "a quote is open"}, {List: books.RefundList, Line: 3, ID: "r", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.Payment, Line: 7, Why: "a quote is open"}, {List: books.Refund, Line: 3, ID: "r", Why: "no number"}}
 			return m
 		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7", "unreadable refund line 3"}},
 		{"unreadable, of another period", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", early)
-			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Why: "no number"}}
 			return m
 		}(), nil},
 	}

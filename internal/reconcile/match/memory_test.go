@@ -36,7 +36,7 @@ type memory struct {
 
 // unreadable is a line of a list that could not be parsed.
 type unreadable struct {
-	List            string
+	List            books.Kind
 	Line            int
 	ID, Column, Why string
 }

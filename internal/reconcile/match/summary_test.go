@@ -118,8 +118,8 @@ func TestKnownHidesItself(t *testing.T) {
 		pay("x", approved, "20 USD", middle).book("x", approved, "30 USD", time.Time{})
 	m.book("e", approved, "10 USD", time.Time{})
 	m.unreadables = []unreadable{
-		{List: books.PaymentList, Line: 90, ID: "x", Column: "amount", Why: "is negative"},
-		{List: books.PaymentList, Line: 91, ID: "y", Column: "amount", Why: "is negative"},
+		{List: books.Payment, Line: 90, ID: "x", Column: "amount", Why: "is negative"},
+		{List: books.Payment, Line: 91, ID: "y", Column: "amount", Why: "is negative"},
 	}
 	m.pay("y", approved, "7 USD", middle)
 	o := octoberOptions()
