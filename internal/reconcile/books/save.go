@@ -17,24 +17,15 @@ import (
 // Rows are saved in batches. A batch is first inserted into an empty staging table, with COPY in Postgres and with multi-row
 // inserts in SQLite. The other statements process the whole batch, and are the same for both.
 
-// prepareStaging creates the staging tables of the writing connection.
+// prepareStaging creates the staging tables of the writing connection, with the columns of the tables.
 func (b *Books) prepareStaging(ctx context.Context) error {
 	// Postgres has no statistics of a staging table, and would otherwise read the whole table with which it is joined.
-	statements := []string{`SET enable_hashjoin = off`, `SET enable_mergejoin = off`}
-	text, onCommit := `TEXT COLLATE "C"`, " ON COMMIT DELETE ROWS"
+	statements, onCommit := []string{`SET enable_hashjoin = off`, `SET enable_mergejoin = off`}, "ON COMMIT DELETE ROWS"
 	if b.kind == database.SQLite {
-		statements, text, onCommit = []string{`PRAGMA temp_store = MEMORY`, `PRAGMA cache_size = -16000`}, "TEXT", ""
+		statements, onCommit = []string{`PRAGMA temp_store = MEMORY`, `PRAGMA cache_size = -16000`}, ""
 	}
 	for _, t := range []*table{&ordersTable, &refundsTable} {
-		var columns []string
-		for _, name := range t.columns {
-			kind := text
-			if slices.Contains([]string{"code", "at", "test", "walk"}, name) {
-				kind = "BIGINT"
-			}
-			columns = append(columns, name+" "+kind)
-		}
-		statements = append(statements, fmt.Sprintf(`CREATE TEMP TABLE %s (%s)%s`, t.staging(), strings.Join(columns, ", "), onCommit))
+		statements = append(statements, t.sql(`CREATE TEMP TABLE $new `+onCommit+` AS SELECT * FROM $rows WHERE false`))
 	}
 	for _, statement := range statements {
 		if _, err := b.writer.ExecContext(ctx, statement); err != nil {
