@@ -264,15 +264,14 @@ func (r *reconciliation) noteMonths() error {
 	if r.options.Month.IsZero() {
 		return nil
 	}
-	months, err := r.books.Months(r.call.ctx)
+	months, err := r.books.Months(r.call.ctx, books.Payment)
 	if err != nil {
 		return booksError("db: ", err)
 	}
 	from, to := r.options.Month.From, r.options.Month.To
-	var before, after []books.Month // of the payments
+	var before, after []books.Month
 	for _, m := range months {
 		switch {
-		case m.Kind != books.Payment:
 		case m.From.Before(from):
 			before = append(before, m)
 		case !m.From.Before(to):

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -33,14 +34,13 @@ type OpenItem struct {
 // MostOpen is the maximum number of payments and refunds that are kept of a month.
 const MostOpen = 100_000
 
-// Months returns the months that were compared, sorted by their start.
-func (b *Books) Months(ctx context.Context) (all []Month, err error) {
-	for m, err := range comparedRows(ctx, b, `SELECT kind, start, finish FROM cardgateway_months ORDER BY start, kind`, nil,
-		func(scan func(...any) error, zone *time.Location) (m Month, err error) {
+// Months returns the months of which the payments or the refunds were compared, sorted by their start.
+func (b *Books) Months(ctx context.Context, kind Kind) (all []Month, err error) {
+	for m, err := range comparedRows(ctx, b, `SELECT start, finish FROM cardgateway_months WHERE kind = $1 ORDER BY start`, []any{string(kind)},
+		func(scan func(...any) error, zone *time.Location) (Month, error) {
 			var from, to int64
-			err = scan(&m.Kind, &from, &to)
-			m.From, m.To = fromMicro(from, zone), fromMicro(to, zone)
-			return m, err
+			err := scan(&from, &to)
+			return Month{kind, fromMicro(from, zone), fromMicro(to, zone)}, err
 		}) {
 		if err != nil {
 			return nil, err
@@ -51,12 +51,14 @@ func (b *Books) Months(ctx context.Context) (all []Month, err error) {
 }
 
 // OpenBefore returns what was open at the end of the months before one, and was not closed before it, sorted by month and id.
-func (b *Books) OpenBefore(ctx context.Context, month time.Time) (all []OpenItem, err error) {
-	for o, err := range comparedRows(ctx, b, `SELECT kind, month, id, was FROM cardgateway_open WHERE month < $1 AND (closed = 0 OR closed >= $1)
-		ORDER BY month, kind, id`, []any{micro(month)}, func(scan func(...any) error, zone *time.Location) (o OpenItem, err error) {
+func (b *Books) OpenBefore(ctx context.Context, kind Kind, month time.Time) iter.Seq2[OpenItem, error] {
+	return comparedRows(ctx, b, `SELECT month, id, was FROM cardgateway_open WHERE kind = $1 AND month < $2 AND (closed = 0 OR closed >= $2)
+		ORDER BY month, id`, []any{string(kind), micro(month)}, func(scan func(...any) error, zone *time.Location) (OpenItem, error) {
+		o := OpenItem{Kind: kind}
 		var at int64
 		var was string
-		if err = scan(&o.Kind, &at, &o.ID, &was); err == nil {
+		err := scan(&at, &o.ID, &was)
+		if err == nil {
 			err = json.Unmarshal([]byte(was), &o)
 		}
 		o.Month, o.At = fromMicro(at, zone), o.At.In(zone)
@@ -65,13 +67,7 @@ func (b *Books) OpenBefore(ctx context.Context, month time.Time) (all []OpenItem
 			o.Lines[i].At, o.Lines[i].Until = o.Lines[i].At.In(zone), o.Lines[i].Until.In(zone)
 		}
 		return o, err
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, o)
-	}
-	return all, nil
+	})
 }
 
 // keepLater keeps the lines of a list that belong to later months: by their own time or, if they have none, by that of the gateway. Of

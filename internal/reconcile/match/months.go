@@ -48,19 +48,15 @@ func (k *kindMatcher) readEarlier() error {
 	if k.Month.IsZero() {
 		return nil
 	}
-	months, err := k.books.Months(k.ctx)
+	months, err := k.books.Months(k.ctx, k.kind)
 	if err != nil {
 		return err
 	}
-	k.months = slices.DeleteFunc(months, func(m books.Month) bool { return m.Kind != k.kind })
-	open, err := k.books.OpenBefore(k.ctx, k.Month.From)
-	if err != nil {
-		return err
-	}
-	k.earlier = map[string]*earlier{}
-	for _, o := range open {
+	k.months, k.earlier = months, map[string]*earlier{}
+	for o, err := range k.books.OpenBefore(k.ctx, k.kind, k.Month.From) {
 		switch {
-		case o.Kind != k.kind:
+		case err != nil:
+			return err
 		case k.earlier[o.ID] != nil:
 			k.repeated = append(k.repeated, o)
 		default:

@@ -358,9 +358,10 @@ func TestListOfAnotherMonth(t *testing.T) {
 		o := monthOf(10)
 		o.Refunds.Span = Span{From: day0(9, 1, 0), To: day0(9, 30, 0)}
 		d.run(t, new(memory).pay("p", approved, "9 EUR", day0(10, 5, 0)).book("p", approved, "9 EUR", day0(10, 5, 0)), o)
-		months, err := d.Months(t.Context())
-		if err != nil || len(months) != 1 || months[0].Kind != books.Payment {
-			t.Errorf("kept %+v, %v, want the month of payments alone", months, err)
+		for kind, want := range map[books.Kind]int{books.Payment: 1, books.Refund: 0} {
+			if months, err := d.Months(t.Context(), kind); err != nil || len(months) != want {
+				t.Errorf("kept %+v, %v of each %s, want %d", months, err, kind, want)
+			}
 		}
 	})
 }
