@@ -182,12 +182,12 @@ func (k *kindMatcher) atEdge(t time.Time) bool {
 		return k.mayBeNext(t)
 	}
 	from, to := k.Period.From, k.Period.To
-	if !k.list.IsZero() {
-		if k.list.From.Before(from) {
-			from = k.list.From
+	if list := k.list.Span; !list.IsZero() {
+		if list.From.Before(from) {
+			from = list.From
 		}
-		if k.list.To.After(to) {
-			to = k.list.To
+		if list.To.After(to) {
+			to = list.To
 		}
 	}
 	if before := k.monthBefore(); !before.IsZero() { // whose list was read, and what it left open is known

@@ -13,7 +13,7 @@ import (
 type kindMatcher struct {
 	*matcher
 	kind     books.Kind
-	list     Span
+	list     List
 	findings findings // by ID
 
 	months   []books.Month       // that were compared

@@ -28,8 +28,8 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 		return nil, err
 	}
 	m.summary.OnlyTests = !m.hasReal
-	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments.Span, findings: findings{}}
-	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds.Span, findings: findings{}}
+	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments, findings: findings{}}
+	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds, findings: findings{}}
 	for _, k := range []*kindMatcher{payments, refunds} {
 		if err := k.unreadables(); err != nil {
 			return nil, err

@@ -127,10 +127,15 @@ func (k *kindMatcher) reachesOn(d *Difference) bool {
 		slices.ContainsFunc(d.Books, func(l books.Line) bool { return !l.At.Before(k.Period.To) })
 }
 
+// isKept reports whether the comparison of the month is kept: not with the list of another month, which was read last.
+func (k *kindMatcher) isKept() bool {
+	return !k.Month.IsZero() && k.list.Read && (k.list.Span.IsZero() || k.list.Span.Overlaps(k.Month))
+}
+
 // keepOpen notes what is open at the end of the month.
 func (k *kindMatcher) keepOpen(d *Difference) {
 	switch {
-	case k.Month.IsZero() || d.Known:
+	case !k.isKept() || d.Known:
 	case k.summary.Kept == books.MostOpen:
 		k.summary.NotKept++
 	default:
@@ -146,11 +151,7 @@ func (m *matcher) keep(kinds ...*kindMatcher) error {
 	var months []books.Month
 	var open, still, closed []books.OpenItem
 	for _, k := range kinds {
-		list := m.Payments
-		if k.kind == books.Refund {
-			list = m.Refunds
-		}
-		if !list.Read || !list.Span.IsZero() && !list.Span.Overlaps(m.Month) { // not the list of another month, which was read last
+		if !k.isKept() {
 			continue
 		}
 		months = append(months, books.Month{Kind: k.kind, From: m.Month.From, To: m.Month.To})

@@ -357,7 +357,11 @@ func TestListOfAnotherMonth(t *testing.T) {
 	onEach(t, func(t *testing.T, d *database) {
 		o := monthOf(10)
 		o.Refunds.Span = Span{From: day0(9, 1, 0), To: day0(9, 30, 0)}
-		d.run(t, new(memory).pay("p", approved, "9 EUR", day0(10, 5, 0)).book("p", approved, "9 EUR", day0(10, 5, 0)), o)
+		m := new(memory).pay("p", approved, "9 EUR", day0(10, 5, 0)).book("p", approved, "9 EUR", day0(10, 5, 0))
+		found, s := d.run(t, m.back("r of p", approved, "2 EUR", day0(10, 31, 12)), o)
+		if len(found) != 1 || s.Unchecked() != 1 || s.Kept != 0 {
+			t.Errorf("got %q, %d kept, want the refund unchecked and not kept", found, s.Kept)
+		}
 		for kind, want := range map[books.Kind]int{books.Payment: 1, books.Refund: 0} {
 			if months, err := d.Months(t.Context(), kind); err != nil || len(months) != want {
 				t.Errorf("kept %+v, %v of each %s, want %d", months, err, kind, want)
