@@ -63,7 +63,7 @@ func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Differ
 	}
 	missing := sumOf(chargesIn(p.paid, k.inPeriod), p.row.Currency)
 	for _, line := range p.lines {
-		isNow := line.At.IsZero() && isOurs(line) || !line.At.IsZero() && k.inPeriod(p.charge(line).At)
+		isNow := line.At.IsZero() && isOurs(line) || !line.At.IsZero() && k.inPeriod(p.paid[nearest(p.paid, line.At)].At)
 		if line.State == books.StateApproved && isNow {
 			missing = missing.Sub(line.Amount)
 		}

@@ -75,15 +75,14 @@ func chargesIn(charges []books.Row, holds func(time.Time) bool) (in []books.Row)
 	return in
 }
 
-// charge returns the approved row that is nearest in time to a line.
-func (p *pair) charge(l books.Line) *books.Row {
-	nearest := &p.paid[0]
-	for i := range p.paid {
-		if p.paid[i].At.Sub(l.At).Abs() < nearest.At.Sub(l.At).Abs() {
-			nearest = &p.paid[i]
+// nearest returns the index of the first row that is nearest to a time.
+func nearest(rows []books.Row, t time.Time) (at int) {
+	for i := range rows {
+		if rows[i].At.Sub(t).Abs() < rows[at].At.Sub(t).Abs() {
+			at = i
 		}
 	}
-	return nearest
+	return at
 }
 
 // unlisted returns the approved rows that no approved line with a time has, and how many approved lines have none. A line has the row
@@ -98,13 +97,8 @@ func (p *pair) unlisted() (left []books.Row, untimed int) {
 		case line.At.IsZero():
 			untimed++
 		case len(left) > 0:
-			nearest := 0
-			for i := range left {
-				if left[i].At.Sub(line.At).Abs() < left[nearest].At.Sub(line.At).Abs() {
-					nearest = i
-				}
-			}
-			left = slices.Delete(left, nearest, nearest+1)
+			i := nearest(left, line.At)
+			left = slices.Delete(left, i, i+1)
 		}
 	}
 	return left, untimed

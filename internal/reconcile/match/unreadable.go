@@ -11,8 +11,7 @@ import (
 // gateway's row is shown, and the line is skipped if the row belongs to another period. If no other line has the id, the row does
 // not count as missing; otherwise the other lines are compared with it.
 func (k *kindMatcher) unreadables() error {
-	line := func(u *books.Unreadable) string { return fmt.Sprintf("%019d", u.Line) } // sorts as the numbers do
-	for same, err := range groups("unreadable lines", k.books.Unreadables(k.ctx, k.kind), line) {
+	for same, err := range groups("unreadable lines", k.books.Unreadables(k.ctx, k.kind), func(u *books.Unreadable) int { return u.Line }) {
 		if err != nil {
 			return err
 		}
