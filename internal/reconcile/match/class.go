@@ -1,5 +1,7 @@
 package match
 
+import "slices"
+
 // Class is a class of differences between the merchant's books and the gateway.
 type Class string
 
@@ -59,23 +61,18 @@ var Classes = []About{
 		"If this id is a subscription, store the charge under its uniqueId, and list it with the transaction id of the first. Otherwise it was charged twice: refund one."},
 }
 
-// place returns the index of a class in Classes.
+// About describes the class.
+func (c Class) About() About { return Classes[place(c)] }
+
+// place returns the index of a class in Classes, or -1 if it is none.
 func place(c Class) int {
-	for i := range Classes {
-		if Classes[i].Class == c {
-			return i
-		}
-	}
-	return len(Classes)
+	return slices.IndexFunc(Classes, func(a About) bool { return a.Class == c })
 }
 
 // isCounted reports whether a class is one of differences: not what cannot be compared yet, and not what needs no correction.
 func (c Class) isCounted() bool {
 	return c != ClassTiming && c != ClassUnchecked && c != ClassTest && c != ""
 }
-
-// IsClass reports whether name is a class.
-func IsClass(name string) bool { return place(Class(name)) < len(Classes) }
 
 // ofRefund returns the class for refunds that corresponds to c.
 func ofRefund(c Class) Class {

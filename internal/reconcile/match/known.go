@@ -62,7 +62,7 @@ func ReadKnown(from io.Reader) (Known, error) {
 		switch {
 		case e.Reason == "":
 			return nil
-		case !IsClass(string(e.Class)):
+		case place(e.Class) < 0:
 			return fmt.Errorf("line %d: there is no class %q", line, e.Class)
 		case e.ID == "":
 			return fmt.Errorf("line %d: the id is missing", line)

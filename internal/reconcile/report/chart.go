@@ -5,7 +5,56 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
+
+// charts are the charts of one currency.
+type charts struct {
+	Currency string
+	Says     string
+	Charts   []chart
+}
+
+// charts returns the charts of every currency.
+func (p *Page) charts() (all []charts) {
+	for _, currency := range p.Days.names() {
+		bars, starts, unit := p.Days.series(currency)
+		of := func(f func(*dayOf) float64) (values []float64) {
+			for i := range bars {
+				values = append(values, f(&bars[i]))
+			}
+			return values
+		}
+		var total dayOf
+		for i := range bars {
+			total.add(&bars[i])
+		}
+		c := charts{Currency: terminal.Clean(currency), Says: fmt.Sprintf("%s %s in %s; acceptance %s; refunded %s %s.",
+			amount.ForPeople(total.value, currency), terminal.Clean(currency), plural(total.approved, "payment"), percentText(acceptance(&total)),
+			amount.ForPeople(total.refunded, currency), terminal.Clean(currency))}
+		c.Charts = []chart{
+			newChart("Value per "+unit, "value", of(func(d *dayOf) float64 { return d.value.InexactFloat64() }), starts, false, 0, short),
+			newChart("Payments per "+unit, "volume", of(func(d *dayOf) float64 { return float64(d.approved) }), starts, false, 0, short),
+			newChart("Acceptance rate", "rate", of(acceptance), starts, true, 1, percentText),
+			newChart("Refunded per "+unit, "refunds", of(func(d *dayOf) float64 { return d.refunded.InexactFloat64() }), starts, false, 0, short),
+		}
+		for i := range c.Charts {
+			c.Charts[i].Says = fmt.Sprintf("%s, %s, %s", c.Charts[i].Title, c.Currency, p.rangeText())
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// acceptance returns the share of approved payments among the approved and declined ones, or NaN if there are none.
+func acceptance(d *dayOf) float64 {
+	if d.approved+d.declined == 0 {
+		return math.NaN()
+	}
+	return float64(d.approved) / float64(d.approved+d.declined)
+}
 
 // chart is a bar chart or a line chart.
 type chart struct {
@@ -22,7 +71,6 @@ type chart struct {
 type tick struct {
 	At   float64
 	Text string
-	End  string // text-anchor
 }
 
 // The size of a chart, and the limits of its plot area.
@@ -50,7 +98,7 @@ func newChart(title, class string, values []float64, starts []time.Time, isLine 
 	}
 	y := func(v float64) float64 { return chartBottom - (chartBottom-chartTop)*v/top }
 	for _, part := range []float64{0, 0.5, 1} {
-		c.Lines = append(c.Lines, tick{At: y(top * part), Text: name(top * part)})
+		c.Lines = append(c.Lines, tick{y(top * part), name(top * part)})
 	}
 	step := (chartWidth - chartLeft) / float64(max(1, len(values)))
 	x := func(i int) float64 { return chartLeft + step*float64(i) }
@@ -110,11 +158,35 @@ func dayTicks(starts []time.Time, x func(int) float64) (ticks []tick) {
 	}
 	every := (len(at) + 4) / 5
 	for i := 0; i < len(at); i += every {
-		t := tick{At: x(at[i]), Text: starts[at[i]].Format(layout), End: "start"}
+		t := tick{x(at[i]), starts[at[i]].Format(layout)}
 		if t.At > chartWidth-60 {
 			continue // the label would be cut off
 		}
 		ticks = append(ticks, t)
 	}
 	return ticks
+}
+
+func percentText(part float64) string {
+	if math.IsNaN(part) {
+		return "unknown"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", 100*part), ".0") + "%"
+}
+
+// short formats a number on an axis.
+func short(f float64) string {
+	for _, unit := range []struct {
+		above float64
+		name  string
+	}{{1e9, "bn"}, {1e6, "m"}, {1e4, "k"}} {
+		if f >= unit.above {
+			by := unit.above
+			if unit.name == "k" {
+				by = 1e3
+			}
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", f/by), ".0") + " " + unit.name
+		}
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0")
 }

@@ -22,6 +22,13 @@ type dayOf struct {
 	value, refunded    decimal.Decimal
 }
 
+func (d *dayOf) add(other *dayOf) {
+	d.approved += other.approved
+	d.declined += other.declined
+	d.value = d.value.Add(other.value)
+	d.refunded = d.refunded.Add(other.refunded)
+}
+
 // NewDays creates the days of a period, in the zone of its start.
 func NewDays(period match.Span) *Days {
 	return &Days{period: period, currencies: map[string]map[int]*dayOf{}}
@@ -83,11 +90,7 @@ func (d *Days) series(currency string) (bars []dayOf, starts []time.Time, unit s
 			bars, starts = append(bars, dayOf{}), append(starts, start)
 		}
 		if day := days[n]; day != nil {
-			bar := &bars[len(bars)-1]
-			bar.approved += day.approved
-			bar.declined += day.declined
-			bar.value = bar.value.Add(day.value)
-			bar.refunded = bar.refunded.Add(day.refunded)
+			bars[len(bars)-1].add(day)
 		}
 	}
 	return bars, starts, unit

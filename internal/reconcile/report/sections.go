@@ -105,9 +105,9 @@ func (p *Page) earlier() (e earlier) {
 		case d.Class == "":
 			shown.Now = "settled"
 		case all[i].IsOpen():
-			shown.Now = "still open: " + about(d.Class).Title
+			shown.Now = "still open: " + d.Class.About().Title
 		default:
-			shown.Now = "a difference: " + about(d.Class).Title + ". " + about(d.Class).Action
+			shown.Now = "a difference: " + d.Class.About().Title + ". " + d.Class.About().Action
 		}
 		e.Rows = append(e.Rows, shown)
 	}

@@ -135,7 +135,7 @@ func (v *view) bridges() {
 		shown := bridge{Kind: kinds[b.Kind], Currency: terminal.Clean(currency)}
 		shown.Rows = append(shown.Rows, bridgeRow{Label: "Your books", Sum: amount.ForPeople(b.Books, b.Currency), IsTotal: true})
 		for _, step := range b.Steps {
-			label := about(step.Class).Title
+			label := step.Class.About().Title
 			if step.Known {
 				label = "Known: " + label
 			}

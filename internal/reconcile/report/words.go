@@ -3,8 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,35 +12,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
-
-func percentText(part float64) string {
-	if math.IsNaN(part) {
-		return "unknown"
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", 100*part), ".0") + "%"
-}
-
-// short formats a number on an axis.
-func short(f float64) string {
-	for _, unit := range []struct {
-		above float64
-		name  string
-	}{{1e9, "bn"}, {1e6, "m"}, {1e4, "k"}} {
-		if f >= unit.above {
-			by := unit.above
-			if unit.name == "k" {
-				by = 1e3
-			}
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", f/by), ".0") + " " + unit.name
-		}
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0")
-}
-
-func about(c match.Class) match.About {
-	i := slices.IndexFunc(match.Classes, func(a match.About) bool { return a.Class == c })
-	return match.Classes[i]
-}
 
 // usualKind is the kind of the rows of a class; those of some classes may also be refunds.
 func usualKind(c match.Class) books.Kind {
