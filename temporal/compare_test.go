@@ -214,8 +214,7 @@ func compare(t *testing.T, b *books.Books, l lists, now time.Time) (text string,
 		t.Errorf("got %d differences and %d that tie out, want %d and at least 4000", summary.Differences(), summary.TiedOut, len(found))
 	}
 	page := &report.Page{
-		Period: o.Period, Now: now, Gateway: info.Gateway, AppID: info.AppID, Copy: copied, LastSync: info.LastSync,
-		Payments: info.PaymentList, Refunds: info.RefundList, Summary: summary, Rows: shown, Days: days, CSV: "report.csv", JSON: "report.json",
+		Period: o.Period, Now: now, Info: info, Summary: summary, Rows: shown, Days: days,
 	}
 	if err := written.Finish(page); err != nil {
 		t.Fatal(err)

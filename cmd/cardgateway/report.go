@@ -84,7 +84,7 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	page := r.page(summary, f, shown, days, filepath.Base(base))
+	page := r.page(summary, f, shown, days)
 	if err := r.nearest(page); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (r *reconciliation) usualBase() string {
 	return name
 }
 
-func (r *reconciliation) page(s *match.Summary, f *reportFlags, shown *report.Rows, days *report.Days, name string) *report.Page {
+func (r *reconciliation) page(s *match.Summary, f *reportFlags, shown *report.Rows, days *report.Days) *report.Page {
 	words := []string{"reconcile", "report", "--from", terminal.Wall(r.options.Period.From), "--to", terminal.Wall(r.options.Period.To), "--grace", r.flags.Grace}
 	if r.flags.Known != "" {
 		words = append(words, "--known", r.flags.Known)
@@ -171,11 +171,9 @@ func (r *reconciliation) page(s *match.Summary, f *reportFlags, shown *report.Ro
 	}
 	return &report.Page{
 		Period: r.options.Period, Grace: r.options.Grace, Now: r.options.Now,
-		Gateway: r.info.Gateway, AppID: r.info.AppID, Copy: r.options.Copy, LastSync: r.info.LastSync,
-		Payments: r.info.PaymentList, Refunds: r.info.RefundList, Known: r.flags.Known,
+		Info: r.info, Known: r.flags.Known,
 		Summary: s, Rows: shown, Days: days, Notes: r.notes, OtherApps: r.otherApps,
-		CSV: name + ".csv", JSON: name + ".json", Command: command,
-		Demonstration: r.isDemonstration,
+		Command: command, Demonstration: r.isDemonstration,
 	}
 }
 

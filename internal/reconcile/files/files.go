@@ -38,6 +38,9 @@ func (f *File) Finish() error {
 // Place replaces path with the file. Call Finish first.
 func (f *File) Place() error { return os.Rename(f.file.Name(), f.path) }
 
+// Path returns the path that it replaces.
+func (f *File) Path() string { return f.path }
+
 // Name returns the path of the temporary file.
 func (f *File) Name() string { return f.file.Name() }
 

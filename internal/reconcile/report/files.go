@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,7 +25,6 @@ type Files struct {
 	columns         []tabular.Column[match.Difference]
 	rows            tabular.Writer[match.Difference]
 	n               int
-	placed          bool
 }
 
 // Paths returns the paths of the page, the CSV and the JSON.
@@ -35,30 +34,27 @@ func Paths(base string) []string { return []string{base + ".html", base + ".csv"
 // is none. A page contains the SHA-256 of the other files, and at its end that of itself.
 func Foreign(base string) (string, error) {
 	paths := Paths(base)
-	page, err := readPage(paths[0])
-	if err != nil {
-		return "", err
-	}
-	if page != "" && !isUnchanged(page) {
-		return paths[0], nil
+	page, err := files.ReadBounded(paths[0], 256<<20)
+	if is, err := isThere(paths[0], err); err != nil || is && !isUnchanged(page) {
+		return paths[0], err
 	}
 	for _, path := range paths[1:] {
 		sum, err := fileSHA256(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && !isLink(path):
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return "", err
-		case err != nil || !strings.Contains(page, sum):
-			return path, nil
+		isOurs := err == nil && strings.Contains(page, sum)
+		if is, err := isThere(path, err); err != nil || is && !isOurs {
+			return path, err
 		}
 	}
 	return "", nil
 }
 
-// isLink reports whether a path is a symbolic link, which would be replaced even if it leads nowhere.
-func isLink(path string) bool {
+// isThere reports whether there is a file, which was read with this error: also a link that leads nowhere, which would be replaced.
+func isThere(path string, err error) (bool, error) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err == nil, err
+	}
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
+	return err == nil && info.Mode()&fs.ModeSymlink != 0, nil
 }
 
 // pageSum is the last line of a page, with the SHA-256 of everything before it.
@@ -69,19 +65,6 @@ func isUnchanged(page string) bool {
 	before, _, _ := strings.Cut(pageSum, "%")
 	i := strings.LastIndex(page, before)
 	return i >= 0 && page[i:] == fmt.Sprintf(pageSum, sha256.Sum256([]byte(page[:i])))
-}
-
-// readPage returns a page. It is "" if there is none, and a space if it is empty or a link that leads nowhere.
-func readPage(path string) (string, error) {
-	const most = 256 << 20
-	text, err := files.ReadBounded(path, most)
-	if errors.Is(err, fs.ErrNotExist) {
-		if isLink(path) {
-			return " ", nil
-		}
-		return "", nil
-	}
-	return cmp.Or(text, " "), err
 }
 
 // fileSHA256 returns the SHA-256 of a file, in hex.
@@ -132,30 +115,32 @@ func (f *Files) Add(d *match.Difference) error {
 }
 
 // Finish writes the page, and moves the files to their paths: the page last, because it links to the others.
-func (f *Files) Finish(page *Page) error {
+func (f *Files) Finish(p *Page) error {
 	if err := f.rows.Flush(); err != nil {
 		return err
 	}
-	summary, err := json.Marshal(summaryOf(page))
+	summary, err := json.Marshal(summaryOf(p))
 	if err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(f.json, "\n],\"summary\":%s}\n", terminal.Clean(string(summary))); err != nil {
 		return err
 	}
+	v := newView(p)
 	for _, file := range []struct {
 		*files.File
-		sum *string
-	}{{f.csv, &page.CSVSum}, {f.json, &page.JSONSum}} {
+		shown *attachment
+	}{{f.csv, &v.CSV}, {f.json, &v.JSON}} {
 		if err := file.Finish(); err != nil {
 			return err
 		}
-		if *file.sum, err = fileSHA256(file.Name()); err != nil {
+		file.shown.Name = filepath.Base(file.Path())
+		if file.shown.SHA256, err = fileSHA256(file.Name()); err != nil {
 			return err
 		}
 	}
 	sum := sha256.New()
-	if err := Write(io.MultiWriter(f.html, sum), page); err != nil {
+	if err := page.Execute(io.MultiWriter(f.html, sum), v); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(f.html, pageSum, sum.Sum(nil)); err != nil {
@@ -169,14 +154,13 @@ func (f *Files) Finish(page *Page) error {
 			return err
 		}
 	}
-	f.placed = true
 	return nil
 }
 
-// Remove deletes the temporary files, unless Finish has succeeded.
+// Remove deletes the temporary files, if Finish has not moved them to their paths.
 func (f *Files) Remove() {
 	for _, file := range []*files.File{f.html, f.csv, f.json} {
-		if file != nil && !f.placed {
+		if file != nil {
 			file.Remove()
 		}
 	}

@@ -79,11 +79,11 @@ func summaryOf(p *Page) summaryJSON {
 		From: p.Period.From, To: p.Period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
 		OtherApps: otherJSON{p.OtherApps.Orders, p.OtherApps.Refunds},
 		Kept:      s.Kept, Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
-		Lists: []listJSON{{"payments", p.Payments.Name, p.Payments.SHA256, p.Payments.Rows, p.Payments.Unreadable, p.Payments.As, p.Payments.ReadAt}},
+		Lists: []listJSON{listOf("payments", p.Info.PaymentList)},
 	}
 	j.Earlier.Settled, j.Earlier.Open, j.Earlier.Differences = s.EarlierNow()
-	if r := p.Refunds; !r.ReadAt.IsZero() {
-		j.Lists = append(j.Lists, listJSON{"refunds", r.Name, r.SHA256, r.Rows, r.Unreadable, r.As, r.ReadAt})
+	if refunds := p.Info.RefundList; !refunds.ReadAt.IsZero() {
+		j.Lists = append(j.Lists, listOf("refunds", refunds))
 	}
 	for _, c := range s.Classes {
 		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known, ByAge: c.ByAge}
@@ -101,4 +101,8 @@ func summaryOf(p *Page) summaryJSON {
 		j.Bridges = append(j.Bridges, row)
 	}
 	return j
+}
+
+func listOf(name string, l books.ListInfo) listJSON {
+	return listJSON{name, l.Name, l.SHA256, l.Rows, l.Unreadable, l.As, l.ReadAt}
 }

@@ -14,12 +14,8 @@ type Page struct {
 	Grace  time.Duration
 	Now    time.Time // time of the comparison
 
-	Gateway, AppID string     // empty if unknown
-	Copy           match.Span // the range in which the copy is complete
-	LastSync       time.Time
-	Payments       books.ListInfo
-	Refunds        books.ListInfo // ReadAt is zero if there is none
-	Known          string         // file of known differences; may be empty
+	Info  books.Info // of the copy and the lists
+	Known string     // file of known differences; may be empty
 
 	Summary *match.Summary
 	Rows    *Rows
@@ -29,9 +25,6 @@ type Page struct {
 	OtherApps     books.OtherApps
 	Notes         []string // limits of the comparison, such as where a list ends
 	Nearest       []string // the nearest days with payments, if the period is empty
-	CSV, JSON     string   // file names next to the page
-	CSVSum        string   // SHA-256 of the CSV, in hex; Finish sets it
-	JSONSum       string   // SHA-256 of the JSON
 	Command       string   // the command that creates this report again
 }
 

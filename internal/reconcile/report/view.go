@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +14,17 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var style string
+
+// page shows a view.
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"style": func() template.CSS { return template.CSS(style) },
+}).Parse(pageText))
 
 // view is the text of the page.
 type view struct {
@@ -27,7 +40,11 @@ type view struct {
 	Sections        []section
 	Charts          []charts
 	Sign            bool
+	CSV, JSON       attachment
 }
+
+// attachment is a file next to the page.
+type attachment struct{ Name, SHA256 string }
 
 type fact struct{ Term, Text string }
 
@@ -93,7 +110,7 @@ func (v *view) verdict() {
 	if unchecked > 0 {
 		v.Sentences = append(v.Sentences, "Not checked: "+NotChecked(unchecked, v.Grace)+".")
 	}
-	if s.Compared > 0 && v.Refunds.ReadAt.IsZero() {
+	if s.Compared > 0 && v.Info.RefundList.ReadAt.IsZero() {
 		v.Sentences = append(v.Sentences, "Only payments were compared: there is no list of refunds.")
 	}
 	if waiting > 0 {
@@ -160,18 +177,18 @@ func (v *view) facts() {
 	}
 	add("Period", "%s to %s (exclusive); all times are in %s", v.clock(v.Period.From), v.clock(v.Period.To), zone)
 	add("Compared at", "%s", v.clock(v.Now))
-	if v.Gateway != "" {
-		add("Gateway", "%s, app %s", v.Gateway, v.AppID)
+	if v.Info.Gateway != "" {
+		add("Gateway", "%s, app %s", v.Info.Gateway, v.Info.AppID)
 	}
 	read := ""
-	if !v.LastSync.IsZero() {
-		read = ", last updated " + v.clock(v.LastSync)
+	if !v.Info.LastSync.IsZero() {
+		read = ", last updated " + v.clock(v.Info.LastSync)
 	}
-	add("Copy of the gateway", "complete from %s to %s%s", v.clock(v.Copy.From), v.clock(v.Copy.To), read)
+	add("Copy of the gateway", "complete from %s to %s%s", v.clock(v.Info.Since), v.clock(v.Info.CompleteUpTo), read)
 	for _, list := range []struct {
 		term string
 		books.ListInfo
-	}{{"List of payments", v.Payments}, {"List of refunds", v.Refunds}} {
+	}{{"List of payments", v.Info.PaymentList}, {"List of refunds", v.Info.RefundList}} {
 		if list.ReadAt.IsZero() {
 			add(list.term, "none")
 			continue
