@@ -7,28 +7,28 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/internal/iso4217"
+	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
 // Text writes an amount with the decimals of its currency, or more if it has them: 12.50, 1000. A currency that is not
 // known has two.
-func Text(d decimal.Decimal, currency string) string {
-	decimals := int32(2)
-	if n, ok := iso4217.Decimals(currency); ok {
-		decimals = int32(n)
-	}
-	for decimals < -d.Exponent() && !d.Equal(d.Truncate(decimals)) {
-		decimals++
-	}
-	return d.StringFixed(decimals)
-}
+func Text(d decimal.Decimal, currency string) string { return d.StringFixed(decimals(d, currency)) }
 
 // Scaled is an amount with the decimals of Text.
 func Scaled(d decimal.Decimal, currency string) decimal.Decimal {
-	scaled, err := decimal.NewFromString(Text(d, currency))
-	if err != nil { // it was made of a number
-		return d
+	return d.Round(decimals(d, currency))
+}
+
+// decimals returns the number of decimals of Text.
+func decimals(d decimal.Decimal, currency string) int32 {
+	n := int32(2)
+	if of, ok := iso4217.Decimals(currency); ok {
+		n = int32(of)
 	}
-	return scaled
+	for n < -d.Exponent() && !d.Equal(d.Truncate(n)) {
+		n++
+	}
+	return n
 }
 
 // ForPeople is Text with a comma for every three digits and the sign for minus: −1,234.50.
@@ -52,3 +52,15 @@ func Thousands(digits string) string {
 	}
 	return digits
 }
+
+// Plain writes an amount with the decimals that the gateway sent.
+func Plain(d decimal.Decimal) string { return string(wire.AppendDecimal(nil, d)) }
+
+// Exact keeps the decimals of an amount in JSON: 12.50 comes back as 12.50.
+type Exact struct{ decimal.Decimal }
+
+// MarshalJSON writes the amount as a text.
+func (e Exact) MarshalJSON() ([]byte, error) { return []byte(`"` + Plain(e.Decimal) + `"`), nil }
+
+// InJSON is an amount with the decimals of its currency, for JSON.
+func InJSON(d decimal.Decimal, currency string) Exact { return Exact{Scaled(d, currency)} }
