@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Books are a merchant's copy of a gateway's orders and refunds, and the merchant's lists. Only one process at a time can open
@@ -66,37 +67,26 @@ func (r *Refused) Error() string { return r.Why }
 // ErrInUse means that another run has the books open.
 var ErrInUse = errors.New("another run is using the database; wait until it has ended")
 
-const (
-	sqliteBusy      = 5
-	sqliteIOErr     = 10
-	sqliteCorrupt   = 11
-	sqliteFull      = 13
-	sqliteCannot    = 14
-	sqliteReadOnly  = 8
-	sqliteNotSQLite = 26
-)
-
+// sqliteCode returns the code of an error of SQLite without its extension, or 0.
 func sqliteCode(err error) int {
 	if failed, ok := errors.AsType[*sqlite.Error](err); ok {
-		return failed.Code() & 0xff // without the extended code
+		return failed.Code() & 0xff
 	}
 	return 0
 }
 
-func isBusy(err error) bool { return sqliteCode(err) == sqliteBusy }
-
 // inWords explains errors on which an operator can act.
 func (b *Books) inWords(err error) error {
 	switch sqliteCode(err) {
-	case sqliteBusy:
+	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another program has locked the file: %w", err)
-	case sqliteFull:
+	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk is full: %w", err)
-	case sqliteIOErr:
+	case sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("the disk failed, or is full: %w", err)
-	case sqliteReadOnly, sqliteCannot:
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("the file cannot be written: %w", err)
-	case sqliteNotSQLite, sqliteCorrupt:
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("the file is not a SQLite database, or it is damaged: %w", err)
 	}
 	return err

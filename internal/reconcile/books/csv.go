@@ -3,10 +3,13 @@ package books
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,12 +26,33 @@ const (
 	zipSignature = "PK\x03\x04" // of spreadsheet workbooks
 )
 
+// csvFile is a list in a file.
+type csvFile struct {
+	*csvReader
+	file *os.File
+	hash hash.Hash
+}
+
+func openCSV(path string, choose func(titles []string) error) (lines, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &Refused{fmt.Sprintf("cannot be opened: %v", err)}
+	}
+	c := &csvFile{file: f, hash: sha256.New()}
+	if c.csvReader, err = newCSV(io.TeeReader(f, c.hash), choose); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return c, nil
+}
+
+func (c *csvFile) sum() hash.Hash { return c.hash }
+func (c *csvFile) close() error   { return c.file.Close() }
+
 // csvReader reads a CSV list line by line. After an invalid line it continues with the next one.
 type csvReader struct {
 	in        *bufio.Reader
 	line      int      // number of the last line that was read
 	ahead     []string // lines that were read, but not returned yet
-	titles    []string
 	separator rune
 }
 
@@ -83,7 +107,6 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 			err = choose(titles)
 		}
 		if err == nil {
-			r.titles = titles
 			return r, nil
 		}
 		if first == nil {

@@ -2,7 +2,6 @@ package books
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
@@ -112,6 +111,15 @@ func CheckLists(ctx context.Context, sources ...ListSource) error {
 		}
 	}
 	return nil
+}
+
+// lines are those of a list that is being read: of a csvFile, or queryRows.
+type lines interface {
+	// next returns the cells of the next line. The error is io.EOF, a *badLine, or that of the source.
+	next() (line int, cells []string, err error)
+	// sum returns the hash of the data that was read.
+	sum() hash.Hash
+	close() error
 }
 
 // openList is a list that is being read.
@@ -230,25 +238,3 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		string(l.kind), kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
 	return err
 }
-
-// csvFile is a list in a file.
-type csvFile struct {
-	*csvReader
-	file *os.File
-	hash hash.Hash
-}
-
-func openCSV(path string, choose func(titles []string) error) (lines, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, &Refused{fmt.Sprintf("cannot be opened: %v", err)}
-	}
-	c := &csvFile{file: f, hash: sha256.New()}
-	if c.csvReader, err = newCSV(io.TeeReader(f, c.hash), choose); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return c, nil
-}
-
-func (c *csvFile) sum() hash.Hash { return c.hash }
-func (c *csvFile) close() error   { return c.file.Close() }

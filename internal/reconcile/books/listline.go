@@ -3,7 +3,6 @@ package books
 import (
 	"errors"
 	"fmt"
-	"hash"
 	"maps"
 	"regexp"
 	"slices"
@@ -192,13 +191,4 @@ func (l *lineReader) readState(text string) (string, error) {
 // IsState reports whether a text is the name of a state.
 func IsState(name string) bool {
 	return slices.Contains([]string{StateApproved, StateDeclined, StateProcessing, StateRedirect, StateUnknown}, name)
-}
-
-// lines is a list that is being read.
-type lines interface {
-	// next returns the cells of the next line. The error is io.EOF, a *badLine, or that of the source.
-	next() (line int, cells []string, err error)
-	// sum returns the hash of the data that was read.
-	sum() hash.Hash
-	close() error
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // maxConns is the maximum number of connections: one writes, and the others read.
@@ -57,7 +58,7 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 		return err
 	}
 	if _, err = b.lock.ExecContext(ctx, `BEGIN EXCLUSIVE`); err != nil {
-		if isBusy(err) {
+		if sqliteCode(err) == sqlite3.SQLITE_BUSY {
 			err = ErrInUse
 		}
 		return err

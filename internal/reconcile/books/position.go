@@ -102,12 +102,8 @@ func (b *Books) position(ctx context.Context, kind string) (p position, err erro
 	if err != nil {
 		return position{}, err
 	}
-	for _, at := range []struct {
-		to   *time.Time
-		from int64
-	}{{&p.complete, complete}, {&p.begun, begun}, {&p.start, start}, {&p.until, until}, {&p.deep, deep}, {&p.asked, asked}} {
-		*at.to = fromMicro(at.from, time.UTC)
-	}
+	utc := func(at int64) time.Time { return fromMicro(at, time.UTC) }
+	p.complete, p.begun, p.start, p.until, p.deep, p.asked = utc(complete), utc(begun), utc(start), utc(until), utc(deep), utc(asked)
 	return p, json.Unmarshal([]byte(checkpoint), &p.checkpoint)
 }
 
