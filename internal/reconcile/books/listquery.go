@@ -23,8 +23,7 @@ type queryRows struct {
 	db    *sql.DB
 	tx    *sql.Tx
 	rows  *sql.Rows
-	wall  []bool // columns with times without a zone
-	days  []bool // columns with dates
+	types []string // of the columns, as the driver names them
 	cells []any
 	line  int
 	hash  hash.Hash
@@ -68,8 +67,7 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 	var titles []string
 	for _, t := range types {
 		titles = append(titles, t.Name())
-		q.wall = append(q.wall, t.DatabaseTypeName() != "TIMESTAMPTZ")
-		q.days = append(q.days, t.DatabaseTypeName() == "DATE")
+		q.types = append(q.types, t.DatabaseTypeName())
 	}
 	q.cells = make([]any, len(titles))
 	for i := range q.cells {
@@ -167,13 +165,13 @@ func (q *queryRows) text(column int, value any) string {
 	case float32:
 		return strconv.FormatFloat(float64(v), 'f', -1, 32)
 	case time.Time:
-		switch {
-		case q.days[column]:
+		switch q.types[column] {
+		case "DATE":
 			return v.Format(time.DateOnly)
-		case q.wall[column]:
-			return v.Format(time.DateTime)
+		case "TIMESTAMPTZ":
+			return v.Format(time.RFC3339Nano)
 		}
-		return v.Format(time.RFC3339Nano)
+		return v.Format(time.DateTime) // it has no zone
 	}
 	return fmt.Sprint(value)
 }

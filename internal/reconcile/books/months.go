@@ -91,52 +91,41 @@ func laterLinesOf(id, state, list, rows, rowID string) string {
 // KeepMonth records what a comparison of a month has found: that it was compared, what is open at its end, which entries of earlier months
 // are still open, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has recorded.
 func (b *Books) KeepMonth(ctx context.Context, months []Month, open, stillOpen, closed []OpenItem) error {
-	err := b.change(ctx, func(tx *sql.Tx) error {
-		do := func(statement string, args ...any) error {
-			_, err := tx.ExecContext(ctx, statement, args...)
-			return err
+	err := b.change(ctx, func(tx *sql.Tx) (err error) {
+		do := func(statement string, args ...any) { // unless one has failed
+			if err == nil {
+				_, err = tx.ExecContext(ctx, statement, args...)
+			}
 		}
 		now := time.Time{}
 		for _, m := range months {
 			now = m.From
-			if err := do(`INSERT INTO cardgateway_months (kind, start, finish) VALUES ($1, $2, $3)
-				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish`, string(m.Kind), micro(m.From), micro(m.To)); err != nil {
-				return err
-			}
-			if err := do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, string(m.Kind), micro(m.From)); err != nil {
-				return err
-			}
-			if err := do(b.compared(keepLater[m.Kind]), string(m.Kind), micro(m.From), micro(m.To)); err != nil {
-				return err
-			}
+			kind, from, to := string(m.Kind), micro(m.From), micro(m.To)
+			do(`INSERT INTO cardgateway_months (kind, start, finish) VALUES ($1, $2, $3)
+				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish`, kind, from, to)
+			do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, kind, from)
+			do(b.compared(keepLater[m.Kind]), kind, from, to)
 			// Entries that are found again stay closed if a later month has closed them. The others are deleted below.
-			if err := do(`UPDATE cardgateway_open SET was = '' WHERE kind = $1 AND month = $2`, string(m.Kind), micro(m.From)); err != nil {
-				return err
-			}
+			do(`UPDATE cardgateway_open SET was = '' WHERE kind = $1 AND month = $2`, kind, from)
 		}
 		for i := range open {
-			was, err := json.Marshal(open[i])
-			if err != nil {
-				return err
+			was, failed := json.Marshal(open[i])
+			if failed != nil {
+				return failed
 			}
-			if err := do(`INSERT INTO cardgateway_open (kind, month, id, was, closed) VALUES ($1, $2, $3, $4, 0)
-				ON CONFLICT (kind, month, id) DO UPDATE SET was = excluded.was`, string(open[i].Kind), micro(now), open[i].ID, string(was)); err != nil {
-				return err
-			}
+			do(`INSERT INTO cardgateway_open (kind, month, id, was, closed) VALUES ($1, $2, $3, $4, 0)
+				ON CONFLICT (kind, month, id) DO UPDATE SET was = excluded.was`, string(open[i].Kind), micro(now), open[i].ID, string(was))
 		}
 		for _, o := range stillOpen {
-			if err := do(`UPDATE cardgateway_open SET closed = 0 WHERE kind = $1 AND id = $2 AND month = $3 AND closed = $4`,
-				string(o.Kind), o.ID, micro(o.Month), micro(now)); err != nil {
-				return err
-			}
+			do(`UPDATE cardgateway_open SET closed = 0 WHERE kind = $1 AND id = $2 AND month = $3 AND closed = $4`,
+				string(o.Kind), o.ID, micro(o.Month), micro(now))
 		}
 		for _, o := range closed {
-			if err := do(`UPDATE cardgateway_open SET closed = $4 WHERE kind = $1 AND id = $2 AND month = $3`,
-				string(o.Kind), o.ID, micro(o.Month), micro(now)); err != nil {
-				return err
-			}
+			do(`UPDATE cardgateway_open SET closed = $4 WHERE kind = $1 AND id = $2 AND month = $3`,
+				string(o.Kind), o.ID, micro(o.Month), micro(now))
 		}
-		return do(`DELETE FROM cardgateway_open WHERE was = ''`)
+		do(`DELETE FROM cardgateway_open WHERE was = ''`)
+		return err
 	})
 	if err != nil {
 		return b.inWords(fmt.Errorf("keeping what is open: %w", err))
