@@ -14,9 +14,9 @@ import (
 // Columns returns the columns of a difference. Zone is that of the gateway; now is the time of the comparison.
 func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Difference] {
 	type row = match.Difference
-	at := func(t time.Time) any {
+	at := func(t time.Time) string {
 		if t.IsZero() {
-			return nil
+			return ""
 		}
 		return t.In(zone).Format(time.RFC3339)
 	}
@@ -35,7 +35,12 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 		}),
 		tabular.ColumnOf("currency", "", func(d *row) any { return d.Currency }),
 		tabular.ColumnOf("orders", "order", func(d *row) any { return strings.Join(d.Orders(), "; ") }),
-		tabular.ColumnOf("at", "", func(d *row) any { return at(d.At) }),
+		tabular.ColumnOf("at", "", func(d *row) any {
+			if d.At.IsZero() {
+				return nil
+			}
+			return at(d.At)
+		}),
 		tabular.ColumnOf("ageDays", "days", func(d *row) any {
 			if d.Age(now) < 0 {
 				return nil
@@ -47,9 +52,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 				return fmt.Sprintf("%s %s %s", amount.Text(r.Amount, r.Currency), r.Currency, r.State)
 			})
 		}),
-		tabular.ColumnOf("gatewayAt", "", func(d *row) any {
-			return gateway(d, func(r *books.Row) string { return fmt.Sprint(at(r.At)) })
-		}),
+		tabular.ColumnOf("gatewayAt", "", func(d *row) any { return gateway(d, func(r *books.Row) string { return at(r.At) }) }),
 		tabular.ColumnOf("uniqueIds", "", func(d *row) any { return gateway(d, func(r *books.Row) string { return r.UniqueID }) }),
 		tabular.ColumnOf("cards", "", func(d *row) any { return gateway(d, func(r *books.Row) string { return r.Card }) }),
 		tabular.ColumnOf("payment", "", func(d *row) any {
@@ -66,7 +69,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 				return fmt.Sprintf("%s %s %s", amount.Text(l.Amount, l.Currency), l.Currency, l.State)
 			})
 		}),
-		tabular.ColumnOf("listAt", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(at(l.At)) }) }),
+		tabular.ColumnOf("listAt", "", func(d *row) any { return list(d, func(l *books.Line) string { return at(l.At) }) }),
 		tabular.ColumnOf("lines", "", func(d *row) any { return list(d, lineNumber) }),
 		tabular.ColumnOf("listIds", "", func(d *row) any { return list(d, func(l *books.Line) string { return l.ID }) }),
 		tabular.ColumnOf("test", "", func(d *row) any { return d.IsTest() }),
@@ -84,7 +87,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 func joined[T any](rows []T, text func(*T) string) string {
 	var all []string
 	for i := range rows {
-		if s := text(&rows[i]); s != "" && s != "<nil>" {
+		if s := text(&rows[i]); s != "" {
 			all = append(all, s)
 		}
 	}

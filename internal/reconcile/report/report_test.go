@@ -62,6 +62,19 @@ func TestUnknownValue(t *testing.T) {
 	}
 }
 
+// TestJoined: rows without a time leave nothing between the others, and an id is shown whatever it is.
+func TestJoined(t *testing.T) {
+	var out strings.Builder
+	rows := tabular.NewWriter(tabular.CSV, Columns(zone, date(11, 1)), false, &out)
+	d := &match.Difference{Class: match.ClassListedTwice, Kind: books.Payment, Books: []books.Line{{ID: "<nil>"}, {ID: "x", At: date(10, 5)}}}
+	if err := errors.Join(rows.Write(d), rows.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), ",2026-10-05T00:00:00+08:00,") || !strings.Contains(out.String(), ",<nil>; x,") {
+		t.Errorf("got %s", out.String())
+	}
+}
+
 func TestRangeText(t *testing.T) {
 	for _, test := range []struct {
 		from, to time.Time
