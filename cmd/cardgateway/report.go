@@ -64,17 +64,13 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err := f.mayWrite(r.call, base); err != nil { // also if check has looked: a sync since then may have taken hours
 		return err
 	}
-	written, err := report.Create(base, r.options.Copy.From.Location(), r.options.Now)
+	written, err := report.Create(base, &r.options, f.Rows)
 	if err != nil {
 		return exit.CannotWrite("report", err)
 	}
 	defer written.Remove()
-	shown, days := &report.Rows{Most: f.Rows}, report.NewDays(r.options.Period)
-	r.options.EachRow = days.Add
+	r.options.EachRow = written.AddRow
 	r.options.Found = func(d *match.Difference) error {
-		if d.Since.IsZero() { // those of earlier months have a section of their own
-			shown.Add(d)
-		}
 		if err := written.Add(d); err != nil {
 			return exit.Fail(exit.Failed, "%v", err)
 		}
@@ -84,7 +80,7 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	page := r.page(summary, f, shown, days)
+	page := r.page(summary, f)
 	if err := r.nearest(page); err != nil {
 		return err
 	}
@@ -153,7 +149,7 @@ func (r *reconciliation) usualBase() string {
 	return name
 }
 
-func (r *reconciliation) page(s *match.Summary, f *reportFlags, shown *report.Rows, days *report.Days) *report.Page {
+func (r *reconciliation) page(s *match.Summary, f *reportFlags) *report.Page {
 	words := []string{"reconcile", "report", "--from", terminal.Wall(r.options.Period.From), "--to", terminal.Wall(r.options.Period.To), "--grace", r.flags.Grace}
 	if r.flags.Known != "" {
 		words = append(words, "--known", r.flags.Known)
@@ -170,10 +166,7 @@ func (r *reconciliation) page(s *match.Summary, f *reportFlags, shown *report.Ro
 		command = "cardgateway reconcile run --demo"
 	}
 	return &report.Page{
-		Period: r.options.Period, Grace: r.options.Grace, Now: r.options.Now,
-		Info: r.info, Known: r.flags.Known,
-		Summary: s, Rows: shown, Days: days, Notes: r.notes, OtherApps: r.otherApps,
-		Command: command, Demonstration: r.isDemonstration,
+		Info: r.info, Known: r.flags.Known, Summary: s, Notes: r.notes, OtherApps: r.otherApps, Command: command, Demonstration: r.isDemonstration,
 	}
 }
 

@@ -18,9 +18,9 @@ type charts struct {
 }
 
 // charts returns the charts of every currency.
-func (p *Page) charts() (all []charts) {
-	for _, currency := range p.Days.names() {
-		bars, starts, unit := p.Days.series(currency)
+func (v *view) charts() (all []charts) {
+	for _, currency := range v.days.names() {
+		bars, starts, unit := v.days.series(currency)
 		of := func(f func(*dayOf) float64) (values []float64) {
 			for i := range bars {
 				values = append(values, f(&bars[i]))
@@ -41,7 +41,7 @@ func (p *Page) charts() (all []charts) {
 			newChart("Refunded per "+unit, "refunds", of(func(d *dayOf) float64 { return d.refunded.InexactFloat64() }), starts, false, 0, short),
 		}
 		for i := range c.Charts {
-			c.Charts[i].Says = fmt.Sprintf("%s, %s, %s", c.Charts[i].Title, c.Currency, p.rangeText())
+			c.Charts[i].Says = fmt.Sprintf("%s, %s, %s", c.Charts[i].Title, c.Currency, v.rangeText())
 		}
 		all = append(all, c)
 	}

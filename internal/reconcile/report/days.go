@@ -10,8 +10,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Days adds up payments and refunds by day and currency. Create it with NewDays.
-type Days struct {
+// daily adds up payments and refunds by day and currency.
+type daily struct {
 	period     match.Span
 	currencies map[string]map[int]*dayOf
 }
@@ -29,13 +29,13 @@ func (d *dayOf) add(other *dayOf) {
 	d.refunded = d.refunded.Add(other.refunded)
 }
 
-// NewDays creates the days of a period, in the zone of its start.
-func NewDays(period match.Span) *Days {
-	return &Days{period: period, currencies: map[string]map[int]*dayOf{}}
+// newDaily creates the days of a period, in the zone of its start.
+func newDaily(period match.Span) *daily {
+	return &daily{period: period, currencies: map[string]map[int]*dayOf{}}
 }
 
-// Add adds a payment or a refund of the period.
-func (d *Days) Add(kind books.Kind, r *books.Row) {
+// add adds a payment or a refund of the period.
+func (d *daily) add(kind books.Kind, r *books.Row) {
 	if r.Currency == "" || r.At.IsZero() {
 		return
 	}
@@ -70,13 +70,13 @@ func dayNumber(t time.Time) int {
 func dayStart(n int) time.Time { return time.Unix(int64(n)*24*60*60, 0).UTC() }
 
 // names returns the currencies, sorted.
-func (d *Days) names() []string { return slices.Sorted(maps.Keys(d.currencies)) }
+func (d *daily) names() []string { return slices.Sorted(maps.Keys(d.currencies)) }
 
 // mostDays is the maximum number of daily bars. A longer period has monthly bars.
 const mostDays = 400
 
 // series returns the bars of a currency, including empty ones, the first day of each, and their unit (day or month).
-func (d *Days) series(currency string) (bars []dayOf, starts []time.Time, unit string) {
+func (d *daily) series(currency string) (bars []dayOf, starts []time.Time, unit string) {
 	from := d.period.From
 	first, last := dayNumber(from), dayNumber(d.period.To.In(from.Location()).Add(-1))
 	unit = "day"

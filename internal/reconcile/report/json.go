@@ -73,10 +73,10 @@ type listJSON struct {
 	ReadAt     time.Time    `json:"readAt"`
 }
 
-func summaryOf(p *Page) summaryJSON {
+func summaryOf(p *Page, period match.Span) summaryJSON {
 	s := p.Summary
 	j := summaryJSON{
-		From: p.Period.From, To: p.Period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
+		From: period.From, To: period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
 		OtherApps: otherJSON{p.OtherApps.Orders, p.OtherApps.Refunds},
 		Kept:      s.Kept, Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
 		Lists: []listJSON{listOf("payments", p.Info.PaymentList)},

@@ -22,10 +22,10 @@ func date(month time.Month, day int) time.Time { return time.Date(2026, month, d
 
 // TestRows keeps the largest of every class and currency, shares the page among them, and adds up what it leaves out.
 func TestRows(t *testing.T) {
-	rows := &Rows{Most: 5}
+	rows := &shownRows{most: 5}
 	add := func(class match.Class, currency string, values ...int64) {
 		for i, v := range values {
-			rows.Add(&match.Difference{Class: class, Currency: currency, ID: fmt.Sprint(i), Value: decimal.NewFromInt(v)})
+			rows.add(&match.Difference{Class: class, Currency: currency, ID: fmt.Sprint(i), Value: decimal.NewFromInt(v)})
 		}
 	}
 	add(match.ClassAmount, "EUR", 3, 9, 1, 7, 5, 8)
@@ -45,7 +45,7 @@ func TestRows(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	if rows.Most = 0; len(rows.share()) != 0 {
+	if rows.most = 0; len(rows.share()) != 0 {
 		t.Error("rows are shown although none may be")
 	}
 }
@@ -86,8 +86,8 @@ func TestRangeText(t *testing.T) {
 		{date(10, 5), date(11, 1), "5 October 2026 to 31 October 2026"},
 		{date(10, 5), date(10, 6).Add(time.Hour).UTC(), "2026-10-05 00:00:00 to 2026-10-06 01:00:00"},
 	} {
-		p := &Page{Period: match.Span{From: test.from, To: test.to}}
-		if got := p.rangeText(); got != test.want {
+		v := &view{Period: match.Span{From: test.from, To: test.to}}
+		if got := v.rangeText(); got != test.want {
 			t.Errorf("%v to %v: got %q, want %q", test.from, test.to, got, test.want)
 		}
 	}
@@ -96,9 +96,9 @@ func TestRangeText(t *testing.T) {
 // TestDays adds up by the day of the zone, keeps currencies apart, and takes months where days would be too many.
 func TestDays(t *testing.T) {
 	period := match.Span{From: date(10, 1), To: date(10, 4)}
-	days := NewDays(period)
+	days := newDaily(period)
 	add := func(kind books.Kind, state, currency string, amount int64, at time.Time) {
-		days.Add(kind, &books.Row{State: state, Currency: currency, Amount: decimal.NewFromInt(amount), At: at})
+		days.add(kind, &books.Row{State: state, Currency: currency, Amount: decimal.NewFromInt(amount), At: at})
 	}
 	add(books.Payment, "approved", "EUR", 5, date(10, 1))
 	add(books.Payment, "approved", "EUR", 6, date(10, 2).Add(-time.Second).UTC()) // still the first

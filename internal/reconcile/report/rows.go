@@ -9,10 +9,9 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Rows keeps the differences that a page shows: the largest ones of each class, kind and currency. The zero Rows keeps none.
-type Rows struct {
-	Most int // maximum number on the page
-
+// shownRows keeps the differences that a page shows: the largest ones of each class, kind and currency.
+type shownRows struct {
+	most   int // maximum number on the page
 	groups []*group
 }
 
@@ -27,8 +26,7 @@ type group struct {
 	largest  smallestFirst
 }
 
-// Add adds a difference. The caller must not change it afterwards.
-func (r *Rows) Add(d *match.Difference) {
+func (r *shownRows) add(d *match.Difference) {
 	at := slices.IndexFunc(r.groups, func(g *group) bool {
 		return g.class == d.Class && g.kind == d.Kind && g.currency == d.Currency && g.known == d.Known
 	})
@@ -39,9 +37,9 @@ func (r *Rows) Add(d *match.Difference) {
 	g := r.groups[at]
 	g.rows++
 	g.sum = g.sum.Add(d.Value)
-	if len(g.largest) < r.Most {
+	if len(g.largest) < r.most {
 		heap.Push(&g.largest, d)
-	} else if r.Most > 0 && before(d, g.largest[0]) {
+	} else if r.most > 0 && before(d, g.largest[0]) {
 		g.largest[0] = d
 		heap.Fix(&g.largest, 0)
 	}
@@ -73,8 +71,8 @@ func (h *smallestFirst) Pop() any {
 }
 
 // share returns how many rows each group can show: all, or equal shares if there are too many.
-func (r *Rows) share() map[*group]int {
-	parts, left := map[*group]int{}, r.Most
+func (r *shownRows) share() map[*group]int {
+	parts, left := map[*group]int{}, r.most
 	for left > 0 {
 		given := 0
 		for _, g := range r.groups {

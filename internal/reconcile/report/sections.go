@@ -33,8 +33,8 @@ type row struct {
 type entry struct{ Money, Details string }
 
 // sections returns the rows that the page shows, by class; known differences come last.
-func (p *Page) sections() (all []section) {
-	parts := p.Rows.share()
+func (v *view) sections() (all []section) {
+	parts := v.shown.share()
 	for _, known := range []bool{false, true} {
 		for _, a := range match.Classes {
 			s := section{About: a, Anchor: string(a.Class), IsKnown: known}
@@ -42,13 +42,13 @@ func (p *Page) sections() (all []section) {
 				s.Anchor = "known-" + s.Anchor
 			}
 			n := 0
-			groups := slices.DeleteFunc(slices.Clone(p.Rows.groups), func(g *group) bool { return g.class != a.Class || g.known != known })
+			groups := slices.DeleteFunc(slices.Clone(v.shown.groups), func(g *group) bool { return g.class != a.Class || g.known != known })
 			slices.SortFunc(groups, func(x, y *group) int { return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.currency, y.currency)) })
 			for _, g := range groups {
 				n += g.rows
 				rows, rest := g.shown(parts[g])
 				for _, d := range rows {
-					s.Rows = append(s.Rows, p.row(d))
+					s.Rows = append(s.Rows, v.row(d))
 				}
 				if missing := g.rows - len(rows); missing > 0 {
 					text := plural(missing, "difference") + inRefunds(g.class, g.kind)
@@ -80,8 +80,8 @@ type earlierRow struct {
 }
 
 // earlier returns the section about earlier months: differences first, then what is still open, then what is settled.
-func (p *Page) earlier() (e earlier) {
-	all := slices.Clone(p.Summary.Earlier)
+func (v *view) earlier() (e earlier) {
+	all := slices.Clone(v.Summary.Earlier)
 	weight := func(e *match.Earlier) int {
 		switch {
 		case e.IsOpen():
@@ -92,13 +92,13 @@ func (p *Page) earlier() (e earlier) {
 		return 0
 	}
 	slices.SortStableFunc(all, func(a, b match.Earlier) int { return weight(&a) - weight(&b) })
-	if len(all) > p.Rows.Most {
-		e.Rest = plural(len(all)-p.Rows.Most, "row")
-		all = all[:p.Rows.Most]
+	if len(all) > v.shown.most {
+		e.Rest = plural(len(all)-v.shown.most, "row")
+		all = all[:v.shown.most]
 	}
 	for i := range all {
 		d := all[i].Difference
-		shown := earlierRow{row: p.row(d), Since: d.Since.In(p.Period.From.Location()).Format("January 2006")}
+		shown := earlierRow{row: v.row(d), Since: d.Since.In(v.Period.From.Location()).Format("January 2006")}
 		switch {
 		case all[i].IsOfPeriod:
 			shown.Now = "in the differences of this period"
@@ -114,20 +114,20 @@ func (p *Page) earlier() (e earlier) {
 	return e
 }
 
-func (p *Page) row(d *match.Difference) row {
-	r := row{ID: terminal.Clean(d.ID), Age: ageText(d.Age(p.Now)), None: "none", NoLine: "none"}
+func (v *view) row(d *match.Difference) row {
+	r := row{ID: terminal.Clean(d.ID), Age: ageText(d.Age(v.Now)), None: "none", NoLine: "none"}
 	if d.Currency != "" {
 		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + terminal.Clean(d.Currency)
 	}
 	if d.Paid != nil {
-		r.Gateway = append(r.Gateway, p.gatewayEntry(d.Paid, "payment "))
+		r.Gateway = append(r.Gateway, v.gatewayEntry(d.Paid, "payment "))
 	}
 	for i := range d.Gateway {
 		kind := ""
 		if d.Kind == books.Refund {
 			kind = "refund "
 		}
-		r.Gateway = append(r.Gateway, p.gatewayEntry(&d.Gateway[i], kind))
+		r.Gateway = append(r.Gateway, v.gatewayEntry(&d.Gateway[i], kind))
 	}
 	for i := range d.Books {
 		l := &d.Books[i]
@@ -139,7 +139,7 @@ func (p *Page) row(d *match.Difference) row {
 			}
 		}
 		if !l.At.IsZero() {
-			e.Details += ", " + p.clock(l.At)
+			e.Details += ", " + v.clock(l.At)
 		}
 		if l.ID != "" && l.ID != d.ID {
 			e.Details += ", " + terminal.Clean(l.ID)
@@ -165,11 +165,11 @@ func (p *Page) row(d *match.Difference) row {
 	return r
 }
 
-func (p *Page) gatewayEntry(r *books.Row, kind string) entry {
+func (v *view) gatewayEntry(r *books.Row, kind string) entry {
 	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), terminal.Clean(r.Currency), terminal.Clean(r.State))}
 	var details []string
 	if !r.At.IsZero() {
-		details = append(details, p.clock(r.At))
+		details = append(details, v.clock(r.At))
 	}
 	if r.UniqueID != "" {
 		details = append(details, terminal.Clean(r.UniqueID))
@@ -180,7 +180,7 @@ func (p *Page) gatewayEntry(r *books.Row, kind string) entry {
 	if r.Card != "" {
 		details = append(details, "card "+terminal.Clean(r.Card))
 	}
-	if r.Test && !p.Summary.OnlyTests {
+	if r.Test && !v.Summary.OnlyTests {
 		details = append(details, "test payment")
 	}
 	e.Details = strings.Join(details, ", ")

@@ -29,6 +29,11 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // view is the text of the page.
 type view struct {
 	*Page
+	Period          match.Span // times are shown in the zone of From
+	Grace           time.Duration
+	Now             time.Time // time of the comparison
+	shown           *shownRows
+	days            *daily
 	Title, Range    string
 	Verdict, Result string // the CSS class, and the headline
 	Sentences       []string
@@ -73,15 +78,16 @@ type classRow struct {
 	HasSection bool
 }
 
-func newView(p *Page) *view {
-	v := &view{Page: p, Range: p.rangeText(), Ages: match.Ages[:]}
+func newView(p *Page, f *Files) *view {
+	v := &view{Page: p, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, shown: f.shown, days: f.days, Ages: match.Ages[:]}
+	v.Range = v.rangeText()
 	v.Title = "Reconciliation, " + v.Range
 	v.verdict()
 	v.bridges()
 	v.facts()
-	v.Earlier, v.Sections = p.earlier(), p.sections()
+	v.Earlier, v.Sections = v.earlier(), v.sections()
 	v.classes()
-	v.Charts = p.charts()
+	v.Charts = v.charts()
 	return v
 }
 

@@ -92,3 +92,27 @@ func ageText(age time.Duration) string {
 	}
 	return plural(int(age/(24*time.Hour)), "day")
 }
+
+// rangeText formats the period, such as "October 2026".
+func (v *view) rangeText() string {
+	from, to := v.Period.From, v.Period.To.In(v.Period.From.Location())
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	beginsDay := func(t time.Time) bool { return t.Add(-1).Day() != t.Day() } // not midnight, which some days do not have
+	if !beginsDay(from) || !beginsDay(to) {
+		return v.clock(from) + " to " + v.clock(to)
+	}
+	from, to = date(from), date(to)
+	switch {
+	case from.Day() == 1 && from.AddDate(0, 1, 0).Equal(to):
+		return from.Format("January 2006")
+	case from.Day() == 1 && from.Month() == 1 && from.AddDate(1, 0, 0).Equal(to):
+		return from.Format("2006")
+	case from.AddDate(0, 0, 1).Equal(to):
+		return from.Format("2 January 2006")
+	}
+	return from.Format("2 January 2006") + " to " + to.AddDate(0, 0, -1).Format("2 January 2006")
+}
+
+func (v *view) clock(t time.Time) string {
+	return t.In(v.Period.From.Location()).Format(time.DateTime)
+}
