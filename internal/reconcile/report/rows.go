@@ -1,8 +1,9 @@
 package report
 
 import (
-	"container/heap"
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
@@ -23,7 +24,7 @@ type group struct {
 	known    bool
 	rows     int
 	sum      decimal.Decimal
-	largest  smallestFirst
+	largest  []*match.Difference
 }
 
 func (r *shownRows) add(d *match.Difference) {
@@ -37,41 +38,30 @@ func (r *shownRows) add(d *match.Difference) {
 	g := r.groups[at]
 	g.rows++
 	g.sum = g.sum.Add(d.Value)
-	if len(g.largest) < r.most {
-		heap.Push(&g.largest, d)
-	} else if r.most > 0 && before(d, g.largest[0]) {
-		g.largest[0] = d
-		heap.Fix(&g.largest, 0)
+	if g.largest = append(g.largest, d); len(g.largest) >= 2*r.most { // seldom, so that sorting takes little time
+		g.keep(r.most)
 	}
 }
 
-// before orders differences of one group: by value, the largest first, then by line or id.
-func before(a, b *match.Difference) bool {
-	if a.Class == match.ClassUnreadable && a.Kind == b.Kind {
-		return a.Books[0].Line < b.Books[0].Line
-	}
-	if byValue := a.Value.Cmp(b.Value); byValue != 0 {
-		return byValue > 0
-	}
-	return a.ID < b.ID
+// keep sorts the differences, and drops all but the n largest.
+func (g *group) keep(n int) {
+	slices.SortFunc(g.largest, compare)
+	g.largest = slices.Delete(g.largest, min(n, len(g.largest)), len(g.largest))
 }
 
-// smallestFirst is a heap.
-type smallestFirst []*match.Difference
-
-func (h smallestFirst) Len() int           { return len(h) }
-func (h smallestFirst) Less(i, j int) bool { return before(h[j], h[i]) }
-func (h smallestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *smallestFirst) Push(d any)        { *h = append(*h, d.(*match.Difference)) }
-func (h *smallestFirst) Pop() any {
-	last := len(*h) - 1
-	d := (*h)[last]
-	*h = (*h)[:last]
-	return d
+// compare orders differences of one group: by value, the largest first, then by id; lines that cannot be read by their number.
+func compare(a, b *match.Difference) int {
+	if a.Class == match.ClassUnreadable {
+		return a.Books[0].Line - b.Books[0].Line
+	}
+	return cmp.Or(b.Value.Cmp(a.Value), strings.Compare(a.ID, b.ID))
 }
 
 // share returns how many rows each group can show: all, or equal shares if there are too many.
 func (r *shownRows) share() map[*group]int {
+	for _, g := range r.groups {
+		g.keep(r.most)
+	}
 	parts, left := map[*group]int{}, r.most
 	for left > 0 {
 		given := 0
@@ -89,16 +79,9 @@ func (r *shownRows) share() map[*group]int {
 	return parts
 }
 
-// shown returns the n largest rows of a group, the largest first, and the sum of the others.
+// shown returns the n largest rows of a group, the largest first, and the sum of the others. They are those of share.
 func (g *group) shown(n int) (rows []*match.Difference, rest decimal.Decimal) {
-	rows = slices.Clone(g.largest)
-	slices.SortFunc(rows, func(a, b *match.Difference) int {
-		if before(a, b) {
-			return -1
-		}
-		return 1
-	})
-	rows, rest = rows[:min(n, len(rows))], g.sum
+	rows, rest = g.largest[:n], g.sum
 	for _, d := range rows {
 		rest = rest.Sub(d.Value)
 	}
