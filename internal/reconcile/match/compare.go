@@ -211,5 +211,5 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 
 // isTest reports whether a payment, or the payment of a refund, was a test among others that were not.
 func (k *kindMatcher) isTest(p *pair) bool {
-	return k.hasReal && len(p.paid) > 0 && !slices.ContainsFunc(p.paid, func(r books.Row) bool { return !r.Test })
+	return !k.summary.OnlyTests && len(p.paid) > 0 && !slices.ContainsFunc(p.paid, func(r books.Row) bool { return !r.Test })
 }

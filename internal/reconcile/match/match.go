@@ -23,11 +23,11 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	}
 	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testRefunds: map[string]bool{}}
 	m.Known.begin()
-	var err error
-	if m.hasReal, err = b.HasRealPayments(ctx); err != nil {
+	hasReal, err := b.HasRealPayments(ctx)
+	if err != nil {
 		return nil, err
 	}
-	m.summary.OnlyTests = !m.hasReal
+	m.summary.OnlyTests = !hasReal
 	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments, findings: findings{}}
 	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds, findings: findings{}}
 	for _, k := range []*kindMatcher{payments, refunds} {
@@ -71,7 +71,6 @@ type matcher struct {
 	books   *books.Books
 	summary *Summary
 
-	hasReal     bool            // the copy has payments that are no tests: those that are, are apart
 	testRefunds map[string]bool // refunds of test payments, by the gateway's id
 	clocks      clocks          // of payments
 }

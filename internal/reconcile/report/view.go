@@ -34,7 +34,7 @@ type view struct {
 	Now             time.Time // time of the comparison
 	shown           *shownRows
 	days            *daily
-	Title, Range    string
+	Range           string
 	Verdict, Result string // the CSS class, and the headline
 	Sentences       []string
 	Bridges         []bridge
@@ -44,7 +44,6 @@ type view struct {
 	Earlier         earlier
 	Sections        []section
 	Charts          []charts
-	Sign            bool
 	CSV, JSON       attachment
 }
 
@@ -81,7 +80,6 @@ type classRow struct {
 func newView(p *Page, f *Files) *view {
 	v := &view{Page: p, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, shown: f.shown, days: f.days, Ages: match.Ages[:]}
 	v.Range = v.rangeText()
-	v.Title = "Reconciliation, " + v.Range
 	v.verdict()
 	v.bridges()
 	v.facts()
@@ -102,7 +100,6 @@ func (v *view) verdict() {
 	case n == 0 && unchecked == 0:
 		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 		v.Sentences = append(v.Sentences, "No difference was found.")
-		v.Sign = true
 	default:
 		v.Verdict, v.Result = "differs", plural(n, "difference")
 		switch {
