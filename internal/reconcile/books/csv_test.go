@@ -106,16 +106,12 @@ func FuzzCSV(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var reader *lineReader
-		r, err := newCSV(strings.NewReader(text), func(titles []string) error {
-			columns, err := new(ListSource).table().chooseColumns(titles, map[string]string{"transaction_id": "a", "amount": "b"}, "EUR")
-			reader = &lineReader{kind: Payment, columns: columns, currency: "EUR", zone: nil}
-			return err
-		})
+		source := ListSource{Kind: Payment, Currency: "EUR", Zone: timeUTC, Columns: map[string]string{"transaction_id": "a", "amount": "b"}}
+		reader := &lineReader{ListSource: source, listTable: source.table()}
+		r, err := newCSV(strings.NewReader(text), reader.chooseColumns)
 		if err != nil {
 			return
 		}
-		reader.zone = timeUTC
 		last := 0
 		for range len(text) + 1 {
 			line, cells, err := r.next()

@@ -37,7 +37,6 @@ type ListSource struct {
 
 // listTable is the database table of a list, and the flags of the tool that concern it, for messages.
 type listTable struct {
-	kind              Kind
 	name              string
 	flag, columnsFlag string
 	columns           []string // line, one per understood column, and until after at
@@ -46,10 +45,10 @@ type listTable struct {
 
 func (s *ListSource) table() listTable {
 	if s.Kind == Refund {
-		return listTable{Refund, "cardgateway_listed_refunds", "--refund-list", "--refund-columns",
+		return listTable{"cardgateway_listed_refunds", "--refund-list", "--refund-columns",
 			[]string{"line", "refund_id", "amount", "currency", "order_id", "at", "until"}, refundColumns}
 	}
-	return listTable{Payment, "cardgateway_listed_payments", "--list", "--columns",
+	return listTable{"cardgateway_listed_payments", "--list", "--columns",
 		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns}
 }
 
@@ -72,8 +71,8 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 			return nil, err
 		}
 		lists = append(lists, l)
-		if l.reader.zone == nil {
-			if l.reader.zone, err = b.zone(ctx); err != nil {
+		if l.Zone == nil {
+			if l.Zone, err = b.zone(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -124,30 +123,21 @@ type lines interface {
 
 // openList is a list that is being read.
 type openList struct {
-	listTable
+	*lineReader
 	source lines
-	reader *lineReader
 	info   ListInfo
 }
 
 // open opens the list, and finds its columns.
 func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
-	l := &openList{listTable: s.table()}
+	l := &openList{lineReader: &lineReader{ListSource: *s, listTable: s.table(), counts: map[string]int{}}}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", l.flag, err)
 		}
 	}()
-	l.reader = &lineReader{
-		kind: l.kind, columnsFlag: l.columnsFlag, currency: s.Currency, decimalComma: s.DecimalComma, zone: s.Zone, states: s.States,
-		counts: map[string]int{},
-	}
-	if l.reader.layouts, err = timeLayouts(s.Dates); err != nil {
+	if l.layouts, err = timeLayouts(s.Dates); err != nil {
 		return nil, err
-	}
-	choose := func(titles []string) (err error) {
-		l.reader.columns, err = l.chooseColumns(titles, s.Columns, s.Currency)
-		return err
 	}
 	l.info = ListInfo{Name: s.Query, ReadAt: time.Now(), As: ReadAs{Dates: s.Dates}}
 	if s.Zone != nil {
@@ -155,9 +145,9 @@ func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
 	}
 	if s.DSN == "" {
 		l.info.Name = filepath.Base(s.Path)
-		l.source, err = openCSV(s.Path, choose)
+		l.source, err = openCSV(s.Path, l.chooseColumns)
 	} else {
-		l.source, err = openQuery(ctx, s.DSN, s.Query, choose)
+		l.source, err = openQuery(ctx, s.DSN, s.Query, l.chooseColumns)
 	}
 	if refused, ok := errors.AsType[*Refused](err); ok && !strings.HasPrefix(refused.Why, "--") {
 		err = &Refused{fmt.Sprintf("the list %s %s", l.info.Name, refused.Why)}
@@ -168,7 +158,7 @@ func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
 // importLines replaces the list.
 func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error {
 	info := &l.info
-	for _, statement := range []string{`DELETE FROM ` + l.name, `DELETE FROM cardgateway_unreadable WHERE kind = '` + string(l.kind) + `'`} {
+	for _, statement := range []string{`DELETE FROM ` + l.name, `DELETE FROM cardgateway_unreadable WHERE kind = '` + string(l.Kind) + `'`} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
@@ -198,13 +188,13 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		} else if err != nil {
 			return fmt.Errorf("reading the list: %w", err)
 		} else {
-			row, unreadable = l.reader.read(line, cells)
+			row, unreadable = l.read(line, cells)
 		}
 		if unreadable != nil {
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
-			bad = append(bad, record{string(l.kind), int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
+			bad = append(bad, record{string(l.Kind), int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
 		} else {
 			info.Rows++
 			good = append(good, row)
@@ -219,14 +209,14 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	if info.Rows == 0 && first != nil {
 		return &Refused{fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
 	}
-	if info.Rows == 0 && l.kind == Payment { // a merchant without refunds is usual
+	if info.Rows == 0 && l.Kind == Payment { // a merchant without refunds is usual
 		return &Refused{fmt.Sprintf("the list %s has no lines below the column names", info.Name)}
 	}
 	if err := flush(0); err != nil {
 		return err
 	}
 	info.SHA256 = hex.EncodeToString(l.source.sum().Sum(nil))
-	info.As.States = l.reader.words()
+	info.As.States = l.words()
 	as, err := json.Marshal(info.As)
 	if err != nil {
 		return err
@@ -235,6 +225,6 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (kind) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, lines = excluded.lines, unreadable = excluded.unreadable,
 			read_as = excluded.read_as, read_at = excluded.read_at`,
-		string(l.kind), kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
+		string(l.Kind), kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
 	return err
 }

@@ -44,49 +44,36 @@ func plainName(name string) string {
 	}, strings.ToLower(strings.TrimSpace(name)))
 }
 
-// chosen contains the index of each column in a line, or -1 if there is none.
-type chosen struct {
-	columns []listColumn
-	at      []int
-	width   int // number of columns
-}
-
-// index returns the index of a column in columns, or -1.
-func (c *chosen) index(name string) int {
-	return slices.IndexFunc(c.columns, func(column listColumn) bool { return column.name == name })
-}
-
-// chooseColumns finds the columns among the titles of a list. Mapped is ListSource.Columns.
-func (t listTable) chooseColumns(titles []string, mapped map[string]string, currency string) (*chosen, error) {
-	columns := t.understood
-	for _, name := range slices.Sorted(maps.Keys(mapped)) {
-		if !slices.ContainsFunc(columns, func(c listColumn) bool { return c.name == name }) {
-			return nil, &Refused{fmt.Sprintf("%s: there is no column %q to map; there are %s", t.columnsFlag, name, namesOf(columns))}
+// chooseColumns finds the columns among the titles of a list.
+func (l *lineReader) chooseColumns(titles []string) error {
+	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {
+		if !slices.ContainsFunc(l.understood, func(c listColumn) bool { return c.name == name }) {
+			return &Refused{fmt.Sprintf("%s: there is no column %q to map; there are %s", l.columnsFlag, name, namesOf(l.understood))}
 		}
 	}
-	c := &chosen{columns: columns, width: len(titles)}
+	l.at, l.width = nil, len(titles)
 	taken := map[int]bool{}
-	for _, column := range columns {
-		at, err := t.findColumn(titles, column, mapped)
+	for _, column := range l.understood {
+		at, err := l.findColumn(titles, column)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if at < 0 && column.required && !(column.name == "currency" && currency != "") {
-			return nil, &Refused{fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles), t.columnsFlag, column.name)}
+		if at < 0 && column.required && !(column.name == "currency" && l.Currency != "") {
+			return &Refused{fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles), l.columnsFlag, column.name)}
 		}
 		if at >= 0 && taken[at] {
-			return nil, &Refused{fmt.Sprintf("%s: the column %q is used twice", t.columnsFlag, titles[at])}
+			return &Refused{fmt.Sprintf("%s: the column %q is used twice", l.columnsFlag, titles[at])}
 		}
 		taken[at] = true
-		c.at = append(c.at, at)
+		l.at = append(l.at, at)
 	}
-	return c, nil
+	return nil
 }
 
 // findColumn returns the index of a column: the mapped one, or one with one of its names.
-func (t listTable) findColumn(titles []string, column listColumn, mapped map[string]string) (int, error) {
+func (l *lineReader) findColumn(titles []string, column listColumn) (int, error) {
 	wanted := append([]string{plainName(column.name)}, column.also...)
-	title, isMapped := mapped[column.name]
+	title, isMapped := l.Columns[column.name]
 	if isMapped {
 		if title == "" {
 			return -1, nil
@@ -112,7 +99,7 @@ func (t listTable) findColumn(titles []string, column listColumn, mapped map[str
 		}
 	}
 	if isMapped {
-		return -1, &Refused{fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, t.columnsFlag, column.name, quoted(titles))}
+		return -1, &Refused{fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, l.columnsFlag, column.name, quoted(titles))}
 	}
 	return -1, nil
 }

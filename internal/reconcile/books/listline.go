@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
@@ -15,31 +14,29 @@ import (
 
 // lineReader converts the lines of a list to database rows.
 type lineReader struct {
-	kind         Kind
-	columnsFlag  string // of the tool, for messages
-	columns      *chosen
-	currency     string // of all lines, if the list has no column for it
-	decimalComma bool
-	zone         *time.Location // of times without a zone
-	layouts      []timeLayout
-	states       map[string]string // ListSource.States
-	counts       map[string]int    // lines by the word of their state, in lower case
+	ListSource // with a zone
+	listTable
+	at      []int // of each understood column, its index in a line, or -1 if there is none
+	width   int   // number of columns of the list
+	layouts []timeLayout
+	counts  map[string]int // lines by the word of their state, in lower case
 }
 
 // read converts a line. An Unreadable does not quote cells, because they may contain anything.
 func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
-		return nil, &Unreadable{Line: line, ID: l.id(0, cells), Order: l.id(l.columns.index("order"), cells), Column: column, Why: fmt.Sprintf(format, args...)}
+		order := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "order" })
+		return nil, &Unreadable{Line: line, ID: l.id(0, cells), Order: l.id(order, cells), Column: column, Why: fmt.Sprintf(format, args...)}
 	}
-	if len(cells) < l.columns.width || len(cells) > l.columns.width && strings.Join(cells[l.columns.width:], "") != "" {
+	if len(cells) < l.width || len(cells) > l.width && strings.Join(cells[l.width:], "") != "" {
 		return bad("", "has %d cells, but the first line has %d columns; a text or an amount that contains the separator must be in quotation marks",
-			len(cells), l.columns.width)
+			len(cells), l.width)
 	}
-	row := append(make(record, 0, len(l.columns.columns)+2), int64(line)) // the line, and until after at
+	row := append(make(record, 0, len(l.understood)+2), int64(line)) // the line, and until after at
 	word, hasState := "", false
-	for i, column := range l.columns.columns {
+	for i, column := range l.understood {
 		text := ""
-		if at := l.columns.at[i]; at >= 0 {
+		if at := l.at[i]; at >= 0 {
 			text = strings.TrimSpace(cells[at])
 			if column.name == "state" {
 				word, hasState = strings.ToLower(text), true
@@ -68,10 +65,10 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 
 // id returns the text of a column of ids in a line that cannot be parsed, or "" if there is none or it cannot be parsed either.
 func (l *lineReader) id(column int, cells []string) string {
-	if column < 0 || l.columns.at[column] < 0 || l.columns.at[column] >= len(cells) {
+	if l.at[column] < 0 || l.at[column] >= len(cells) {
 		return ""
 	}
-	id, err := l.value(l.columns.columns[column], strings.TrimSpace(cells[l.columns.at[column]]))
+	id, err := l.value(l.understood[column], strings.TrimSpace(cells[l.at[column]]))
 	if err != nil {
 		return ""
 	}
@@ -91,9 +88,9 @@ func (l *lineReader) words() (words []StateWord) {
 func (l *lineReader) value(column listColumn, text string) (any, error) {
 	switch column.name {
 	case "amount":
-		amount, err := parseAmount(text, l.decimalComma)
+		amount, err := parseAmount(text, l.DecimalComma)
 		if err == nil && amount.IsNegative() {
-			if l.kind == Payment {
+			if l.Kind == Payment {
 				return nil, errors.New("is negative; if it is a refund, export it to a list of refunds: --refund-list")
 			}
 			amount = amount.Neg() // many lists write refunds as negative amounts
@@ -103,7 +100,7 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 		if text == "" {
 			return "", nil
 		}
-		total, err := parseAmount(text, l.decimalComma)
+		total, err := parseAmount(text, l.DecimalComma)
 		if err == nil && total.IsNegative() {
 			err = errors.New("is negative")
 		}
@@ -157,7 +154,7 @@ var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
 
 func (l *lineReader) readCurrency(text string) (string, error) {
 	if text == "" {
-		text = l.currency
+		text = l.Currency
 	}
 	text = strings.ToUpper(text)
 	if !currencyPattern.MatchString(text) {
@@ -178,7 +175,7 @@ var stateWords = map[string]string{
 
 func (l *lineReader) readState(text string) (string, error) {
 	word := strings.ToLower(text)
-	if state, ok := l.states[word]; ok {
+	if state, ok := l.States[word]; ok {
 		return state, nil
 	}
 	if state, ok := stateWords[word]; ok {

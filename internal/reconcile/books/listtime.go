@@ -45,7 +45,7 @@ func (l *lineReader) readTime(text string) (timeRange, error) {
 		return timeRange{}, nil
 	}
 	for _, way := range l.layouts {
-		if at, err := time.ParseInLocation(way.layout, text, l.zone); err == nil && at.Year() > 0 {
+		if at, err := time.ParseInLocation(way.layout, text, l.Zone); err == nil && at.Year() > 0 {
 			return way.means(at), nil
 		}
 	}

@@ -50,7 +50,7 @@ func TestReadTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := (&lineReader{zone: zone, layouts: layouts}).readTime(test.text)
+			got, err := (&lineReader{ListSource: ListSource{Zone: zone}, layouts: layouts}).readTime(test.text)
 			if test.start == "refused" {
 				if err == nil || !strings.Contains(err.Error(), "--dates") {
 					t.Errorf("got %v, %v, want an error that names --dates", got, err)
