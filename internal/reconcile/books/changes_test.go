@@ -26,14 +26,11 @@ func (b *Books) changesOf(ctx context.Context, id string) iter.Seq2[change, erro
 }
 
 func (b *Books) readChanges(ctx context.Context, where string, arg any) iter.Seq2[change, error] {
-	copied, _, err := b.readCopy(ctx)
-	if err != nil {
-		return failed[change](b.inWords(err))
-	}
-	return stream(ctx, b, func(scan func(...any) error) (c change, err error) {
-		var seen int64
-		err = scan(&c.Kind, &c.ID, &c.What, &c.Old, &c.New, &seen)
-		c.Seen = fromMicro(seen, copied.zone)
-		return c, err
-	}, `SELECT kind, id, what, old, new, seen FROM cardgateway_changes WHERE `+where+` ORDER BY seen, kind, id, what`, arg)
+	return comparedRows(ctx, b, `SELECT kind, id, what, old, new, seen FROM cardgateway_changes WHERE `+where+` ORDER BY seen, kind, id, what`,
+		[]any{arg}, func(scan func(...any) error, zone *time.Location) (c change, err error) {
+			var seen int64
+			err = scan(&c.Kind, &c.ID, &c.What, &c.Old, &c.New, &seen)
+			c.Seen = fromMicro(seen, zone)
+			return c, err
+		})
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // listColumn is a column that this program uses.
@@ -120,10 +122,7 @@ func quoted(titles []string) string {
 			all = append(all, "…")
 			break
 		}
-		if len(title) > 40 {
-			title = strings.ToValidUTF8(title[:40], "") + "…"
-		}
-		all = append(all, fmt.Sprintf("%q", title))
+		all = append(all, fmt.Sprintf("%q", terminal.Cut(title, 40)))
 	}
 	return strings.Join(all, ", ")
 }

@@ -32,23 +32,19 @@ func stream[T any](ctx context.Context, b *Books, read func(scan func(...any) er
 	}
 }
 
-// failed returns a stream that contains only an error.
-func failed[T any](err error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
-		yield(none, err)
-	}
-}
-
 // comparedRows is stream for a query of the rows that are compared, with times in the gateway's zone.
 func comparedRows[T any](
 	ctx context.Context, b *Books, query string, args []any, read func(scan func(...any) error, zone *time.Location) (T, error),
 ) iter.Seq2[T, error] {
-	zone, err := b.zone(ctx)
-	if err != nil {
-		return failed[T](err)
+	return func(yield func(T, error) bool) {
+		zone, err := b.zone(ctx)
+		if err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		stream(ctx, b, func(scan func(...any) error) (T, error) { return read(scan, zone) }, b.compared(query), args...)(yield)
 	}
-	return stream(ctx, b, func(scan func(...any) error) (T, error) { return read(scan, zone) }, b.compared(query), args...)
 }
 
 // zone returns the gateway's zone, or UTC in new books.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // The kinds of rows, as stored in the database.
@@ -90,7 +91,7 @@ func kept(text string) string {
 	text = strings.ReplaceAll(text, "\x00", "\uFFFD")
 	if len(text) > longestText {
 		sum := sha256.Sum256([]byte(text))
-		text = strings.ToValidUTF8(text[:longestText-80], "") + "… " + hex.EncodeToString(sum[:])
+		text = terminal.Cut(text, longestText-80) + " " + hex.EncodeToString(sum[:])
 	}
 	return text
 }

@@ -41,11 +41,7 @@ func (u Use) isSame(other Use) bool {
 	if !strings.EqualFold(name, otherName) {
 		return false
 	}
-	return Use{Path: filepath.Clean(dir)}.isSameDirectory(Use{Path: filepath.Clean(otherDir)})
-}
-
-func (u Use) isSameDirectory(other Use) bool {
-	a, b := u.stat(), other.stat()
+	a, b = Use{Path: filepath.Clean(dir)}.stat(), Use{Path: filepath.Clean(otherDir)}.stat()
 	return a != nil && b != nil && os.SameFile(a, b)
 }
 
