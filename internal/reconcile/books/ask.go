@@ -33,11 +33,11 @@ func askAgain[T any](ctx context.Context, s *syncer, r rows[T], at position, bef
 	return s.change(ctx, func(tx *sql.Tx) error { return savePosition(ctx, tx, r.table.kind, at) })
 }
 
-// timeRange is a range in whole seconds, without its end.
+// timeRange is a range of time.
 type timeRange struct{ start, end time.Time }
 
-// openRanges returns ranges that cover the open rows in [from, to). Two rows share a range if at most one page of rows is
-// expected between them, because a separate range would need another request anyway.
+// openRanges returns ranges in whole seconds, without their ends, that cover the open rows in [from, to). Two rows share a range if at
+// most one page of rows is expected between them, because a separate range would need another request anyway.
 func (b *Books) openRanges(ctx context.Context, t *table, from, to time.Time) (all []timeRange, err error) {
 	var n, first, last int64
 	err = b.db.QueryRowContext(ctx, t.sql(`SELECT COUNT(*), COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM $rows WHERE at > 0`)).Scan(&n, &first, &last)

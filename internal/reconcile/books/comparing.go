@@ -205,8 +205,8 @@ func (b *Books) Neighbours(ctx context.Context, from, to time.Time) (before, aft
 	return fromMicro(last, zone), fromMicro(first, zone), b.inWords(err)
 }
 
-// HasRealPayments reports whether the copy has a payment that is not a test.
-func (b *Books) HasRealPayments(ctx context.Context) (has bool, err error) {
-	err = b.db.QueryRowContext(ctx, b.compared(`SELECT EXISTS (SELECT 1 FROM cardgateway_orders WHERE test = 0)`)).Scan(&has)
-	return has, b.inWords(err)
+// OnlyTests reports whether every payment of the copy is a test, also if there is none.
+func (b *Books) OnlyTests(ctx context.Context) (only bool, err error) {
+	err = b.db.QueryRowContext(ctx, b.compared(`SELECT NOT EXISTS (SELECT 1 FROM cardgateway_orders WHERE test = 0)`)).Scan(&only)
+	return only, b.inWords(err)
 }

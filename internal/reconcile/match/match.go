@@ -23,11 +23,10 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	}
 	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testRefunds: map[string]bool{}}
 	m.Known.begin()
-	hasReal, err := b.HasRealPayments(ctx)
-	if err != nil {
+	var err error
+	if m.summary.OnlyTests, err = b.OnlyTests(ctx); err != nil {
 		return nil, err
 	}
-	m.summary.OnlyTests = !hasReal
 	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments, findings: findings{}}
 	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds, findings: findings{}}
 	for _, k := range []*kindMatcher{payments, refunds} {
