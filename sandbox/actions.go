@@ -8,7 +8,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
 )
 
 // Settle ends a payment that is at 102, for example one with a Pending card, and sends its notification: with 100 if
@@ -133,29 +132,6 @@ func (l *ledger) act(o *order, a console.Action) (*order, error) {
 		default:
 			l.finish(o, false, "Cancelled by the cardholder")
 		}
-	}
-	return o, nil
-}
-
-// payment returns the payment with that id: a uniqueId, a transactionId, or the URL or the path of the page on which it
-// waits.
-func (l *ledger) payment(id string) (*order, error) {
-	if o := l.find(id); o != nil {
-		return o, nil
-	}
-	if all := l.byTransaction[id]; len(all) > 0 {
-		return all[len(all)-1], nil
-	}
-	if all := l.seeded.OrdersOf(generated.IDs{TransactionID: id}); len(all) > 0 {
-		o := seededOrder(all[len(all)-1])
-		return &o, nil
-	}
-	o := l.pages[id[strings.LastIndex(id, "/")+1:]]
-	switch {
-	case o == nil:
-		return nil, console.NotFound("payment", id)
-	case !strings.HasSuffix(id, o.pagePath()):
-		return nil, console.Conflict(fmt.Sprintf("the payment is not waiting on that page, its code is %d", o.code), "")
 	}
 	return o, nil
 }

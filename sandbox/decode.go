@@ -432,25 +432,4 @@ func isDecimal(s string) bool {
 
 func isEmptyText(v json.RawMessage) bool { return string(v) == `""` }
 
-// payment is what the gateway stores of the body of a payment request.
-type payment struct {
-	transactionID, orderID       string
-	appID                        string // digits
-	amount, currency             string // amount exactly as received
-	method                       string
-	callbackURL, notificationURL string
-	secure                       bool
-	billing                      address
-	card                         card
-	products                     []product
-}
-
-// product is one line of the order summary on the hosted page.
-type product struct{ Name, Quantity, Price, Currency string }
-
-// address has the members that a result repeats.
-type address struct {
-	firstName, lastName, country, email, city, address, phone, zipCode string
-}
-
 func absent(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }

@@ -1,6 +1,12 @@
 package sandbox
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // A Fault disturbs some requests. The first group of fields selects the requests, the second says what happens to them. Two
 // things are independent: whether the operation is carried out (Commit), and what response the caller gets (Reply, Code and
@@ -42,6 +48,35 @@ type Fault struct {
 	RetryAfter string `json:"retryAfter"`
 	// Location is the target of ReplyRedirect. Empty means the request's own URL.
 	Location string `json:"location"`
+}
+
+// check returns an error if no request could match the fault, or its status cannot be sent.
+func (f *Fault) check() error {
+	switch {
+	case !f.Operation.known():
+		return fmt.Errorf("there is no operation %.40q; known are %s", f.Operation, strings.Join(operationNames(), ", "))
+	case f.Status != 0 && (f.Status < 200 || f.Status > 999): // net/http writes no others
+		return errors.New("status is not an HTTP status from 200 to 999")
+	}
+	return nil
+}
+
+// describe returns a short description of the fault, for the log.
+func (f *Fault) describe() string {
+	words := []string{map[Commit]string{CommitNow: "carried out", CommitNever: "not carried out", CommitLate: "carried out late"}[f.Commit]}
+	if f.Before > 0 || f.After > 0 {
+		words = append(words, "delayed")
+	}
+	if f.Reply != ReplyAsIs {
+		words = append(words, "reply "+f.Reply.String())
+	}
+	if f.Code != 0 {
+		words = append(words, "code "+strconv.Itoa(f.Code))
+	}
+	if f.Status != 0 {
+		words = append(words, "HTTP "+strconv.Itoa(f.Status))
+	}
+	return strings.Join(words, ", ")
 }
 
 // Commit says whether, and when, a disturbed operation is carried out.

@@ -3,12 +3,9 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
@@ -26,17 +23,6 @@ func (g *Gateway) Inject(f Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.faults.add(f)
-}
-
-// check returns an error if no request could match the fault, or its status cannot be sent.
-func (f *Fault) check() error {
-	switch {
-	case !f.Operation.known():
-		return fmt.Errorf("there is no operation %.40q; known are %s", f.Operation, strings.Join(operationNames(), ", "))
-	case f.Status != 0 && (f.Status < 200 || f.Status > 999): // net/http writes no others
-		return errors.New("status is not an HTTP status from 200 to 999")
-	}
-	return nil
 }
 
 // ClearFaults removes every fault.
@@ -103,22 +89,22 @@ func (fs *faults) remove(number string) int {
 	return before - len(fs.list)
 }
 
-// describe returns a short description of the fault, for the log.
-func (f *Fault) describe() string {
-	words := []string{map[Commit]string{CommitNow: "carried out", CommitNever: "not carried out", CommitLate: "carried out late"}[f.Commit]}
-	if f.Before > 0 || f.After > 0 {
-		words = append(words, "delayed")
+// serveFault carries out a call as the fault says, or does not, and changes the response.
+func (g *Gateway) serveFault(f *Fault, c *call) reply {
+	if !g.pause(f.Before) {
+		return refusalWithStatus(http.StatusServiceUnavailable, codes.SystemError, "the gateway is closed")
 	}
-	if f.Reply != ReplyAsIs {
-		words = append(words, "reply "+f.Reply.String())
+	var answer reply
+	switch f.Commit {
+	case CommitNow:
+		answer = g.execute(c)
+	case CommitLate:
+		g.mu.Lock()
+		g.later(f.Late, func() { g.execute(c) })
+		g.mu.Unlock()
 	}
-	if f.Code != 0 {
-		words = append(words, "code "+strconv.Itoa(f.Code))
-	}
-	if f.Status != 0 {
-		words = append(words, "HTTP "+strconv.Itoa(f.Status))
-	}
-	return strings.Join(words, ", ")
+	g.pause(f.After)
+	return applyFault(f, answer, c)
 }
 
 // applyFault changes the response of an operation, which is empty if the operation was not carried out, as the fault says.

@@ -3,9 +3,9 @@ package sandbox
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
@@ -61,122 +61,6 @@ func (l *ledger) reset() {
 	}
 }
 
-// order is one transaction.
-type order struct {
-	payment
-	op       Operation
-	uniqueID string
-	created  time.Time
-	code     int
-	text     string // transactionMessage
-	is3d     bool
-	stage    stage
-	page     string          // id of its hosted page, if it has one
-	canRetry bool            // declined on a hosted page, and the cardholder may try another card
-	token    string          // created by a completed token order
-	events   []console.Event // for the dashboard
-	seeded   bool            // computed, and not stored: it never changes
-	renewal  bool            // a later charge of a subscription
-}
-
-func (o *order) record(text string) {
-	o.events = append(o.events, console.Event{At: time.Now(), Text: text})
-}
-
-// stage is what a transaction is waiting for.
-type stage int
-
-const (
-	stageFinal      stage = iota
-	stageCard             // the cardholder has to enter a card
-	stage3D               // the cardholder has to authenticate
-	stageProcessing       // at 102
-)
-
-// awaits reports whether the cardholder is awaited on the page of that stage.
-func (o *order) awaits(s stage) bool { return o.stage == s || s == stageCard && o.canRetry }
-
-// kind is the transactionType of results and notifications.
-func (o *order) kind() string {
-	if o.op == OpCreateTokenOrder || o.op == OpTokenPayment {
-		return "Tokenization"
-	}
-	return "Sale"
-}
-
-// shownMethod is the payment method of a result: CreditCard once a card is known, otherwise the requested one.
-func (o *order) shownMethod() string {
-	switch {
-	case o.card.masked != "":
-		return "CreditCard"
-	case o.method != "":
-		return o.method
-	}
-	return "Default"
-}
-
-// Paths of the hosted pages. The element after them is the unguessable id of the page.
-const (
-	cardPagePath   = "/hosted/card/"
-	threeDPagePath = "/hosted/3d/"
-)
-
-func (o *order) pagePath() string {
-	if o.stage == stage3D {
-		return threeDPagePath + o.page
-	}
-	return cardPagePath + o.page
-}
-
-// next returns the URL to which the cardholder is sent next.
-func (o *order) next() string {
-	if o.stage == stage3D || o.canRetry {
-		return o.pagePath()
-	}
-	return o.callbackURL
-}
-
-// movedMoney reports whether the order has charged its card. Creating a token moves no money.
-func (o *order) movedMoney() bool { return o.code == codes.Success && o.op != OpCreateTokenOrder }
-
-// isRenewable reports whether the order is an approved charge of a subscription.
-func (o *order) isRenewable() bool {
-	return o.movedMoney() && (o.op == OpCreateSubscription || o.op == OpCreateCheckoutSubscription)
-}
-
-// seededOrder returns a generated order as one of the gateway.
-func seededOrder(g generated.Order) order {
-	return order{
-		seeded: true, op: OpCreateCheckout, uniqueID: g.UniqueID, created: g.At, code: g.Code, text: g.Text,
-		payment: payment{
-			transactionID: g.TransactionID, orderID: g.OrderID, appID: g.AppID, amount: g.Amount, currency: g.Currency,
-			card: card{masked: "430000******0000"},
-			billing: address{
-				firstName: "Ada", lastName: "Example", country: "US", email: "ada@shop.example",
-				city: "Springfield", address: "1 Sample Street", phone: "15550100", zipCode: "01101",
-			},
-		},
-	}
-}
-
-// refund is one refund record.
-type refund struct {
-	refundUniqueID, uniqueID, transactionID string
-	merchantRefundID, amount, currency      string
-	remark                                  string
-	code                                    int       // 110, 111 or 112
-	requested, completed                    time.Time // completed is zero at 110
-	seeded                                  bool      // computed, and not stored: it never changes
-}
-
-func seededRefund(g generated.Refund) *refund {
-	return &refund{
-		seeded: true, refundUniqueID: g.RefundUniqueID, uniqueID: g.UniqueID, transactionID: g.TransactionID,
-		merchantRefundID: g.RefundTransactionID, amount: g.Amount, currency: g.Currency,
-		code: g.Code, requested: g.Requested, completed: g.Completed,
-	}
-}
-
 // Prefixes of the ids of stored rows. Those of generated ones begin with 16 and 17.
 const (
 	prefixOrder   = "18"
@@ -225,45 +109,89 @@ func (l *ledger) find(uniqueID string) *order {
 	return nil
 }
 
+// payment returns the payment with that id: a uniqueId, a transactionId, or the URL or the path of the page on which it
+// waits.
+func (l *ledger) payment(id string) (*order, error) {
+	if o := l.find(id); o != nil {
+		return o, nil
+	}
+	if all := l.byTransaction[id]; len(all) > 0 {
+		return all[len(all)-1], nil
+	}
+	if all := l.seeded.OrdersOf(generated.IDs{TransactionID: id}); len(all) > 0 {
+		o := seededOrder(all[len(all)-1])
+		return &o, nil
+	}
+	o := l.pages[id[strings.LastIndex(id, "/")+1:]]
+	switch {
+	case o == nil:
+		return nil, console.NotFound("payment", id)
+	case !strings.HasSuffix(id, o.pagePath()):
+		return nil, console.Conflict(fmt.Sprintf("the payment is not waiting on that page, its code is %d", o.code), "")
+	}
+	return o, nil
+}
+
+// ordersOf returns the orders that have all the ids, of which there is at least one; the stored ones come first.
+func (l *ledger) ordersOf(ids generated.IDs) []*order {
+	return slices.DeleteFunc(l.candidates(ids), func(o *order) bool {
+		return ids.UniqueID != "" && ids.UniqueID != o.uniqueID ||
+			ids.TransactionID != "" && ids.TransactionID != o.transactionID ||
+			ids.OrderID != "" && ids.OrderID != o.orderID
+	})
+}
+
+// candidates returns a new slice of the orders that have one of the ids.
+func (l *ledger) candidates(ids generated.IDs) []*order {
+	var found []*order
+	switch {
+	case ids.UniqueID != "":
+		if o := l.find(ids.UniqueID); o != nil {
+			found = append(found, o)
+		}
+		return found
+	case ids.TransactionID != "":
+		found = append(found, l.byTransaction[ids.TransactionID]...)
+	default:
+		found = append(found, l.byOrder[ids.OrderID]...)
+	}
+	for _, g := range l.seeded.OrdersOf(ids) {
+		o := seededOrder(g)
+		found = append(found, &o)
+	}
+	return found
+}
+
+// refund returns the refund with that refundUniqueId, or the newest with that refundTransactionId.
+func (l *ledger) refund(id string) (*refund, error) {
+	for _, ids := range []generated.IDs{{RefundUniqueID: id}, {RefundTransactionID: id}} {
+		if found := l.refundsOf(ids); len(found) > 0 && id != "" {
+			return found[len(found)-1], nil
+		}
+	}
+	return nil, console.NotFound("refund", id)
+}
+
+// refundsOf returns the refunds that have all the ids, of which there is at least one; the stored ones come first, by time.
+func (l *ledger) refundsOf(ids generated.IDs) []*refund {
+	var found []*refund
+	for _, r := range l.refunds {
+		if r.has(ids) {
+			found = append(found, r)
+		}
+	}
+	for _, g := range l.seeded.RefundsOf(ids) {
+		if r := seededRefund(g); r.has(ids) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
 // left returns how much of an order can still be refunded, in thousandths.
 func (l *ledger) left(o *order) int64 { return money.Thousandths(o.amount) - l.refundedOf(o.uniqueID) }
 
 // refundedOf returns how much of an order is refunded, or will be, in thousandths.
 func (l *ledger) refundedOf(uniqueID string) int64 {
 	return l.contents.refunded[uniqueID] + l.seeded.Refunded(uniqueID)
-}
-
-// due is a transaction or a refund in processing that settles by itself.
-type due struct {
-	at     time.Time
-	order  *order  // or
-	refund *refund // the other one is nil
-}
-
-// settleLater keeps d in processing for the given time. Zero means until the next call of settleDue.
-func (l *ledger) settleLater(d due, after time.Duration) {
-	d.at = time.Now().Add(after)
-	at := len(l.due)
-	for at > 0 && l.due[at-1].at.After(d.at) {
-		at--
-	}
-	l.due = slices.Insert(l.due, at, d)
-	if after > 0 {
-		l.settleAfter(after)
-	}
-}
-
-// settleDue settles everything that is due.
-func (l *ledger) settleDue() {
-	for len(l.due) > 0 && !l.due[0].at.After(time.Now()) {
-		d := l.due[0]
-		l.due[0] = due{} // releases the order
-		l.due = l.due[1:]
-		switch {
-		case d.refund != nil:
-			l.completeRefund(d.refund, true)
-		case d.order.stage == stageProcessing:
-			l.settle(d.order, d.order.card.outcome != Declined)
-		}
-	}
 }

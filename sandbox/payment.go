@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"crypto/rand"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,6 +173,41 @@ func (l *ledger) mayRetry(o *order) bool { return l.opts.Cards.HostedRetry && !o
 
 // isDirect reports whether the request itself makes the payment; with the others, the cardholder enters a card on the hosted page.
 func (o Operation) isDirect() bool { return o == OpCreateSubscription || o == OpTokenPayment }
+
+// due is a transaction or a refund in processing that settles by itself.
+type due struct {
+	at     time.Time
+	order  *order  // or
+	refund *refund // the other one is nil
+}
+
+// settleLater keeps d in processing for the given time. Zero means until the next call of settleDue.
+func (l *ledger) settleLater(d due, after time.Duration) {
+	d.at = time.Now().Add(after)
+	at := len(l.due)
+	for at > 0 && l.due[at-1].at.After(d.at) {
+		at--
+	}
+	l.due = slices.Insert(l.due, at, d)
+	if after > 0 {
+		l.settleAfter(after)
+	}
+}
+
+// settleDue settles everything that is due.
+func (l *ledger) settleDue() {
+	for len(l.due) > 0 && !l.due[0].at.After(time.Now()) {
+		d := l.due[0]
+		l.due[0] = due{} // releases the order
+		l.due = l.due[1:]
+		switch {
+		case d.refund != nil:
+			l.completeRefund(d.refund, true)
+		case d.order.stage == stageProcessing:
+			l.settle(d.order, d.order.card.outcome != Declined)
+		}
+	}
+}
 
 // settle ends a transaction in processing.
 func (l *ledger) settle(o *order, approved bool) {

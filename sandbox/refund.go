@@ -6,11 +6,36 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
+
+// refund is one refund record.
+type refund struct {
+	refundUniqueID, uniqueID, transactionID string
+	merchantRefundID, amount, currency      string
+	remark                                  string
+	code                                    int       // 110, 111 or 112
+	requested, completed                    time.Time // completed is zero at 110
+	seeded                                  bool      // computed, and not stored: it never changes
+}
+
+func seededRefund(g generated.Refund) *refund {
+	return &refund{
+		seeded: true, refundUniqueID: g.RefundUniqueID, uniqueID: g.UniqueID, transactionID: g.TransactionID,
+		merchantRefundID: g.RefundTransactionID, amount: g.Amount, currency: g.Currency,
+		code: g.Code, requested: g.Requested, completed: g.Completed,
+	}
+}
+
+// has reports whether the refund has all the ids.
+func (r *refund) has(ids generated.IDs) bool {
+	return (ids.UniqueID == "" || ids.UniqueID == r.uniqueID) &&
+		(ids.TransactionID == "" || ids.TransactionID == r.transactionID) &&
+		(ids.RefundTransactionID == "" || ids.RefundTransactionID == r.merchantRefundID) &&
+		(ids.RefundUniqueID == "" || ids.RefundUniqueID == r.refundUniqueID)
+}
 
 // refundRequest is the request of a merchant. An empty amount means all that has not been refunded.
 type refundRequest struct{ uniqueID, amount, merchantRefundID, remark string }
@@ -33,17 +58,6 @@ func (l *ledger) createRefund(c *call) reply {
 	message := codes.Message(codes.RefundRequested)
 	o := appendRefund(newResponse(codes.RefundRequested, message), "refundTransactionId", r, l.opts.Location)
 	return jsonReply(codes.RefundRequested, message, o.Number("timestamp", time.Now().UnixMilli()))
-}
-
-// appendRefund writes what responses and rows say of a refund; they differ in the name of the merchant's id.
-func appendRefund(o jsonobject.Object, name string, r *refund, zone *time.Location) jsonobject.Object {
-	o = o.Text(name, r.merchantRefundID).Text("uniqueId", r.uniqueID)
-	o = o.Text("refundUniqueId", r.refundUniqueID).Text("refundCurrency", r.currency).Text("refundAmount", r.amount)
-	o = o.WallTime("refundRequestAt", r.requested, zone)
-	if r.completed.IsZero() {
-		return o
-	}
-	return o.WallTime("refundAt", r.completed, zone)
 }
 
 // giveBack carries out a refund, or returns the refund that an earlier identical request made.
@@ -123,36 +137,23 @@ func (l *ledger) completeRefund(r *refund, approved bool) {
 	}
 }
 
-// refund returns the refund with that refundUniqueId, or the newest with that refundTransactionId.
-func (l *ledger) refund(id string) (*refund, error) {
-	for _, ids := range []generated.IDs{{RefundUniqueID: id}, {RefundTransactionID: id}} {
-		if found := l.refundsOf(ids); len(found) > 0 && id != "" {
-			return found[len(found)-1], nil
-		}
+// appendRefundRow writes a refund record as the interface shows it.
+func (f resultFormat) appendRefundRow(b jsonobject.Object, r *refund) jsonobject.Object {
+	name := "merchantRefundId"
+	if f.opts.Responses.RefundTransactionIDInRows {
+		name = "refundTransactionId"
 	}
-	return nil, console.NotFound("refund", id)
+	b = b.Number("code", int64(r.code)).Text("message", codes.Message(r.code)).Number("timestamp", time.Now().UnixMilli())
+	return appendRefund(b, name, r, f.opts.Location)
 }
 
-// refundsOf returns the refunds that have all the ids, of which there is at least one; the stored ones come first, by time.
-func (l *ledger) refundsOf(ids generated.IDs) []*refund {
-	var found []*refund
-	for _, r := range l.refunds {
-		if r.has(ids) {
-			found = append(found, r)
-		}
+// appendRefund writes what responses and rows say of a refund; they differ in the name of the merchant's id.
+func appendRefund(o jsonobject.Object, name string, r *refund, zone *time.Location) jsonobject.Object {
+	o = o.Text(name, r.merchantRefundID).Text("uniqueId", r.uniqueID)
+	o = o.Text("refundUniqueId", r.refundUniqueID).Text("refundCurrency", r.currency).Text("refundAmount", r.amount)
+	o = o.WallTime("refundRequestAt", r.requested, zone)
+	if r.completed.IsZero() {
+		return o
 	}
-	for _, g := range l.seeded.RefundsOf(ids) {
-		if r := seededRefund(g); r.has(ids) {
-			found = append(found, r)
-		}
-	}
-	return found
-}
-
-// has reports whether the refund has all the ids.
-func (r *refund) has(ids generated.IDs) bool {
-	return (ids.UniqueID == "" || ids.UniqueID == r.uniqueID) &&
-		(ids.TransactionID == "" || ids.TransactionID == r.transactionID) &&
-		(ids.RefundTransactionID == "" || ids.RefundTransactionID == r.merchantRefundID) &&
-		(ids.RefundUniqueID == "" || ids.RefundUniqueID == r.refundUniqueID)
+	return o.WallTime("refundAt", r.completed, zone)
 }

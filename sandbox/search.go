@@ -1,11 +1,8 @@
 package sandbox
 
 import (
-	"cmp"
-	"fmt"
-	"math"
 	"net/http"
-	"net/url"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +13,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/hash"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
 // searches carries out the queries. Gateway.mu guards it.
@@ -71,6 +66,82 @@ func (s *searches) page(c *call, q query, found []series) reply {
 	l := s.list(found, q.from, q.to, now)
 	refs := s.misbehave(c, q, l, s.rows(q, l, q.page))
 	return envelope(q, l.Total(), refs, s.opts.format(c.base), now)
+}
+
+// list returns the rows that a query finds at now.
+func (s *searches) list(all []series, from, to int64, now time.Time) *listing.Listing[series] {
+	l := listing.New[series](from, to)
+	for _, rows := range all {
+		settled, late := s.visible(rows, now)
+		l.Add(rows, 0, settled, s.opts.Location)
+		if late.Len() > 0 {
+			l.Add(late, 0, late.Len(), s.opts.Location)
+		}
+	}
+	return l
+}
+
+// visible returns which rows a query finds at now: those before index settled, which are older than the longest lag, and
+// those in late, whose own lag is over.
+func (s *searches) visible(rows series, now time.Time) (settled int, late some) {
+	upTo := func(t time.Time) int {
+		return sort.Search(rows.Len(), func(i int) bool { return rows.At(i).Unix() > t.Unix() })
+	}
+	settled = upTo(now)
+	late.series = rows
+	if s.Lag <= 0 {
+		return settled, late
+	}
+	end := settled
+	settled = upTo(now.Add(-s.Lag).Add(-time.Second))
+	for i := settled; i < end; i++ {
+		if s.lagOf(rows.UniqueID(i)) <= now.Sub(rows.At(i)) {
+			late.rows = append(late.rows, i)
+		}
+	}
+	return settled, late
+}
+
+// lagOf is how long a row stays hidden.
+func (s *searches) lagOf(uniqueID string) time.Duration {
+	if s.Lag <= 0 {
+		return 0
+	}
+	h := hash.Of(s.opts.Seed, hash.Text(uniqueID), 6)
+	if s.LagOneIn > 1 && h%uint64(s.LagOneIn) != 0 {
+		return 0
+	}
+	return time.Duration(hash.Of(h, 0, 0) % uint64(s.Lag+1))
+}
+
+// rows returns one page of the listing.
+func (s *searches) rows(q query, l *listing.Listing[series], page int) []rowRef {
+	if page > l.Total()/q.pageSize+1 { // also prevents an overflow of the product on 32 bits
+		return nil
+	}
+	start := (page - 1) * q.pageSize
+	return l.Page(start, start+q.pageSize, s.OldestFirst, s.tie)
+}
+
+// tie returns which of the n rows of one second is at position p: always the same, or with UnstableTies a different one in
+// each request. The permutation p -> (step*p + start) mod n needs no memory.
+func (s *searches) tie(wall int64, n, p int) int {
+	if !s.UnstableTies || n < 2 {
+		return p
+	}
+	h := hash.Of(s.opts.Seed, uint64(s.count), uint64(wall))
+	step := 1 + int(h%uint64(n))
+	for gcd(step, n) != 1 {
+		step++
+	}
+	return int((uint64(step)*uint64(p) + h>>32) % uint64(n))
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // envelope writes a page.
@@ -169,99 +240,4 @@ func (s *searches) arriving(q query) *order {
 		o.created = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, s.opts.Location)
 	}
 	return &o
-}
-
-// query is a valid batch query.
-type query struct {
-	generated.IDs
-
-	from, to       int64 // wall-clock seconds as if they were UTC, both inclusive
-	page, pageSize int
-	pageText       string // currPage as received, which may be larger than any integer
-}
-
-const day = 24 * 60 * 60 // seconds
-
-// parseQuery reads the parameters of a batch query, and returns all problems.
-func parseQuery(op Operation, values url.Values, s Search, maxPageSize int) (query, []string) {
-	p := params.Of(values)
-	q := query{IDs: generated.IDs{UniqueID: p.Text("uniqueId", 128), TransactionID: p.Text("transactionId", 128)}}
-	if op == OpSearchOrders {
-		q.OrderID = p.Text("orderId", 128)
-	} else {
-		q.RefundTransactionID, q.RefundUniqueID = p.Text("refundTransactionId", 128), p.Text("refundUniqueId", 128)
-	}
-	start, _ := wallTime(p, "startDate")
-	end, dateOnly := wallTime(p, "endingDate")
-	q.page = positive(p, "currPage", 20, 1)
-	q.pageText = cmp.Or(strings.TrimLeft(values.Get("currPage"), "0"), "1")
-	q.pageSize = positive(p, "pageSize", 3, defaultPageSize)
-	if s.RefuseLargePages && q.pageSize > maxPageSize {
-		p.Problem("pageSize", fmt.Sprintf("more than %d", maxPageSize))
-	}
-	q.pageSize = min(q.pageSize, maxPageSize)
-	if problems := p.Problems(); len(problems) > 0 {
-		return q, problems
-	}
-	switch {
-	case end.Before(start):
-		p.Problem("endingDate", "before startDate")
-	case s.WideRangeWithID && !q.None():
-	case end.After(oneMonthAfter(start)), s.MaxRange > 0 && end.Sub(start) > s.MaxRange:
-		p.Problem("endingDate", "the range exceeds one month")
-	}
-	if dateOnly && s.EndDateWholeDay {
-		end = end.Add((day - 1) * time.Second)
-	}
-	q.from, q.to = start.Unix(), end.Unix()
-	if s.StartExclusive {
-		q.from++
-	}
-	if s.EndExclusive {
-		q.to--
-	}
-	return q, p.Problems()
-}
-
-// oneMonthAfter returns the same day of the next month, or the last day of that month if it has no such day.
-func oneMonthAfter(t time.Time) time.Time {
-	next := t.AddDate(0, 1, 0)
-	if next.Day() != t.Day() {
-		next = next.AddDate(0, 0, -next.Day())
-	}
-	return next
-}
-
-// wallTime reads a date, or a date and time, as if it were UTC.
-func wallTime(p *params.Reader, name string) (_ time.Time, dateOnly bool) {
-	s := p.Text(name, 32)
-	if s == "" {
-		p.Problem(name, "missing")
-		return time.Time{}, false
-	}
-	if t, err := time.Parse(time.DateOnly, s); err == nil {
-		return t, true
-	}
-	t, err := time.Parse(time.DateTime, s)
-	if err != nil || len(s) != len(time.DateTime) { // Parse accepts fractions of a second that are not in the layout
-		p.Problem(name, "not YYYY-MM-DD or YYYY-MM-DD HH:MM:SS")
-	}
-	return t, false
-}
-
-// positive reads a positive number with a limited number of digits. Numbers too large for an int are reduced to the largest.
-func positive(p *params.Reader, name string, digits, missing int) int {
-	s := p.Text(name, digits)
-	if s == "" {
-		return missing
-	}
-	if !money.IsDigits(s) || strings.Trim(s, "0") == "" {
-		p.Problem(name, "not a number above zero")
-		return missing
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return math.MaxInt32
-	}
-	return min(n, math.MaxInt32)
 }

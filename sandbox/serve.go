@@ -120,24 +120,6 @@ func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
 	return g.serveFault(f, c)
 }
 
-// serveFault carries out a call as the fault says, or does not, and changes the response.
-func (g *Gateway) serveFault(f *Fault, c *call) reply {
-	if !g.pause(f.Before) {
-		return refusalWithStatus(http.StatusServiceUnavailable, codes.SystemError, "the gateway is closed")
-	}
-	var answer reply
-	switch f.Commit {
-	case CommitNow:
-		answer = g.execute(c)
-	case CommitLate:
-		g.mu.Lock()
-		g.later(f.Late, func() { g.execute(c) })
-		g.mu.Unlock()
-	}
-	g.pause(f.After)
-	return applyFault(f, answer, c)
-}
-
 // execute carries out a call.
 func (g *Gateway) execute(c *call) reply {
 	g.lockSettled()
