@@ -157,25 +157,24 @@ func applyFault(f *Fault, answer reply, c *call) reply {
 func foreign(c *call) reply {
 	now := time.Now()
 	if c.op == OpCreateRefund {
-		code, message := codes.RefundRequested, codes.Message(codes.RefundRequested)
 		r := refund{
 			merchantRefundID: "another-" + c.transactionID, uniqueID: generated.ID(prefixOrder, generated.SeriesOfForeign, 1),
 			refundUniqueID: generated.ID(prefixRefund, generated.SeriesOfForeign, 1), currency: "USD",
 			amount: cmp.Or(c.refund.amount, "1.00"), requested: now,
 		}
-		o := appendRefund(newResponse(code, message), "refundTransactionId", &r, time.UTC)
-		return jsonReply(code, message, o.Number("timestamp", now.UnixMilli()))
+		o := appendRefund(appendCode(jsonobject.New(), codes.RefundRequested), "refundTransactionId", &r, time.UTC)
+		return jsonReply(codes.RefundRequested, o.Number("timestamp", now.UnixMilli()))
 	}
 	code := codes.Success
 	if c.op == OpTokenPayment {
 		code = codes.Processing
 	}
-	o := newResponse(code, codes.Message(code)).Bool("isTest", true)
+	o := appendCode(jsonobject.New(), code).Bool("isTest", true)
 	o = o.OptionalRaw("appId", c.pay.appID).Text("uniqueId", generated.ID(prefixOrder, generated.SeriesOfForeign, 1))
 	o = o.Text("transactionId", "another-"+c.transactionID).Text("billDescription", "sandbox.example")
 	o = o.Number("timestamp", now.UnixMilli()).Text("transactionAmount", cmp.Or(c.pay.amount, "1.00"))
 	o = o.Text("transactionCurrency", cmp.Or(c.pay.currency, "USD")).WallTime("transactionAt", now, time.UTC)
-	return jsonReply(code, codes.Message(code), o.Text("transactionMessage", "Approved"))
+	return jsonReply(code, o.Text("transactionMessage", "Approved"))
 }
 
 func withoutCode(body []byte) []byte {

@@ -135,13 +135,10 @@ type resultFormat struct {
 	base string // scheme and host of redirectUrl
 }
 
-// format returns the format of results in a response to a caller that reached the gateway at base.
-func (o *Options) format(base string) resultFormat { return resultFormat{o, base} }
-
 // appendResult writes a transaction result. A response has the members that the interface documents for its operation; a
 // row of a query has all of them.
 func (f resultFormat) appendResult(b jsonobject.Object, o *order, query bool) jsonobject.Object {
-	b = b.Number("code", int64(o.code)).Text("message", codes.Message(o.code)).Bool("isTest", true)
+	b = appendCode(b, o.code).Bool("isTest", true)
 	b = b.OptionalRaw("appId", o.appID).Text("uniqueId", o.uniqueID).Text("transactionId", o.transactionID)
 	b = b.Text("billDescription", f.opts.Responses.BillDescription).Number("timestamp", time.Now().UnixMilli())
 	b = b.Text("transactionAmount", o.amount).Text("transactionCurrency", o.currency)

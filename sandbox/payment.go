@@ -38,7 +38,9 @@ func (l *ledger) pay(c *call) reply {
 	default:
 		l.openPage(o, stageCard)
 	}
-	return jsonReply(o.code, codes.Message(o.code), l.opts.format(c.base).appendResult(jsonobject.New(), o, false))
+	answer := jsonReply(o.code, c.format.appendResult(jsonobject.New(), o, false))
+	l.settleDue() // if SettleAfter is zero
+	return answer
 }
 
 // refuseDuplicate refuses a transactionId that was seen before, unless the options allow it.
@@ -51,10 +53,8 @@ func (l *ledger) refuseDuplicate(o *order) (_ reply, refused bool) {
 	default:
 		return reply{}, false
 	}
-	obj := newResponse(code, codes.Message(code)).
-		Text("transactionId", o.transactionID).Text("transactionMessage", "Duplicate transactionId").
-		Number("timestamp", time.Now().UnixMilli())
-	return l.opts.statusFor(jsonReply(code, codes.Message(code), obj)), true
+	refusal := shortReply(code, codes.Message(code), "transactionId", o.transactionID, "transactionMessage", "Duplicate transactionId")
+	return l.opts.statusFor(refusal), true
 }
 
 // blocked reports whether the order already has its one success. With DuplicatesPerOrder it uses the state at the time the

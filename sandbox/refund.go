@@ -49,15 +49,13 @@ func (l *ledger) createRefund(c *call) reply {
 	r, err := l.giveBack(c.refund)
 	switch {
 	case errors.Is(err, errDuplicateRefund):
-		o := newResponse(codes.Duplicate, err.Error()).Text("refundTransactionId", c.refund.merchantRefundID)
-		return l.opts.statusFor(jsonReply(codes.Duplicate, err.Error(), o.Number("timestamp", time.Now().UnixMilli())))
+		return l.opts.statusFor(shortReply(codes.Duplicate, err.Error(), "refundTransactionId", c.refund.merchantRefundID))
 	case err != nil:
-		o := newResponse(codes.RefundFailed, err.Error())
-		return jsonReply(codes.RefundFailed, err.Error(), o.Number("timestamp", time.Now().UnixMilli()))
+		return shortReply(codes.RefundFailed, err.Error())
 	}
-	message := codes.Message(codes.RefundRequested)
-	o := appendRefund(newResponse(codes.RefundRequested, message), "refundTransactionId", r, l.opts.Location)
-	return jsonReply(codes.RefundRequested, message, o.Number("timestamp", time.Now().UnixMilli()))
+	o := appendCode(jsonobject.New(), codes.RefundRequested)
+	o = appendRefund(o, "refundTransactionId", r, l.opts.Location).Number("timestamp", time.Now().UnixMilli())
+	return jsonReply(codes.RefundRequested, o)
 }
 
 // giveBack carries out a refund, or returns the refund that an earlier identical request made.
@@ -143,8 +141,7 @@ func (f resultFormat) appendRefundRow(b jsonobject.Object, r *refund) jsonobject
 	if f.opts.Responses.RefundTransactionIDInRows {
 		name = "refundTransactionId"
 	}
-	b = b.Number("code", int64(r.code)).Text("message", codes.Message(r.code)).Number("timestamp", time.Now().UnixMilli())
-	return appendRefund(b, name, r, f.opts.Location)
+	return appendRefund(appendCode(b, r.code).Number("timestamp", time.Now().UnixMilli()), name, r, f.opts.Location)
 }
 
 // appendRefund writes what responses and rows say of a refund; they differ in the name of the merchant's id.

@@ -36,23 +36,33 @@ const (
 	truncatedInBody
 )
 
-// newResponse begins a JSON response of the gateway, which has a code and a message.
-func newResponse(code int, message string) jsonobject.Object {
-	return jsonobject.New().Number("code", int64(code)).Text("message", message)
-}
-
-// jsonReply is a response with HTTP status 200, whose object has that code and message.
-func jsonReply(code int, message string, o jsonobject.Object) reply {
-	return reply{status: http.StatusOK, body: o.End(), code: code, message: message, header: http.Header{
+// jsonReply is a response with HTTP status 200, whose object has that code and its message.
+func jsonReply(code int, o jsonobject.Object) reply {
+	return reply{status: http.StatusOK, body: o.End(), code: code, message: codes.Message(code), header: http.Header{
 		"Content-Type":  {"application/json; charset=utf-8"},
 		"Cache-Control": {"no-store"},
 	}}
 }
 
+// appendCode writes the members with which responses and rows begin.
+func appendCode(o jsonobject.Object, code int) jsonobject.Object {
+	return o.Number("code", int64(code)).Text("message", codes.Message(code))
+}
+
+// shortReply is a response with a code, a message, the time, and between them texts, whose names and values alternate.
+func shortReply(code int, message string, texts ...string) reply {
+	o := jsonobject.New().Number("code", int64(code)).Text("message", message)
+	for i := 0; i < len(texts); i += 2 {
+		o = o.Text(texts[i], texts[i+1])
+	}
+	r := jsonReply(code, o.Number("timestamp", time.Now().UnixMilli()))
+	r.message = message
+	return r
+}
+
 // refusalWithStatus returns the JSON response to a request that is not carried out.
 func refusalWithStatus(status, code int, reason string) reply {
-	o := newResponse(code, codes.Message(code)).Text("transactionMessage", reason)
-	return jsonReply(code, codes.Message(code), o.Number("timestamp", time.Now().UnixMilli())).withStatus(status)
+	return shortReply(code, codes.Message(code), "transactionMessage", reason).withStatus(status)
 }
 
 // refusal returns the same response with the HTTP status that the options require for the code.

@@ -14,8 +14,8 @@ type call struct {
 	op            Operation
 	pathParam     string     // last path element: the token or the uniqueId
 	query         url.Values // of the GET operations
-	base          string     // scheme and host that the caller used
 	url           string
+	format        resultFormat     // of its response
 	transactionID string           // if it can be read; for a refund its refundTransactionId
 	pay           payment          // of the five payment operations
 	refund        refundRequest    // of CreateRefund
@@ -27,7 +27,7 @@ type call struct {
 // newCall reads and checks a request.
 func (o *Options) newCall(r *http.Request, op Operation, pathParam string, body []byte) *call {
 	query, malformed := url.ParseQuery(r.URL.RawQuery)
-	c := &call{op: op, pathParam: pathParam, query: query, base: o.baseURL(r), url: r.URL.String()}
+	c := &call{op: op, pathParam: pathParam, query: query, url: r.URL.String(), format: resultFormat{o, o.baseURL(r)}}
 	switch op {
 	case OpSearchOrders, OpSearchRefunds, OpGetTransaction:
 		c.transactionID = c.query.Get("transactionId")

@@ -35,7 +35,7 @@ func (s *searches) single(c *call) reply {
 	if o == nil || time.Since(o.created) < s.lagOf(o.uniqueID) {
 		return s.opts.refusal(codes.NotFound, "uniqueId: unknown")
 	}
-	return jsonReply(o.code, codes.Message(o.code), s.opts.format(c.base).appendResult(jsonobject.New(), o, true))
+	return jsonReply(o.code, c.format.appendResult(jsonobject.New(), o, true))
 }
 
 // batch carries out a batch query.
@@ -65,7 +65,7 @@ func (s *searches) page(c *call, q query, found []series) reply {
 	now := time.Now()
 	l := s.list(found, q.from, q.to, now)
 	refs := s.misbehave(c, q, l, s.rows(q, l, q.page))
-	return envelope(q, l.Total(), refs, s.opts.format(c.base), now)
+	return envelope(q, l.Total(), refs, c.format, now)
 }
 
 // list returns the rows that a query finds at now.
@@ -147,8 +147,7 @@ func gcd(a, b int) int {
 // envelope writes a page.
 func envelope(q query, total int, refs []rowRef, format resultFormat, now time.Time) reply {
 	o := append(make(jsonobject.Object, 0, 256+720*len(refs)), '{')
-	o = o.Number("code", codes.SearchSuccess).Text("message", codes.Message(codes.SearchSuccess))
-	o = o.Number("timestamp", now.UnixMilli()).Raw("currPage", q.pageText)
+	o = appendCode(o, codes.SearchSuccess).Number("timestamp", now.UnixMilli()).Raw("currPage", q.pageText)
 	o = o.Number("pageSize", int64(q.pageSize)).Number("totalCount", int64(total))
 	o = o.Number("totalPage", int64((total+q.pageSize-1)/q.pageSize))
 	o = append(o.Key("data"), '[')
@@ -158,7 +157,7 @@ func envelope(q query, total int, refs []rowRef, format resultFormat, now time.T
 		}
 		o = append(r.Series.appendRow(append(o, '{'), format, r.I), '}')
 	}
-	return jsonReply(codes.SearchSuccess, codes.Message(codes.SearchSuccess), append(o, ']'))
+	return jsonReply(codes.SearchSuccess, append(o, ']'))
 }
 
 func every(n, count int) bool { return n > 0 && count%n == 0 }

@@ -44,7 +44,7 @@ func (g *Gateway) serveControl(r *http.Request) reply {
 	}
 	if reason := controlRefused(r, g.opts.Console.Access); reason != "" {
 		o := jsonobject.New().Text("error", reason).Text("hint", "see Options.Console and docs/sandbox.md")
-		return jsonReply(0, "", o).withStatus(http.StatusForbidden)
+		return jsonReply(0, o).withStatus(http.StatusForbidden)
 	}
 	return replyOf(g.console.ServeHTTP, r)
 }
@@ -142,9 +142,7 @@ func (g *Gateway) executeLocked(c *call) reply {
 	case OpUploadTrackingNumbers:
 		return g.ledger.uploadTrackingNumbers(c)
 	}
-	answer := g.ledger.pay(c)
-	g.ledger.settleDue() // if SettleAfter is zero
-	return answer
+	return g.ledger.pay(c)
 }
 
 // authorized compares digests, so that the time it takes reveals neither content nor length of the secret.

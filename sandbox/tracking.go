@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
@@ -79,9 +78,9 @@ func decodeTracking(body []byte) ([]TrackingNumber, []string) {
 func (l *ledger) uploadTrackingNumbers(c *call) reply {
 	switch n := len(c.tracking); {
 	case n == 0:
-		return uploadReply(codes.UploadFailed, "Upload data is empty")
+		return shortReply(codes.UploadFailed, "Upload data is empty")
 	case n > maxTrackingNumbers:
-		return uploadReply(codes.UploadFailed, fmt.Sprintf("%d entries; at most %d are allowed", n, maxTrackingNumbers))
+		return shortReply(codes.UploadFailed, fmt.Sprintf("%d entries; at most %d are allowed", n, maxTrackingNumbers))
 	}
 	var unknown []string
 	for i, e := range c.tracking {
@@ -90,7 +89,7 @@ func (l *ledger) uploadTrackingNumbers(c *call) reply {
 		}
 	}
 	if unknown != nil {
-		return uploadReply(codes.UploadFailed, strings.Join(unknown, "; "))
+		return shortReply(codes.UploadFailed, strings.Join(unknown, "; "))
 	}
 	for _, e := range c.tracking {
 		l.tracking[e.UniqueID] = e
@@ -98,9 +97,5 @@ func (l *ledger) uploadTrackingNumbers(c *call) reply {
 			o.record("tracking number uploaded")
 		}
 	}
-	return uploadReply(codes.Uploaded, codes.Message(codes.Uploaded))
-}
-
-func uploadReply(code int, message string) reply {
-	return jsonReply(code, message, newResponse(code, message).Number("timestamp", time.Now().UnixMilli()))
+	return shortReply(codes.Uploaded, codes.Message(codes.Uploaded))
 }
