@@ -151,14 +151,11 @@ func (g *Gateway) makeRefund(id string, m console.RefundRequest) (console.Refund
 	if err != nil {
 		return console.Refund{}, err
 	}
-	d := decoder{op: OpCreateRefund}
-	d.checkRefund(m.Amount, m.RefundTransactionID, m.Remark)
-	if d.problems != nil {
-		return console.Refund{}, console.Invalid(strings.Join(d.problems, "; "))
+	request := refundRequest{uniqueID: o.uniqueID, amount: m.Amount, merchantRefundID: m.RefundTransactionID, remark: m.Remark}
+	if problems := checkRefund(request); problems != nil {
+		return console.Refund{}, console.Invalid(strings.Join(problems, "; "))
 	}
-	r, err := g.ledger.giveBack(refundRequest{
-		uniqueID: o.uniqueID, amount: m.Amount, merchantRefundID: m.RefundTransactionID, remark: m.Remark,
-	})
+	r, err := g.ledger.giveBack(request)
 	if err != nil {
 		return console.Refund{}, console.Conflict(err.Error(), "")
 	}

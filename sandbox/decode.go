@@ -18,7 +18,6 @@ type decoder struct {
 	op        Operation
 	published bool // also check limits that are only published
 	pay       payment
-	refund    refundRequest
 	problems  []string
 }
 
@@ -83,27 +82,6 @@ func (d *decoder) callbackURL(path string, v json.RawMessage) { d.pay.callbackUR
 
 func (d *decoder) notificationURL(path string, v json.RawMessage) {
 	d.pay.notificationURL = d.url(path, v)
-}
-
-func (d *decoder) refundUniqueID(path string, v json.RawMessage) { d.refund.uniqueID = d.id(path, v) }
-
-func (d *decoder) merchantRefundID(path string, v json.RawMessage) {
-	d.refund.merchantRefundID = d.text(path, v, 128)
-}
-
-func (d *decoder) remark(path string, v json.RawMessage) {
-	d.refund.remark = d.optionalText(path, v, 255)
-}
-
-func (d *decoder) refundAmount(path string, v json.RawMessage) { d.refund.amount = d.sum(path, v) }
-
-// checkRefund checks a refund that no request asks for, by the same rules. Every text may be empty.
-func (d *decoder) checkRefund(amount, merchantRefundID, remark string) {
-	if amount != "" {
-		d.positive("amount", amount)
-	}
-	d.short("refundTransactionId", merchantRefundID, 128)
-	d.short("remark", remark, 255)
 }
 
 // id reads a uniqueId: the table says String, the published examples send a number.

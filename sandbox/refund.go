@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -39,6 +40,31 @@ func (r *refund) has(ids generated.IDs) bool {
 
 // refundRequest is the request of a merchant. An empty amount means all that has not been refunded.
 type refundRequest struct{ uniqueID, amount, merchantRefundID, remark string }
+
+// decodeRefund reads the published refund request.
+func decodeRefund(body []byte) (request refundRequest, problems []string) {
+	d := &decoder{op: OpCreateRefund}
+	if m := d.object("body", body); m != nil {
+		d.check(m, "", []rule{
+			{"uniqueId", func(d *decoder, path string, v json.RawMessage) { request.uniqueID = d.id(path, v) }, "R"},
+			{"amount", func(d *decoder, path string, v json.RawMessage) { request.amount = d.sum(path, v) }, "R"},
+			{"refundTransactionId", func(d *decoder, path string, v json.RawMessage) { request.merchantRefundID = d.text(path, v, 128) }, "R"},
+			{"remark", func(d *decoder, path string, v json.RawMessage) { request.remark = d.optionalText(path, v, 255) }, "O"},
+		}, 0)
+	}
+	return request, d.problems
+}
+
+// checkRefund checks a refund that no request asks for, by the same rules. Every text may be empty.
+func checkRefund(r refundRequest) (problems []string) {
+	d := &decoder{op: OpCreateRefund}
+	if r.amount != "" {
+		d.positive("amount", r.amount)
+	}
+	d.short("refundTransactionId", r.merchantRefundID, 128)
+	d.short("remark", r.remark, 255)
+	return d.problems
+}
 
 // errDuplicateRefund is the only error of giveBack that has a code of its own.
 var errDuplicateRefund = errors.New("duplicate refundTransactionId")

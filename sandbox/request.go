@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // call is one request to an operation, read and checked but not carried out.
@@ -68,7 +66,7 @@ func (o *Options) baseURL(r *http.Request) string {
 type rule struct {
 	name  string
 	check func(d *decoder, path string, value json.RawMessage)
-	need  string // R, O, C or - for each column; of a refund only one letter
+	need  string // R, O, C or - for each column; only one letter for what is published
 }
 
 // paymentColumns returns the operations in the order of that table's columns, which is not that of their constants.
@@ -102,53 +100,27 @@ func paymentRules() []rule {
 	}
 }
 
+// check checks the members of an object by the rules of one column. The paths of problems begin with prefix.
+func (d *decoder) check(m map[string]json.RawMessage, prefix string, rules []rule, column int) {
+	for _, r := range rules {
+		switch need, value := r.need[column], m[r.name]; {
+		case need == '-':
+		case !absent(value):
+			r.check(d, prefix+r.name, value)
+		case need == 'R':
+			d.problem(prefix+r.name, "missing")
+		}
+	}
+}
+
 // decodePayment reads a payment request, and returns all problems, each with the path of the member.
 func decodePayment(op Operation, body []byte, published bool) (payment, []string) {
 	d := &decoder{op: op, published: published}
-	m, err := jsonobject.Members(body)
-	if err != nil {
-		d.problem("body", err.Error())
-		return d.pay, d.problems
-	}
-	column := slices.Index(paymentColumns(), op)
-	for _, r := range paymentRules() {
-		need, value := r.need[column], m[r.name]
-		switch {
-		case need == '-':
-		case absent(value):
-			if need == 'R' {
-				d.problem(r.name, "missing")
-			}
-		default:
-			r.check(d, r.name, value)
+	if m := d.object("body", body); m != nil {
+		d.check(m, "", paymentRules(), slices.Index(paymentColumns(), op))
+		if d.pay.secure && op != OpTokenPayment && absent(m["browser"]) {
+			d.problem("browser", "missing, and required when secure is true")
 		}
-	}
-	if d.pay.secure && op != OpTokenPayment && absent(m["browser"]) {
-		d.problem("browser", "missing, and required when secure is true")
 	}
 	return d.pay, d.problems
-}
-
-// decodeRefund reads the published refund request.
-func decodeRefund(body []byte) (refundRequest, []string) {
-	d := &decoder{op: OpCreateRefund}
-	m, err := jsonobject.Members(body)
-	if err != nil {
-		d.problem("body", err.Error())
-		return d.refund, d.problems
-	}
-	for _, r := range []rule{
-		{"uniqueId", (*decoder).refundUniqueID, "R"},
-		{"amount", (*decoder).refundAmount, "R"},
-		{"refundTransactionId", (*decoder).merchantRefundID, "R"},
-		{"remark", (*decoder).remark, "O"},
-	} {
-		switch value := m[r.name]; {
-		case !absent(value):
-			r.check(d, r.name, value)
-		case r.need == "R":
-			d.problem(r.name, "missing")
-		}
-	}
-	return d.refund, d.problems
 }

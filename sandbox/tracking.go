@@ -50,26 +50,16 @@ func decodeTracking(body []byte) ([]TrackingNumber, []string) {
 			break
 		}
 		path := fmt.Sprintf("[%d]", i)
-		m := d.object(path, item)
-		if m == nil {
-			continue
+		if m := d.object(path, item); m != nil {
+			var e TrackingNumber
+			d.check(m, path+".", []rule{
+				{"uniqueId", func(d *decoder, path string, v json.RawMessage) { e.UniqueID = d.id(path, v) }, "R"},
+				{"company", func(d *decoder, path string, v json.RawMessage) { e.Company = d.text(path, v, 255) }, "R"},
+				{"number", func(d *decoder, path string, v json.RawMessage) { e.Number = d.optionalText(path, v, 0) }, "O"},
+				{"remark", func(d *decoder, path string, v json.RawMessage) { e.Remark = d.optionalText(path, v, 255) }, "O"},
+			}, 0)
+			entries = append(entries, e)
 		}
-		for _, name := range []string{"uniqueId", "company"} {
-			if absent(m[name]) {
-				d.problem(path+"."+name, "missing")
-				m[name] = nil
-			}
-		}
-		var e TrackingNumber
-		if v := m["uniqueId"]; v != nil {
-			e.UniqueID = d.id(path+".uniqueId", v)
-		}
-		if v := m["company"]; v != nil {
-			e.Company = d.text(path+".company", v, 255)
-		}
-		e.Number = d.optionalText(path+".number", m["number"], 0)
-		e.Remark = d.optionalText(path+".remark", m["remark"], 255)
-		entries = append(entries, e)
 	}
 	return entries, d.problems
 }
