@@ -13,27 +13,27 @@ import (
 // Settle ends a payment that is at 102, for example one with a Pending card, and sends its notification: with 100 if
 // approved, otherwise with 101.
 func (g *Gateway) Settle(id string, approved bool) error {
-	_, _, err := g.act(id, console.Action{Kind: console.Settle, Approve: approved})
+	_, err := forConsole{g}.Act(id, console.Action{Kind: console.Settle, Approve: approved})
 	return err
 }
 
 // CloseOrder ends a payment that is waiting for its cardholder or in processing, with the published code 103 (order closed),
 // and sends its notification.
 func (g *Gateway) CloseOrder(id string) error {
-	_, _, err := g.act(id, console.Action{Kind: console.Close})
+	_, err := forConsole{g}.Act(id, console.Action{Kind: console.Close})
 	return err
 }
 
 // Notify sends the notification of a final payment again, like a gateway that did not receive the merchant's response.
 func (g *Gateway) Notify(id string) error {
-	_, _, err := g.act(id, console.Action{Kind: console.Notify})
+	_, err := forConsole{g}.Act(id, console.Action{Kind: console.Notify})
 	return err
 }
 
 // Chargeback sends the notification of a chargeback of the whole amount of a payment that has moved money. Nothing else
 // changes, because the interface returns no chargebacks.
 func (g *Gateway) Chargeback(id string) error {
-	_, _, err := g.act(id, console.Action{Kind: console.Chargeback})
+	_, err := forConsole{g}.Act(id, console.Action{Kind: console.Chargeback})
 	return err
 }
 
@@ -41,95 +41,101 @@ func (g *Gateway) Chargeback(id string) error {
 // uniqueId. The charge is approved. What the interface does not document is up to Options.RenewalsHaveNewID. Neither the time
 // since the last charge nor the number of charges is checked.
 func (g *Gateway) Renew(id string) (uniqueID string, err error) {
-	p, _, err := g.act(id, console.Action{Kind: console.Renew})
+	p, err := forConsole{g}.Act(id, console.Action{Kind: console.Renew})
 	return p.UniqueID, err
 }
 
 // EnterCard acts as the cardholder on the card page, and returns where the browser would be sent: the callbackUrl, or the
 // path of the next page. The id can also be the redirectUrl or the path of the page.
 func (g *Gateway) EnterCard(id string, entry CardEntry) (next string, err error) {
-	_, next, err = g.act(id, console.Action{Kind: console.EnterCard, Card: console.Card(entry)})
-	return next, err
+	p, err := forConsole{g}.Act(id, console.Action{Kind: console.EnterCard, Card: console.Card(entry)})
+	return p.Next, err
 }
 
 // Authenticate acts as the cardholder on the 3D page, and returns where the browser would be sent. The id can also be the
 // redirectUrl or the path of the page, such as EnterCard returns.
 func (g *Gateway) Authenticate(id string, approve bool) (next string, err error) {
-	_, next, err = g.act(id, console.Action{Kind: console.Authenticate, Approve: approve})
-	return next, err
+	p, err := forConsole{g}.Act(id, console.Action{Kind: console.Authenticate, Approve: approve})
+	return p.Next, err
 }
 
-// act carries out an action on a payment. It is the one implementation behind the methods above, the control API, the
+// Act carries out an action on a payment. It is the one implementation behind the methods above, the control API, the
 // dashboard and the hosted pages. It returns the payment afterwards, which is another one if the cardholder tries another
-// card or a subscription is renewed, and where the cardholder is sent next.
-func (g *Gateway) act(id string, a console.Action) (_ console.Payment, next string, err error) {
+// card or a subscription is renewed.
+func (g forConsole) Act(id string, a console.Action) (console.Payment, error) {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	o, err := g.ledger.payment(id)
-	if err == nil && o.seeded {
-		err = console.Conflict("a seeded payment cannot be changed, and has no notifications", "")
+	if err == nil {
+		err = o.refusal(a.Kind)
+	}
+	if err == nil {
+		o, err = g.ledger.act(o, a)
 	}
 	if err != nil {
-		return console.Payment{}, "", err
+		return console.Payment{}, err
 	}
-	if o, err = g.ledger.act(o, a); err != nil {
-		return console.Payment{}, "", err
-	}
-	return g.ledger.view(o), o.next(), nil
+	return g.ledger.view(o), nil
 }
 
-func (l *ledger) act(o *order, a console.Action) (*order, error) {
-	refuse := func(why, hint string) (*order, error) {
-		return nil, console.Conflict(fmt.Sprintf("the payment %s, its code is %d", why, o.code), hint)
+// refusal returns why the state of a payment does not allow an action, or nil. The dashboard has buttons for what it allows.
+func (o *order) refusal(k console.Kind) error {
+	if o.seeded {
+		return console.Conflict("a seeded payment cannot be changed, and has no notifications", "")
 	}
+	var allowed bool
+	var why, hint string
+	switch k {
+	case console.Settle:
+		allowed = o.stage == stageProcessing
+		why, hint = "is not in processing", "a payment with a card with CVV 650 stays in processing"
+	case console.Close:
+		allowed = o.stage != stageFinal
+		why, hint = "is final", "only a payment that is waiting or in processing can be closed"
+	case console.Notify:
+		allowed = o.stage == stageFinal
+		why, hint = "is not final", "there is nothing to notify before"
+	case console.Chargeback:
+		allowed, why = o.movedMoney(), "has moved no money"
+	case console.Renew:
+		allowed, why = o.isRenewable(), "is not an approved charge of a subscription"
+	case console.EnterCard, console.Cancel:
+		allowed, why = o.awaits(stageCard), "is not waiting for a card"
+	case console.Authenticate:
+		allowed, why = o.awaits(stage3D), "is not waiting for 3D authentication"
+	}
+	if allowed {
+		return nil
+	}
+	return console.Conflict(fmt.Sprintf("the payment %s, its code is %d", why, o.code), hint)
+}
+
+// act carries out an action that the state of the payment allows.
+func (l *ledger) act(o *order, a console.Action) (*order, error) {
 	switch a.Kind {
 	case console.Settle:
-		if o.stage != stageProcessing {
-			return refuse("is not in processing", "a payment with a card with CVV 650 stays in processing")
-		}
 		l.settle(o, a.Approve)
 	case console.Close:
-		if o.stage == stageFinal {
-			return refuse("is final", "only a payment that is waiting or in processing can be closed")
-		}
 		l.close(o)
 	case console.Notify:
-		if o.stage != stageFinal {
-			return refuse("is not final", "there is nothing to notify before")
-		}
 		l.notices.payment(o)
 	case console.Chargeback:
-		if !o.movedMoney() {
-			return refuse("has moved no money", "")
-		}
 		o.record("charged back")
 		l.notices.chargeback(o)
 	case console.Renew:
-		if !o.isRenewable() {
-			return refuse("is not an approved charge of a subscription", "")
-		}
-		o = l.renew(o)
+		return l.renew(o), nil
 	case console.EnterCard:
-		if !o.awaits(stageCard) {
-			return refuse("is not waiting for a card", "")
-		}
 		c, invalid := readCard(CardEntry(a.Card))
 		if invalid != nil {
 			return nil, invalid
 		}
-		o = l.enterCard(o, c)
+		return l.enterCard(o, c), nil
 	case console.Authenticate:
-		if !o.awaits(stage3D) {
-			return refuse("is not waiting for 3D authentication", "")
-		}
 		l.authenticate(o, a.Approve)
 	case console.Cancel:
-		switch {
-		case !o.awaits(stageCard):
-			return refuse("is not waiting for a card", "")
-		case o.canRetry:
+		if o.canRetry {
 			o.canRetry = false // the decline stands
-		default:
+		} else {
 			l.finish(o, false, "Cancelled by the cardholder")
 		}
 	}
@@ -139,12 +145,12 @@ func (l *ledger) act(o *order, a console.Action) (*order, error) {
 // Refund refunds money of a payment, and returns the refundUniqueId. An empty amount means all that has not been refunded,
 // an empty refundTransactionID means a generated one. It has the same effect as POST /api/refund.
 func (g *Gateway) Refund(id, amount, refundTransactionID string) (refundUniqueID string, err error) {
-	r, err := g.makeRefund(id, console.RefundRequest{Amount: amount, RefundTransactionID: refundTransactionID})
+	r, err := forConsole{g}.MakeRefund(id, console.RefundRequest{Amount: amount, RefundTransactionID: refundTransactionID})
 	return r.RefundUniqueID, err
 }
 
-// makeRefund is Refund, for everyone.
-func (g *Gateway) makeRefund(id string, m console.RefundRequest) (console.Refund, error) {
+// MakeRefund is Refund, for everyone.
+func (g forConsole) MakeRefund(id string, m console.RefundRequest) (console.Refund, error) {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	o, err := g.ledger.payment(id)
@@ -165,12 +171,12 @@ func (g *Gateway) makeRefund(id string, m console.RefundRequest) (console.Refund
 // SettleRefund ends a refund that is at 110: if approved, with 111, otherwise with 112, and no money is refunded. The id is
 // its refundUniqueId or its refundTransactionId, which means the newest refund with it.
 func (g *Gateway) SettleRefund(id string, approved bool) error {
-	_, err := g.endRefund(id, approved)
+	_, err := forConsole{g}.EndRefund(id, approved)
 	return err
 }
 
-// endRefund is SettleRefund, for everyone.
-func (g *Gateway) endRefund(id string, approved bool) (console.Refund, error) {
+// EndRefund is SettleRefund, for everyone.
+func (g forConsole) EndRefund(id string, approved bool) (console.Refund, error) {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	r, err := g.ledger.refund(id)

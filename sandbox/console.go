@@ -1,9 +1,9 @@
 package sandbox
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
@@ -28,31 +28,19 @@ func newConsole(g *Gateway) *console.Console {
 	return console.New(forConsole{g}, g.log, console.Settings{
 		Label: g.opts.Console.Label, MerchantName: g.opts.MerchantName, Zone: g.opts.Location, Document: openAPI,
 		Operations: operationNames(), FaultNames: names,
-		TestCard: func(name string) (console.Card, error) {
-			o, err := outcomeNamed(name)
-			if err != nil {
-				return console.Card{}, err
-			}
-			return console.Card(TestCard(o)), nil
-		},
 	})
 }
 
-// forConsole is a Gateway as the console sees it: views of its payments, and settings as JSON. The other methods of
-// console.Gateway are those of Gateway itself.
+// forConsole is a Gateway as the console sees it: views of its payments, and settings as JSON. The actions on payments and refunds
+// are in actions.go; the other methods of console.Gateway are those of Gateway itself.
 type forConsole struct{ *Gateway }
 
-func (g forConsole) Act(id string, a console.Action) (console.Payment, error) {
-	p, _, err := g.act(id, a)
-	return p, err
-}
-
-func (g forConsole) MakeRefund(id string, m console.RefundRequest) (console.Refund, error) {
-	return g.makeRefund(id, m)
-}
-
-func (g forConsole) EndRefund(id string, approved bool) (console.Refund, error) {
-	return g.endRefund(id, approved)
+func (g forConsole) TestCard(name string) (console.Card, error) {
+	o, err := outcomeNamed(name)
+	if err != nil {
+		return console.Card{}, err
+	}
+	return console.Card(TestCard(o)), nil
 }
 
 func (g forConsole) MakeToken(testCard string) (string, error) {
@@ -188,13 +176,18 @@ func (l *ledger) view(o *order) console.Payment {
 		CreatedAt: o.created, CardNumber: o.card.masked, Is3D: o.is3d,
 		NotificationURL: mask.URL(o.notificationURL), Executed: l.executed[o.transactionID],
 		TrackingNumber: l.tracking[o.uniqueID].Number, Events: append([]console.Event{}, o.events...),
-		MovedMoney: o.movedMoney(), Renewable: o.isRenewable(), Final: o.stage == stageFinal, Seeded: o.seeded,
+		MovedMoney: o.movedMoney(), Page: o.pagePath(), Next: cmp.Or(o.pagePath(), o.callbackURL),
+	}
+	for k := range console.Cancel + 1 {
+		if o.refusal(k) == nil {
+			v.Allows = append(v.Allows, k)
+		}
 	}
 	switch {
 	case o.awaits(stageCard):
-		v.WaitsFor, v.Page = "card", o.pagePath()
+		v.WaitsFor = "card"
 	case o.awaits(stage3D):
-		v.WaitsFor, v.Page = "3d", o.pagePath()
+		v.WaitsFor = "3d"
 	case o.stage == stageProcessing:
 		v.WaitsFor = "settlement"
 	}
@@ -244,16 +237,13 @@ func (l *ledger) viewRefund(r *refund) console.Refund {
 func (g forConsole) HostedPage(path string) (console.HostedPage, error) {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	o := g.ledger.pages[path[strings.LastIndex(path, "/")+1:]]
+	o := g.ledger.onPage(path)
 	if o == nil {
 		return console.HostedPage{}, console.NotFound("payment", path)
 	}
 	p := console.HostedPage{
-		Is3D: o.awaits(stage3D), Retry: o.canRetry, Callback: o.callbackURL, OrderID: o.orderID, Amount: o.amount,
+		Path: o.pagePath(), Is3D: o.awaits(stage3D), Retry: o.canRetry, Callback: o.callbackURL, OrderID: o.orderID, Amount: o.amount,
 		Currency: o.currency, Token: o.op == OpCreateTokenOrder, Card: o.card.masked, CreatedAt: o.created,
-	}
-	if o.awaits(stageCard) || p.Is3D {
-		p.Path = o.pagePath()
 	}
 	for _, product := range o.products {
 		p.Products = append(p.Products, console.Product(product))

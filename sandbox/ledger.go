@@ -122,7 +122,7 @@ func (l *ledger) payment(id string) (*order, error) {
 		o := seededOrder(all[len(all)-1])
 		return &o, nil
 	}
-	o := l.pages[id[strings.LastIndex(id, "/")+1:]]
+	o := l.onPage(id)
 	switch {
 	case o == nil:
 		return nil, console.NotFound("payment", id)
@@ -131,6 +131,9 @@ func (l *ledger) payment(id string) (*order, error) {
 	}
 	return o, nil
 }
+
+// onPage returns the newest payment of the page with that path or URL, or nil.
+func (l *ledger) onPage(path string) *order { return l.pages[path[strings.LastIndex(path, "/")+1:]] }
 
 // ordersOf returns the orders that have all the ids, of which there is at least one; the stored ones come first.
 func (l *ledger) ordersOf(ids generated.IDs) []*order {

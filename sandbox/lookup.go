@@ -59,11 +59,7 @@ func (g *Gateway) Rows(transactionID string) []Row {
 	defer g.mu.Unlock()
 	var rows []Row
 	for _, o := range g.ledger.byTransaction[transactionID] {
-		r := Row{UniqueID: o.uniqueID, Code: o.code, At: o.created, Renewal: o.renewal}
-		if o.awaits(stageCard) || o.awaits(stage3D) {
-			r.Page = o.pagePath()
-		}
-		rows = append(rows, r)
+		rows = append(rows, Row{UniqueID: o.uniqueID, Code: o.code, At: o.created, Page: o.pagePath(), Renewal: o.renewal})
 	}
 	return rows
 }

@@ -95,19 +95,15 @@ const (
 	threeDPagePath = "/hosted/3d/"
 )
 
+// pagePath returns the path of the page on which the cardholder is awaited, or "".
 func (o *order) pagePath() string {
-	if o.stage == stage3D {
+	switch {
+	case o.awaits(stage3D):
 		return threeDPagePath + o.page
+	case o.awaits(stageCard):
+		return cardPagePath + o.page
 	}
-	return cardPagePath + o.page
-}
-
-// next returns the URL to which the cardholder is sent next.
-func (o *order) next() string {
-	if o.stage == stage3D || o.canRetry {
-		return o.pagePath()
-	}
-	return o.callbackURL
+	return ""
 }
 
 // kind is the transactionType of results and notifications.

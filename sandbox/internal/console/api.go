@@ -82,7 +82,7 @@ const usualTestCard = "approved"
 
 // enterCard acts as the cardholder on the card page. Without a number it uses a test card.
 func (c *Console) enterCard(id string, p *params.Reader) (any, error) {
-	entry, err := c.settings.TestCard(cmp.Or(p.Text("testCard", 0), usualTestCard))
+	entry, err := c.gateway.TestCard(cmp.Or(p.Text("testCard", 0), usualTestCard))
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ type Gateway interface {
 	Act(id string, a Action) (Payment, error)
 	MakeRefund(id string, m RefundRequest) (Refund, error)
 	EndRefund(id string, approved bool) (Refund, error) // by its refundUniqueId or its refundTransactionId
+	TestCard(name string) (Card, error)
 	MakeToken(testCard string) (string, error)
 	Deliver(delivery.Message)
 	Reset()
@@ -113,8 +114,6 @@ type Settings struct {
 	Document     []byte         // the OpenAPI description
 	Operations   []string       // that a fault can disturb
 	FaultNames   []string       // of the predefined faults
-
-	TestCard func(name string) (Card, error)
 }
 
 // Console serves what people see. Create one with New.

@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,32 +32,28 @@ func (c *Console) paymentTable(rows List[Payment], here string) *pages.Table {
 
 // paymentForms returns the actions that the state of a payment allows.
 func paymentForms(p Payment, here string) []pages.Form {
-	button := func(action, label string) pages.Form {
-		return pages.Form{
-			Action: Path + "payments/" + p.UniqueID + "/" + action, Label: label,
-			Describe: label + " " + p.TransactionID, Inputs: nil,
-		}
-	}
 	var forms []pages.Form
-	switch {
-	case p.WaitsFor == "settlement":
-		forms = []pages.Form{button("settle", "Settle"), button("decline", "Decline"), button("close", "Close")}
-	case p.WaitsFor != "" && p.Code == codes.Redirect:
-		forms = []pages.Form{{Action: p.Page, Label: "Open page", Describe: "Open page of " + p.TransactionID, Get: true}, button("close", "Close")}
-	case p.MovedMoney:
-		forms = []pages.Form{button("refund", "Refund")}
-		if !p.Seeded {
-			forms = append(forms, button("chargeback", "Charge back"), button("notify", "Notify again"))
-		}
-		if p.Renewable {
-			forms = append(forms, button("renew", "Renew"))
-		}
-	case p.Final && !p.Seeded:
-		forms = []pages.Form{button("notify", "Notify again")}
+	if p.Page != "" && p.Code == codes.Redirect {
+		forms = []pages.Form{{Action: p.Page, Label: "Open page", Describe: "Open page of " + p.TransactionID, Get: true}}
 	}
-	for i := range forms {
-		if !forms[i].Get {
-			forms[i].Inputs = []pages.Input{back(here)}
+	button := func(label, action string) {
+		forms = append(forms, pages.Form{
+			Action: Path + "payments/" + p.UniqueID + "/" + action, Label: label, Describe: label + " " + p.TransactionID,
+			Inputs: []pages.Input{back(here)},
+		})
+	}
+	if p.MovedMoney {
+		button("Refund", "refund")
+	}
+	for _, b := range []struct {
+		kind          Kind
+		label, action string
+	}{
+		{Settle, "Settle", "settle"}, {Settle, "Decline", "decline"}, {Close, "Close", "close"},
+		{Chargeback, "Charge back", "chargeback"}, {Notify, "Notify again", "notify"}, {Renew, "Renew", "renew"},
+	} {
+		if slices.Contains(p.Allows, b.kind) {
+			button(b.label, b.action)
 		}
 	}
 	return forms

@@ -65,7 +65,7 @@ func (c *Console) ServePage(w http.ResponseWriter, r *http.Request) {
 	case form == nil && p.Is3D:
 		c.show3D(w, http.StatusOK, p)
 	case form == nil:
-		entry, _ := c.settings.TestCard(r.URL.Query().Get("card")) // selected with a button; empty without one
+		entry, _ := c.gateway.TestCard(r.URL.Query().Get("card")) // selected with a button; empty without one
 		c.showCard(w, http.StatusOK, p, entry, nil)
 	case p.Is3D:
 		c.submit3D(w, p, form.Get("decision"))
@@ -113,7 +113,7 @@ func (c *Console) act(w http.ResponseWriter, p HostedPage, a Action) *Error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Fields != nil {
 		return e
 	}
-	redirect(w, cmp.Or(payment.Page, p.Callback))
+	redirect(w, cmp.Or(payment.Next, p.Callback))
 	return nil
 }
 

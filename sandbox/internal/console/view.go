@@ -34,10 +34,9 @@ type Payment struct {
 	TrackingNumber     string    `json:"trackingNumber,omitempty"`
 	Events             []Event   `json:"events"`
 
-	MovedMoney bool `json:"-"` // so that it can be refunded
-	Renewable  bool `json:"-"` // it has begun a subscription, or is a later charge of one
-	Final      bool `json:"-"`
-	Seeded     bool `json:"-"`
+	Allows     []Kind `json:"-"` // the actions that its state allows
+	MovedMoney bool   `json:"-"` // so that it can be refunded
+	Next       string `json:"-"` // where the cardholder is sent: to Page, or to the shop
 }
 
 // Event is one change of a payment or its refunds.
