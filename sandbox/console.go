@@ -85,10 +85,8 @@ func (g forConsole) Faults() []console.Fault {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	views := []console.Fault{}
-	for _, a := range g.faults.list {
-		if !a.isOver(time.Now()) {
-			views = append(views, a.view())
-		}
+	for _, a := range g.faults.active() {
+		views = append(views, a.view())
 	}
 	return views
 }
@@ -134,13 +132,10 @@ func (g forConsole) Info() console.Info {
 	opts := g.opts
 	opts.Search = g.searches.Search
 	text, _ := json.Marshal(opts.json()) // always can be marshalled
-	info := console.Info{StartedAt: g.started, Orders: len(g.ledger.orders), Refunds: len(g.ledger.refunds), Options: text}
-	info.SeededOrders, info.SeededRefunds = g.ledger.seeded.Rows()
-	for _, a := range g.faults.list {
-		if !a.isOver(time.Now()) {
-			info.Faults++
-		}
+	info := console.Info{
+		StartedAt: g.started, Orders: len(g.ledger.orders), Refunds: len(g.ledger.refunds), Faults: len(g.faults.active()), Options: text,
 	}
+	info.SeededOrders, info.SeededRefunds = g.ledger.seeded.Rows()
 	return info
 }
 

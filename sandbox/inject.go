@@ -29,7 +29,7 @@ func (g *Gateway) Inject(f Fault) {
 func (g *Gateway) ClearFaults() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.faults.list = nil
+	g.faults.remove("")
 }
 
 // faults is the injected faults. Gateway.mu guards it.
@@ -48,12 +48,17 @@ type activeFault struct {
 	until  time.Time
 }
 
-func (a *activeFault) isOver(now time.Time) bool {
-	return a.left == 0 || !a.until.IsZero() && !now.Before(a.until)
+// active returns the faults that are not over.
+func (fs *faults) active() []*activeFault {
+	return slices.DeleteFunc(slices.Clone(fs.list), (*activeFault).isOver)
+}
+
+func (a *activeFault) isOver() bool {
+	return a.left == 0 || !a.until.IsZero() && !time.Now().Before(a.until)
 }
 
 func (fs *faults) add(f Fault) *activeFault {
-	fs.list = slices.DeleteFunc(fs.list, func(a *activeFault) bool { return a.left == 0 })
+	fs.list = slices.DeleteFunc(fs.list, (*activeFault).isOver)
 	fs.injected++
 	a := &activeFault{Fault: f, left: cmp.Or(f.Times, 1), number: fs.injected}
 	if f.For > 0 {
@@ -65,9 +70,8 @@ func (fs *faults) add(f Fault) *activeFault {
 
 // take returns the fault that applies to this call, or nil, and counts the use.
 func (fs *faults) take(c *call) *Fault {
-	now := time.Now()
 	for _, a := range fs.list {
-		if a.isOver(now) || !a.Operation.covers(c.op) || a.TransactionID != "" && a.TransactionID != c.transactionID {
+		if a.isOver() || !a.Operation.covers(c.op) || a.TransactionID != "" && a.TransactionID != c.transactionID {
 			continue
 		}
 		a.seen++

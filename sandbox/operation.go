@@ -46,15 +46,7 @@ func (o Operation) covers(op Operation) bool {
 
 // known reports whether o is empty, a group, or an operation.
 func (o Operation) known() bool {
-	if o == "" || o == OpPayments || o == OpSearches {
-		return true
-	}
-	for _, r := range routes() {
-		if r.op == o && o != opPage {
-			return true
-		}
-	}
-	return false
+	return o == "" || slices.Contains(operationNames(), string(o))
 }
 
 // route is one row of the table of operations. A path that ends in a slash is followed by one more path element.
