@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
@@ -201,9 +200,6 @@ func (g *Gateway) NewToken(o Outcome) string {
 	token := "tok" + rand.Text()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ledger.tokens[token] = &order{
-		op: OpCreateTokenOrder, created: time.Now(), code: codes.Success, text: "Approved", token: token,
-		payment: payment{appID: g.opts.AppID, card: c, billing: address{country: "US"}},
-	}
+	g.ledger.tokens[token] = payment{appID: g.opts.AppID, card: c, billing: address{country: "US"}}
 	return token
 }

@@ -28,11 +28,10 @@ type contents struct {
 	byUniqueID    map[string]*order
 	byTransaction map[string][]*order
 	byOrder       map[string][]*order
-	tokens        map[string]*order         // the token order that each token came from
+	tokens        map[string]payment        // what the order of each token said
 	pages         map[string]*order         // by the unguessable id in the page's URL
 	due           []due                     // settles by itself, the next one first
 	executed      map[string]int            // successful charges by transactionId
-	paidOrders    map[string]bool           // orderIds with a success
 	refunded      map[string]int64          // in thousandths, by uniqueId
 	givenBack     map[string]int            // completed refunds by refundTransactionId
 	tracking      map[string]TrackingNumber // by uniqueId
@@ -51,10 +50,9 @@ func (l *ledger) reset() {
 		byUniqueID:    make(map[string]*order),
 		byTransaction: make(map[string][]*order),
 		byOrder:       make(map[string][]*order),
-		tokens:        make(map[string]*order),
+		tokens:        make(map[string]payment),
 		pages:         make(map[string]*order),
 		executed:      make(map[string]int),
-		paidOrders:    make(map[string]bool),
 		refunded:      make(map[string]int64),
 		givenBack:     make(map[string]int),
 		tracking:      make(map[string]TrackingNumber),
@@ -81,20 +79,27 @@ func (l *ledger) addOrder(o *order) {
 	if o.orderID != "" {
 		l.byOrder[o.orderID] = append(l.byOrder[o.orderID], o)
 	}
-	at := len(l.orders)
-	for at > 0 && l.orders[at-1].created.After(o.created) {
-		at-- // only after ArriveInRange or a clock that was set back
-	}
-	l.orders = slices.Insert(l.orders, at, o)
+	l.orders = insert(l.orders, o, func(o *order) time.Time { return o.created })
 }
 
 func (l *ledger) addRefund(r *refund) {
 	r.refundUniqueID = l.issue(prefixRefund)
-	at := len(l.refunds)
-	for at > 0 && l.refunds[at-1].requested.After(r.requested) {
+	l.refunds = insert(l.refunds, r, func(r *refund) time.Time { return r.requested })
+}
+
+// insert adds a value to a list that is in order of time. It belongs at the end, except after ArriveInRange or a clock that was
+// set back, and if it is due before another one.
+func insert[T any](list []T, value T, timeOf func(T) time.Time) []T {
+	at := len(list)
+	for at > 0 && timeOf(list[at-1]).After(timeOf(value)) {
 		at--
 	}
-	l.refunds = slices.Insert(l.refunds, at, r)
+	return slices.Insert(list, at, value)
+}
+
+// isPaid reports whether an order of the merchant has its success.
+func (l *ledger) isPaid(orderID string) bool {
+	return slices.ContainsFunc(l.byOrder[orderID], (*order).movedMoney)
 }
 
 // find returns the order with that uniqueId, stored or seeded, or nil.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"crypto/rand"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +13,8 @@ import (
 func (l *ledger) pay(c *call) reply {
 	o := &order{payment: c.pay, op: c.op, created: time.Now()}
 	if c.op == OpTokenPayment {
-		source := l.tokens[c.pathParam]
-		if source == nil {
+		source, known := l.tokens[c.pathParam]
+		if !known {
 			return l.opts.refusal(codes.NotFound, "tokenization: unknown token")
 		}
 		o.card, o.billing = source.card, source.billing
@@ -66,7 +65,7 @@ func (l *ledger) blocked(o *order, paidOnArrival bool) bool {
 	case l.opts.Duplicates == DuplicatesPerOrder:
 		return paidOnArrival
 	}
-	return l.paidOrders[o.orderID]
+	return l.isPaid(o.orderID)
 }
 
 // alreadyPaid is the transactionMessage of a payment whose order already has a success.
@@ -90,7 +89,7 @@ func (l *ledger) enterCard(o *order, c card) *order {
 	}
 	o.card = c
 	o.record("card entered")
-	if l.blocked(o, l.paidOrders[o.orderID]) {
+	if l.blocked(o, l.isPaid(o.orderID)) {
 		l.finish(o, false, alreadyPaid)
 	} else {
 		l.useCard(o)
@@ -134,7 +133,7 @@ func (l *ledger) authenticate(o *order, approve bool) {
 	case !approve:
 		l.finish(o, false, "3D authentication failed")
 		o.canRetry = l.mayRetry(o)
-	case l.blocked(o, l.paidOrders[o.orderID]):
+	case l.blocked(o, l.isPaid(o.orderID)):
 		l.finish(o, false, alreadyPaid)
 	case o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard:
 		l.finish(o, true, "")
@@ -184,11 +183,7 @@ type due struct {
 // settleLater keeps d in processing for the given time. Zero means until the next call of settleDue.
 func (l *ledger) settleLater(d due, after time.Duration) {
 	d.at = time.Now().Add(after)
-	at := len(l.due)
-	for at > 0 && l.due[at-1].at.After(d.at) {
-		at--
-	}
-	l.due = slices.Insert(l.due, at, d)
+	l.due = insert(l.due, d, func(d due) time.Time { return d.at })
 	if after > 0 {
 		l.settleAfter(after)
 	}
@@ -225,13 +220,12 @@ func (l *ledger) finish(o *order, approved bool, reason string) {
 		o.code, o.text = codes.Success, "Approved"
 		if o.op == OpCreateTokenOrder {
 			o.token = "tok" + rand.Text()
-			l.tokens[o.token] = o
+			l.tokens[o.token] = o.payment
 		} else {
 			if !o.renewal {
 				l.executed[o.transactionID]++
 			}
 			l.moves = append(l.moves, Move{TransactionID: o.transactionID, UniqueID: o.uniqueID, At: time.Now()})
-			l.paidOrders[o.orderID] = o.orderID != ""
 		}
 	}
 	o.record(strings.ToLower(o.text))

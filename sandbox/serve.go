@@ -109,7 +109,7 @@ func readBody(r *http.Request, limit int64) (body []byte, status int) {
 // serveOperation carries out a call, with the fault that was injected for it, if any.
 func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
 	g.lockSettled()
-	c.orderPaid = g.ledger.paidOrders[c.pay.orderID]
+	c.orderPaid = g.ledger.isPaid(c.pay.orderID)
 	f := g.faults.take(c)
 	if f == nil {
 		defer g.mu.Unlock()
