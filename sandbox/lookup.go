@@ -3,11 +3,11 @@ package sandbox
 import (
 	"iter"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
 )
 
 // Executed returns how many times money was moved for a transactionId: 0 for a declined, open or unknown transaction, 1 for
@@ -116,9 +116,7 @@ func idsBetween(all []series, from, to time.Time) iter.Seq[string] {
 	end := min(wholeSecond(to), time.Now().Unix()+1)
 	return func(yield func(string) bool) {
 		for _, s := range all {
-			start := wholeSecond(from)
-			i := sort.Search(s.Len(), func(i int) bool { return s.At(i).Unix() >= start })
-			for ; i < s.Len() && s.At(i).Unix() < end; i++ {
+			for i := listing.FirstAt(s, wholeSecond(from)); i < s.Len() && s.At(i).Unix() < end; i++ {
 				if !yield(s.UniqueID(i)) {
 					return
 				}

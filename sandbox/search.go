@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"net/http"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -73,9 +72,9 @@ func (s *searches) list(all []series, from, to int64, now time.Time) *listing.Li
 	l := listing.New[series](from, to)
 	for _, rows := range all {
 		settled, late := s.visible(rows, now)
-		l.Add(rows, 0, settled, s.opts.Location)
+		l.Add(rows, settled, s.opts.Location)
 		if late.Len() > 0 {
-			l.Add(late, 0, late.Len(), s.opts.Location)
+			l.Add(late, late.Len(), s.opts.Location)
 		}
 	}
 	return l
@@ -84,9 +83,7 @@ func (s *searches) list(all []series, from, to int64, now time.Time) *listing.Li
 // visible returns which rows a query finds at now: those before index settled, which are older than the longest lag, and
 // those in late, whose own lag is over.
 func (s *searches) visible(rows series, now time.Time) (settled int, late some) {
-	upTo := func(t time.Time) int {
-		return sort.Search(rows.Len(), func(i int) bool { return rows.At(i).Unix() > t.Unix() })
-	}
+	upTo := func(t time.Time) int { return listing.FirstAt(rows, t.Unix()+1) }
 	settled = upTo(now)
 	late.series = rows
 	if s.Lag <= 0 {

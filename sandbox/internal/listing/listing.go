@@ -40,8 +40,8 @@ func New[S Series](from, to int64) *Listing[S] {
 
 const day = 24 * 60 * 60
 
-// Add adds those of rows lo to hi-1 of a series that are in the range.
-func (l *Listing[S]) Add(series S, lo, hi int, loc *time.Location) {
+// Add adds those of the first n rows of a series that are in the range.
+func (l *Listing[S]) Add(series S, n int, loc *time.Location) {
 	const widest = 2 * day // more than the offset of any zone
 	for at := l.from - widest; at <= l.to+widest; {
 		t := time.Unix(at, 0).In(loc)
@@ -51,7 +51,7 @@ func (l *Listing[S]) Add(series S, lo, hi int, loc *time.Location) {
 		if !change.IsZero() {
 			end = min(end, change.Unix())
 		}
-		part := zoneRun[S]{series: series, lo: lo, hi: hi}
+		part := zoneRun[S]{series: series, hi: n}
 		part.lo = part.find(max(at, l.from-int64(offset)))
 		part.hi = part.find(min(end, l.to-int64(offset)+1))
 		part.offset = int64(offset)

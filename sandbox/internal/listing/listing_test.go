@@ -34,8 +34,8 @@ func TestFind(t *testing.T) {
 func TestPages(t *testing.T) {
 	a, b := times{10, 20, 20, 20, 30, 90}, times{5, 20, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31}
 	l := New[times](10, 60)
-	l.Add(a, 0, len(a), time.UTC)
-	l.Add(b, 0, len(b), time.UTC)
+	l.Add(a, len(a), time.UTC)
+	l.Add(b, len(b), time.UTC)
 	if got, want := l.Total(), 5+11; got != want {
 		t.Fatalf("Total() = %d, want %d", got, want)
 	}
@@ -76,7 +76,7 @@ func TestClockChange(t *testing.T) {
 	rows := times{change - 3600, change - 1800, change, change + 1800}
 	wall := func(hour, minute int) int64 { return time.Date(2024, 11, 3, hour, minute, 0, 0, time.UTC).Unix() }
 	l := New[times](wall(1, 0), wall(1, 59))
-	l.Add(rows, 0, len(rows), loc)
+	l.Add(rows, len(rows), loc)
 	got := describe(l.Page(0, 10, true, inOrder))
 	if want := []int64{change - 3600, change, change - 1800, change + 1800}; !slices.Equal(got, want) {
 		t.Errorf("rows = %v, want %v", got, want)
@@ -87,7 +87,7 @@ func TestClockChange(t *testing.T) {
 func TestTie(t *testing.T) {
 	rows := times{7, 7, 7}
 	l := New[times](0, 10)
-	l.Add(rows, 0, len(rows), time.UTC)
+	l.Add(rows, len(rows), time.UTC)
 	var got []int
 	for _, r := range l.Page(0, 3, true, func(_ int64, n, p int) int { return n - 1 - p }) {
 		got = append(got, r.I)
