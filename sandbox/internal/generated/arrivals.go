@@ -18,40 +18,31 @@ type book interface {
 	At(i int) time.Time
 }
 
-// arrivals is a book of N rows in [From, To). Create one with prepare.
+// arrivals is the book of the N orders of a seed, in [From, To). Create one with prepare.
 type arrivals struct {
-	N        int
-	From, To time.Time
-
-	Random bool        // rows arrive independently of each other; otherwise they are evenly spaced
-	Seed   uint64      // selects one of many Random books
-	Hours  [24]float64 // relative rate in each hour of the day, UTC; all zero means a constant rate
-}
-
-// prepared is arrivals with values that are computed once for all rows.
-type prepared struct {
-	arrivals
+	Seed
 	even       bool    // evenly spaced
 	key        uint64  // seed of the random numbers
 	whole      float64 // relative number of rows of a whole day; zero without Hours
 	start, end float64 // relative number of rows from 1970 to From and to To
 }
 
-func (a arrivals) prepare() *prepared {
-	p := &prepared{arrivals: a, key: hash.Of(a.Seed, 1, 1)}
-	for _, rate := range a.Hours {
+// prepare computes what all rows have in common.
+func (s Seed) prepare() *arrivals {
+	p := &arrivals{Seed: s, key: hash.Of(s.Seed, 1, 1)}
+	for _, rate := range s.Hours {
 		p.whole += max(rate, 0)
 	}
-	p.even = !a.Random && p.whole == 0
-	p.start, p.end = p.mass(a.From), p.mass(a.To)
+	p.even = !s.Random && p.whole == 0
+	p.start, p.end = p.mass(s.From), p.mass(s.To)
 	return p
 }
 
 // Len returns N, or 0 if it is negative.
-func (p *prepared) Len() int { return max(p.N, 0) }
+func (p *arrivals) Len() int { return max(p.N, 0) }
 
 // At returns when row i happened.
-func (p *prepared) At(i int) time.Time {
+func (p *arrivals) At(i int) time.Time {
 	span := p.To.Sub(p.From)
 	if span <= 0 || p.N <= 0 {
 		return p.From
@@ -73,7 +64,7 @@ func (p *prepared) At(i int) time.Time {
 
 // randomShare returns the i-th smallest of N independent random numbers in [0,1) without generating the others: the number
 // of rows in one half of an interval has a binomial distribution, so one can descend to row i.
-func (p *prepared) randomShare(i int) float64 {
+func (p *arrivals) randomShare(i int) float64 {
 	low, width := 0.0, 1.0
 	n, node := p.N, uint64(1)
 	for n > 1 && width > 1e-15 {
@@ -110,7 +101,7 @@ func halfOf(n int, h uint64) int {
 const day = 24 * 60 * 60
 
 // mass returns the relative number of rows from 1970 to t.
-func (p *prepared) mass(t time.Time) float64 {
+func (p *arrivals) mass(t time.Time) float64 {
 	days := math.Floor(float64(t.Unix()) / day)
 	rest := float64(t.Unix()) - days*day + float64(t.Nanosecond())/1e9
 	sum := days * p.whole
@@ -122,7 +113,7 @@ func (p *prepared) mass(t time.Time) float64 {
 }
 
 // timeOf is the inverse of mass, never outside [From, To).
-func (p *prepared) timeOf(mass float64) time.Time {
+func (p *arrivals) timeOf(mass float64) time.Time {
 	days := math.Floor(mass / p.whole)
 	rest := mass - days*p.whole
 	seconds := days * day

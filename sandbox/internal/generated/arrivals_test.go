@@ -22,14 +22,14 @@ func TestArrivals(t *testing.T) {
 	to := january.AddDate(0, 0, 28)
 	tests := []struct {
 		name string
-		book arrivals
+		book Seed
 	}{
-		{"even", arrivals{N: 10_000, From: january, To: to}},
-		{"random", arrivals{N: 10_000, From: january, To: to, Random: true, Seed: 3}},
-		{"day and night", arrivals{N: 10_000, From: january, To: to, Hours: dayAndNight()}},
-		{"random day and night", arrivals{N: 10_000, From: january.Add(5 * time.Hour), To: to, Random: true, Hours: dayAndNight()}},
-		{"one row", arrivals{N: 1, From: january, To: to, Random: true}},
-		{"many rows in a second", arrivals{N: 10_000, From: january, To: january.Add(time.Second), Random: true}},
+		{"even", Seed{N: 10_000, From: january, To: to}},
+		{"random", Seed{N: 10_000, From: january, To: to, Random: true, Seed: 3}},
+		{"day and night", Seed{N: 10_000, From: january, To: to, Hours: dayAndNight()}},
+		{"random day and night", Seed{N: 10_000, From: january.Add(5 * time.Hour), To: to, Random: true, Hours: dayAndNight()}},
+		{"one row", Seed{N: 1, From: january, To: to, Random: true}},
+		{"many rows in a second", Seed{N: 10_000, From: january, To: january.Add(time.Second), Random: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestArrivals(t *testing.T) {
 			}
 		})
 	}
-	if n := (arrivals{}).prepare().Len(); n != 0 {
+	if n := (Seed{}).prepare().Len(); n != 0 {
 		t.Errorf("the zero arrivals have %d rows", n)
 	}
 }
@@ -55,7 +55,7 @@ func TestArrivals(t *testing.T) {
 // TestRandomArrivals compares the rows per hour with the Poisson distribution, whose variance is its mean.
 func TestRandomArrivals(t *testing.T) {
 	const hours, mean = 600, 50
-	a := arrivals{N: hours * mean, From: january, To: january.Add(hours * time.Hour), Random: true, Seed: 11}.prepare()
+	a := Seed{N: hours * mean, From: january, To: january.Add(hours * time.Hour), Random: true, Seed: 11}.prepare()
 	var counts [hours]float64
 	for i := range a.N {
 		counts[int(a.At(i).Sub(january)/time.Hour)]++
@@ -70,7 +70,7 @@ func TestRandomArrivals(t *testing.T) {
 }
 
 func TestDayAndNight(t *testing.T) {
-	a := arrivals{N: 50_000, From: january, To: january.AddDate(0, 0, 10), Hours: dayAndNight()}.prepare()
+	a := Seed{N: 50_000, From: january, To: january.AddDate(0, 0, 10), Hours: dayAndNight()}.prepare()
 	var counts [24]int
 	for i := range a.N {
 		counts[a.At(i).UTC().Hour()]++
@@ -88,7 +88,7 @@ func TestDayAndNight(t *testing.T) {
 
 // TestFirstSecond: the first row found for a time agrees with the times of the rows.
 func TestFirstSecond(t *testing.T) {
-	rows := &Orders{refundEvery: refundEvery, book: arrivals{N: 1000, From: january, To: january.AddDate(0, 0, 1), Random: true}.prepare()}
+	rows := &Orders{refundEvery: refundEvery, book: Seed{N: 1000, From: january, To: january.AddDate(0, 0, 1), Random: true}.prepare()}
 	for sec := january.Unix(); sec < january.Unix()+day; sec += 97 {
 		want := sort.Search(rows.Len(), func(i int) bool { return rows.At(i).Unix()+3600 >= sec })
 		if got := listing.FirstAt(rows, sec-3600); got != want {

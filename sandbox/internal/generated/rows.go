@@ -82,7 +82,7 @@ func (b *Orders) Order(i int) Order {
 // Arriving returns the n-th order that happens now, while a search is carried out.
 func Arriving(n int) Order {
 	now := time.Now()
-	one := Orders{book: arrivals{N: 1, From: now, To: now}.prepare(), number: seriesOfArriving, refundEvery: refundEvery}
+	one := Orders{book: Seed{N: 1, From: now, To: now}.prepare(), number: seriesOfArriving, refundEvery: refundEvery}
 	return one.Order(n * refundEvery)
 }
 

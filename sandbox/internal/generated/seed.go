@@ -36,13 +36,12 @@ type Data struct {
 
 // Add adds the rows of a seed. The orders have that appId, or none if it is empty.
 func (d *Data) Add(s Seed, appID string) {
-	when := func(n int) book {
-		return arrivals{N: n, From: s.From, To: s.To, Random: s.Random, Hours: s.Hours, Seed: s.Seed}.prepare()
-	}
 	if s.StrayRefunds > 0 {
-		d.addRefunds(&Refunds{book: when(s.StrayRefunds)})
+		stray := s
+		stray.N = s.StrayRefunds
+		d.addRefunds(&Refunds{book: stray.prepare()})
 	}
-	orders := d.addOrders(&Orders{book: when(s.N), appID: appID, currencies: s.Currencies, refundEvery: refundEvery})
+	orders := d.addOrders(&Orders{book: s.prepare(), appID: appID, currencies: s.Currencies, refundEvery: refundEvery})
 	if s.TwiceEvery > 0 {
 		orders.twiceEvery = s.TwiceEvery
 		d.addOrders(&Orders{book: afterEveryNth{orders.book, s.TwiceEvery, 1}, of: orders})
@@ -54,7 +53,7 @@ func (d *Data) Add(s Seed, appID string) {
 		orders.refundEvery = s.RefundEvery
 	}
 	n := orders.refundEvery
-	d.addRefunds(&Refunds{book: everyNth{orders.book, n}, orders: orders, every: n, states: s.RefundStates})
+	d.addRefunds(&Refunds{book: afterEveryNth{orders.book, n, n - 1}, orders: orders, every: n, states: s.RefundStates})
 	if s.RefundTwiceEvery > 0 && s.RefundTwiceEvery <= s.N/n { // otherwise there is none, and every could overflow
 		every := n * s.RefundTwiceEvery
 		d.addRefunds(&Refunds{book: afterEveryNth{orders.book, every, n}, orders: orders, every: every})
@@ -129,17 +128,8 @@ func (d *Data) Rows() (orders, refunds int) {
 	return orders, refunds
 }
 
-// everyNth is the book of the refunds of every n-th order. Each is requested at the time of the last order before the next
-// refunded one, which keeps it inside the range of the orders.
-type everyNth struct {
-	orders book
-	n      int
-}
-
-func (e everyNth) Len() int           { return e.orders.Len() / e.n }
-func (e everyNth) At(i int) time.Time { return e.orders.At(i*e.n + e.n - 1) }
-
-// afterEveryNth is a book with a row for every n-th order, at the time of the order some places after it.
+// afterEveryNth is a book with a row for every n-th order, at the time of the order some places after it, or of the last one. A
+// refund is requested n-1 places after its order, which is before the next refunded one.
 type afterEveryNth struct {
 	orders    book
 	n, places int
