@@ -192,8 +192,8 @@ func (c *Console) addQueries(get func(path string, f func(p *params.Reader, r *h
 		get(kind, func(p *params.Reader, _ *http.Request) (any, error) {
 			f := readFilter(p, kind)
 			return after(p, func() (any, error) {
-				rows, _, _ := c.list(kind, f)
-				return rows, nil
+				found, _ := c.list(kind, f)
+				return found, nil
 			})
 		})
 	}
@@ -261,23 +261,19 @@ func (c *Console) info() Info {
 	return info
 }
 
-// list returns the rows of a list, how many there are, and a channel that is closed when there may be more.
-func (c *Console) list(kind string, f Filter) (rows any, n int, changed <-chan struct{}) {
+// list returns the rows of a list, and a channel that is closed when there may be more.
+func (c *Console) list(kind string, f Filter) (found interface{ total() int }, changed <-chan struct{}) {
 	switch kind {
 	case "requests":
-		l, changed := c.log.listRequests(f)
-		return l, len(l.Data) + l.LeftOff, changed
+		return c.log.listRequests(f)
 	case "notifications":
-		l, changed := c.log.listNotifications(f)
-		return l, len(l.Data) + l.LeftOff, changed
+		return c.log.listNotifications(f)
 	}
 	_, _, changed = c.log.totals() // every change of a payment other than settling begins or ends with a request
 	if kind == "refunds" {
-		l := c.gateway.Refunds(f)
-		return l, len(l.Data) + l.LeftOff, changed
+		return c.gateway.Refunds(f), changed
 	}
-	l := c.gateway.Payments(f)
-	return l, len(l.Data) + l.LeftOff, changed
+	return c.gateway.Payments(f), changed
 }
 
 func (c *Console) request(number string) (Request, error) {
@@ -313,15 +309,15 @@ func (c *Console) wait(p *params.Reader, r *http.Request) (any, error) {
 	again := time.NewTicker(50 * time.Millisecond) // a payment can settle without a request
 	defer again.Stop()
 	for {
-		rows, n, changed := c.list(kind, f)
-		if n >= count {
-			return rows, nil
+		found, changed := c.list(kind, f)
+		if found.total() >= count {
+			return found, nil
 		}
 		select {
 		case <-changed:
 		case <-again.C:
 		case <-deadline.C:
-			return rows, errTooFew
+			return found, errTooFew
 		case <-r.Context().Done():
 			return nil, errTooFew
 		case <-c.gateway.Closing():

@@ -22,12 +22,12 @@ func (c *Console) addDashboard(mux *http.ServeMux) {
 		})
 	}
 	show("{$}", c.overviewPage)
-	show("payments", c.paymentsPage)
+	show("payments", c.listPage("payments", "transactionId", "orderId", "code"))
 	show("payments/{id}", c.paymentPage)
-	show("refunds", c.refundsPage)
-	show("notifications", c.notificationsPage)
+	show("refunds", c.listPage("refunds", "refundTransactionId", "transactionId", "code"))
+	show("notifications", c.listPage("notifications", "transactionId", "transactionType", "code"))
 	show("notifications/{id}", c.notificationPage)
-	show("requests", c.requestsPage)
+	show("requests", c.listPage("requests", "transactionId", "operation", "code"))
 	show("requests/{id}", c.requestPage)
 	show("faults", c.faultsPage)
 	press := func(path string, do func(id string, p *params.Reader) error) {

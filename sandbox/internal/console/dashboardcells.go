@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,22 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
-
-// pageFilter reads the filter of a page from its query, and returns the form for it.
-func pageFilter(r *http.Request, path string, names ...string) (Filter, pages.Form, error) {
-	query := r.URL.Query()
-	query.Del("done")
-	query.Del("live")
-	p := params.Of(query)
-	f := readFilter(p, path)
-	form := pages.Form{Action: Path + path, Label: "Filter", Get: true}
-	for _, name := range names {
-		form.Inputs = append(form.Inputs, pages.Input{Name: name, Label: name, Value: query.Get(name)})
-	}
-	return f, form, checked(p)
-}
 
 // clock formats a time for the dashboard, without the date if that is today.
 func (c *Console) clock(t time.Time) string {
@@ -94,11 +80,7 @@ func faultCell(text string) pages.Cell {
 }
 
 func deliveryState(state string) pages.Cell {
-	tone := map[string]string{"accepted": "good", "given up": "bad"}[state]
-	if tone == "" {
-		tone = "wait"
-	}
-	return pages.Cell{Text: state, Tone: tone}
+	return pages.Cell{Text: state, Tone: cmp.Or(map[string]string{"accepted": "good", "given up": "bad"}[state], "wait")}
 }
 
 func times(n int) string {
@@ -109,20 +91,6 @@ func times(n int) string {
 		return "once"
 	}
 	return strconv.Itoa(n) + " times"
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "(none)"
-	}
-	return text
-}
-
-func orAny(text string) string {
-	if text == "" {
-		return "any"
-	}
-	return text
 }
 
 // shellWord quotes a text for a POSIX shell.

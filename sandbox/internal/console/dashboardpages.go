@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
 // overviewPage shows totals, and the newest payments and requests.
@@ -34,15 +36,37 @@ func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
 	}, nil
 }
 
-func (c *Console) paymentsPage(r *http.Request) (pages.Dashboard, error) {
-	f, filterForm, err := pageFilter(r, "payments", "transactionId", "orderId", "code")
-	if err != nil {
-		return pages.Dashboard{}, err
+// listPage returns the page of a list, with a form for these filters.
+func (c *Console) listPage(kind string, filters ...string) func(*http.Request) (pages.Dashboard, error) {
+	return func(r *http.Request) (pages.Dashboard, error) {
+		query := r.URL.Query()
+		query.Del("done")
+		query.Del("live")
+		p := params.Of(query)
+		f := readFilter(p, kind)
+		if err := checked(p); err != nil {
+			return pages.Dashboard{}, err
+		}
+		form := pages.Form{Action: Path + kind, Label: "Filter", Get: true}
+		for _, name := range filters {
+			form.Inputs = append(form.Inputs, pages.Input{Name: name, Label: name, Value: query.Get(name)})
+		}
+		var table *pages.Table
+		found, _ := c.list(kind, f)
+		switch found := found.(type) {
+		case List[Payment]:
+			table = c.paymentTable(found, Path+kind)
+		case List[Refund]:
+			table = c.refundTable(found, Path+kind)
+		case List[Notification]:
+			table = c.notificationTable(found, Path+kind)
+		case List[Request]:
+			table = c.requestTable(found)
+		}
+		return pages.Dashboard{
+			Title: strings.ToUpper(kind[:1]) + kind[1:], Sections: []pages.Section{{Forms: []pages.Form{form}}, {Table: table}},
+		}, nil
 	}
-	rows := c.gateway.Payments(f)
-	return pages.Dashboard{Title: "Payments", Sections: []pages.Section{
-		{Forms: []pages.Form{filterForm}}, {Table: c.paymentTable(rows, Path+"payments")},
-	}}, nil
 }
 
 func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
@@ -76,28 +100,6 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 		{Heading: "Refunds", Table: c.refundTable(refunds, here)},
 		{Heading: "Notifications", Table: c.notificationTable(notices, here)},
 		{Heading: "Requests", Table: c.requestTable(requests)},
-	}}, nil
-}
-
-func (c *Console) refundsPage(r *http.Request) (pages.Dashboard, error) {
-	f, filterForm, err := pageFilter(r, "refunds", "refundTransactionId", "transactionId", "code")
-	if err != nil {
-		return pages.Dashboard{}, err
-	}
-	rows := c.gateway.Refunds(f)
-	return pages.Dashboard{Title: "Refunds", Sections: []pages.Section{
-		{Forms: []pages.Form{filterForm}}, {Table: c.refundTable(rows, Path+"refunds")},
-	}}, nil
-}
-
-func (c *Console) notificationsPage(r *http.Request) (pages.Dashboard, error) {
-	f, filterForm, err := pageFilter(r, "notifications", "transactionId", "transactionType", "code")
-	if err != nil {
-		return pages.Dashboard{}, err
-	}
-	rows, _ := c.log.listNotifications(f)
-	return pages.Dashboard{Title: "Notifications", Sections: []pages.Section{
-		{Forms: []pages.Form{filterForm}}, {Table: c.notificationTable(rows, Path+"notifications")},
 	}}, nil
 }
 
@@ -136,17 +138,6 @@ func (c *Console) notificationPage(r *http.Request) (pages.Dashboard, error) {
 	}}, nil
 }
 
-func (c *Console) requestsPage(r *http.Request) (pages.Dashboard, error) {
-	f, filterForm, err := pageFilter(r, "requests", "transactionId", "operation", "code")
-	if err != nil {
-		return pages.Dashboard{}, err
-	}
-	rows, _ := c.log.listRequests(f)
-	return pages.Dashboard{Title: "Requests", Sections: []pages.Section{
-		{Forms: []pages.Form{filterForm}}, {Table: c.requestTable(rows)},
-	}}, nil
-}
-
 func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
 	v, err := c.request(r.PathValue("id"))
 	if err != nil {
@@ -166,8 +157,8 @@ func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
 			"Response", responseCell(v), "HTTP status", strconv.Itoa(v.Status), "Took", fmt.Sprintf("%g ms", v.Milliseconds),
 			"Fault", faultCell(v.Fault), "At", c.clock(v.At),
 		)},
-		{Heading: "Request body", Text: "Secrets are masked.", Pre: orNone(indented(v.Request))},
-		{Heading: "Response body", Text: "Before it was cut off by a fault, if any.", Pre: orNone(indented(v.Response))},
+		{Heading: "Request body", Text: "Secrets are masked.", Pre: cmp.Or(indented(v.Request), "(none)")},
+		{Heading: "Response body", Text: "Before it was cut off by a fault, if any.", Pre: cmp.Or(indented(v.Response), "(none)")},
 		{Heading: "As curl", Text: "Without secrets: insert card and token.", Pre: curl},
 	}}, nil
 }
@@ -182,7 +173,7 @@ func (c *Console) faultsPage(*http.Request) (pages.Dashboard, error) {
 			left = "unlimited"
 		}
 		t.Rows = append(t.Rows, []pages.Cell{
-			{Text: strconv.Itoa(v.Number)}, {Text: orAny(v.Operation)}, {Text: v.Description}, {Text: left},
+			{Text: strconv.Itoa(v.Number)}, {Text: cmp.Or(v.Operation, "any")}, {Text: v.Description}, {Text: left},
 			{Forms: []pages.Form{{
 				Action: here + "/remove", Label: "Remove", Describe: fmt.Sprintf("Remove fault %d", v.Number),
 				Inputs: []pages.Input{back(here), {Name: "number", Value: strconv.Itoa(v.Number), Hidden: true}},

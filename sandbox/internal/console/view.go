@@ -146,6 +146,9 @@ type List[T any] struct {
 	LeftOff int `json:"leftOff"` // matching rows that are not in Data
 }
 
+// total returns how many rows match.
+func (l List[T]) total() int { return len(l.Data) + l.LeftOff }
+
 // Add adds a row, unless there are already as many as limit; zero means 50. The row is only made if it is added.
 func (l *List[T]) Add(limit int, row func() T) {
 	if l.Data == nil {
