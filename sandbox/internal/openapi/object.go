@@ -1,6 +1,9 @@
 package openapi
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // object is a JSON object with ordered members: names and values alternate.
 type object []any
@@ -32,3 +35,5 @@ func (o object) MarshalJSON() ([]byte, error) {
 type list []any
 
 func ref(name string) object { return object{"$ref", "#/components/schemas/" + name} }
+
+func powerOfTen(n int) json.Number { return json.Number("1" + strings.Repeat("0", n)) }

@@ -2,7 +2,9 @@ package openapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -100,7 +102,7 @@ func (g *generator) property(m *member, required bool, source string) object {
 	if note := cmp.Or(m.Note, m.PublicFacts.Note); note != "" && m.Object == "" {
 		schema.set("description", note)
 	}
-	if more := m.publishedKeywords(required); more != nil {
+	if more := g.publishedKeywords(m); more != nil {
 		schema.set("x-published", more)
 	}
 	return schema
@@ -108,13 +110,17 @@ func (g *generator) property(m *member, required bool, source string) object {
 
 // publishedKeywords returns the keywords that are published and not in the interface. For a member that is only published,
 // they are in its schema.
-func (m *member) publishedKeywords(required bool) (more object) {
+func (g *generator) publishedKeywords(m *member) (more object) {
 	limit := m.PublicFacts.Limit
 	switch {
 	case m.Type == "String" && limit > 0 && m.Limit == 0:
 		more.set("maxLength", limit)
 		if m.Name == "subscriptionCycle" {
-			more.set("enum", list{"DAY", "WEEK", "MONTH", "THREE_MONTHS", "SIX_MONTHS", "YEAR"})
+			var cycles list
+			for _, c := range g.Cycles {
+				cycles = append(cycles, c.Value)
+			}
+			more.set("enum", cycles)
 		}
 	case m.Name == "quantity":
 		more.set("exclusiveMaximum", powerOfTen(limit))
@@ -222,7 +228,7 @@ func integerOf(digits, minimum int) list {
 	asNumber, asText := object{"type", "integer", "minimum", minimum}, object{"type", "string", "pattern", "^[0-9]+$"}
 	if digits > 0 {
 		asNumber.set("exclusiveMaximum", powerOfTen(digits))
-		asText = object{"type", "string", "pattern", "^[0-9]{1," + itoa(digits) + "}$"}
+		asText = object{"type", "string", "pattern", "^[0-9]{1," + strconv.Itoa(digits) + "}$"}
 	}
 	if minimum > 0 {
 		asText = object{"type", "string", "pattern", "^0*[1-9][0-9]*$"}
@@ -236,10 +242,10 @@ func decimalOf(digits, decimals int, aboveZero bool) list {
 	var forms []string
 	var numbers list
 	for d := range decimals + 1 {
-		form, step := "[0-9]{1,"+itoa(digits-d)+"}", jsonNumber("1")
+		form, step := "[0-9]{1,"+strconv.Itoa(digits-d)+"}", json.Number("1")
 		if d > 0 {
-			form += `\.[0-9]{` + itoa(d) + "}"
-			step = jsonNumber("0." + strings.Repeat("0", d-1) + "1")
+			form += `\.[0-9]{` + strconv.Itoa(d) + "}"
+			step = json.Number("0." + strings.Repeat("0", d-1) + "1")
 		}
 		forms = append(forms, form)
 		numbers = append(numbers, object{"multipleOf", step, "exclusiveMaximum", powerOfTen(digits - d)})

@@ -1,16 +1,19 @@
 package openapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// stateNames are the names of the components for the codes of a transaction and of a refund.
-var stateNames = []struct {
+// state is a code of a transaction or of a refund, with the name of its component.
+type state struct {
 	code         int
 	result, name string
-}{
+}
+
+var states = []state{
 	{100, "transaction", "ApprovedTransaction"}, {101, "transaction", "DeclinedTransaction"},
 	{102, "transaction", "ProcessingTransaction"}, {103, "transaction", "ClosedTransaction"},
 	{301, "transaction", "RedirectTransaction"},
@@ -72,13 +75,7 @@ func (g *generator) resultOf(op *operation, r response) object {
 			"properties", object{"code", object{"const", r.Code}}, "required", required,
 		}
 	}
-	i := slices.IndexFunc(stateNames, func(s struct {
-		code         int
-		result, name string
-	}) bool {
-		return s.code == r.Code
-	})
-	component := ref(stateNames[i].name)
+	component := ref(states[slices.IndexFunc(states, func(s state) bool { return s.code == r.Code })].name)
 	if op.Name == "GetTransaction" { // the requested row
 		return object{"allOf", list{component}, "required", list{"uniqueId"}, "x-source", r.source(op)}
 	}
@@ -115,7 +112,7 @@ func (g *generator) schemas() (schemas object) {
 	refund = slices.DeleteFunc(slices.Clone(refund), func(m member) bool { return m.Name == "merchantRefundId" })
 	schemas.set("RefundResponse", resultObject(append(refund, publishedName), "published: Refund request"))
 	var transactions, refunds list
-	for _, s := range stateNames {
+	for _, s := range states {
 		required := list{"code"}
 		base := "Transaction"
 		switch {
@@ -258,7 +255,7 @@ func resultMember(m *member) object {
 
 // instant returns the schema of a time in milliseconds since 1970, before the year 10000.
 func instant() object {
-	return object{"type", "integer", "minimum", 0, "maximum", jsonNumber("253402300799999")}
+	return object{"type", "integer", "minimum", 0, "maximum", json.Number("253402300799999")}
 }
 
 func (g *generator) page(rows list) object {

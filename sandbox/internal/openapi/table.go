@@ -19,13 +19,13 @@ type operation struct {
 func (o *operation) isPublished() bool { return o.Source == published }
 
 type member struct {
-	Name, In, Type, Object, Format, Note, Default string
-	Value                                         string // the only one, if there is one
-	Required, RequiredWhen                        string
-	RequiredIn                                    []string
-	Limit, Digits, Decimals                       int
-	PublicFacts                                   facts
-	Source                                        string
+	Name, In, Type, Object, Format, Note string
+	Value                                string // the only one, if there is one
+	Required, RequiredWhen               string
+	RequiredIn                           []string
+	Limit, Digits, Decimals              int
+	PublicFacts                          facts
+	Source                               string
 }
 
 // facts holds what is published about a member beyond the interface.
@@ -40,9 +40,8 @@ type response struct {
 }
 
 type code struct {
-	Code             int
-	Message, Meaning string
-	Source           string
+	Code            int
+	Meaning, Source string
 }
 
 // Sources of what is not in the interface.
