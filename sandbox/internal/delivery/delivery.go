@@ -1,11 +1,10 @@
-// Package delivery sends notifications to merchants: a queue ordered by due time, a bounded number of concurrent
-// deliveries, and the published repetitions of notifications that were not accepted. It handles URLs and bodies, and knows
+// Package delivery sends notifications to merchants: each at its time, a bounded number of them concurrently, with the
+// published repetitions of notifications that were not accepted. It handles URLs and bodies, and knows
 // nothing of payments.
 package delivery
 
 import (
 	"bytes"
-	"container/heap"
 	"context"
 	"errors"
 	"io"
@@ -16,8 +15,7 @@ import (
 	"time"
 )
 
-// Notifier delivers notifications. It has goroutines only while something is waiting to be delivered. It is safe for
-// concurrent use. Create one with New.
+// Notifier delivers notifications. It has goroutines only for what is due. It is safe for concurrent use. Create one with New.
 type Notifier struct {
 	client   *http.Client
 	anywhere bool // also to host names reserved for examples
@@ -25,17 +23,15 @@ type Notifier struct {
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
-	wake   chan struct{} // tells the dispatcher that the queue has changed
-	slots  chan struct{} // bounds the deliveries in flight
-	group  sync.WaitGroup
+	group  sync.WaitGroup // workers, and timers of what is waiting
 
-	mu      sync.Mutex
-	queue   byTime
-	pending int           // queued or in flight
-	idle    chan struct{} // closed while pending is zero
-	started bool          // a dispatcher is running
-
-	generation int // of the queue; Drop begins a new one
+	mu         sync.Mutex
+	waiting    map[*queued]*time.Timer // for the time of the next attempt
+	due        []*queued               // in the order in which they became due
+	workers    int                     // at most maxDeliveries
+	pending    int                     // waiting, due or in flight
+	idle       chan struct{}           // closed while pending is zero
+	generation int                     // Drop begins a new one
 }
 
 // Message is one notification.
@@ -71,10 +67,9 @@ var ErrReserved = errors.New("not sent: the host name is reserved for examples, 
 // queued is a notification that has not been accepted yet.
 type queued struct {
 	Message
-	at           time.Time // of the next attempt
 	failures     int
 	firstFailure time.Time
-	generation   int // of the queue that it belongs to
+	generation   int // of the Notifier when it was added
 }
 
 func (q *queued) report(a Attempt) {
@@ -97,7 +92,7 @@ func repeats() [4]time.Duration {
 // is nil, it sends to any host except the reserved names example.com, example.net, example.org, .example, .test and
 // .invalid, where there cannot be a server.
 func New(transport http.RoundTripper, scale float64) *Notifier {
-	n := &Notifier{anywhere: transport != nil, scale: scale}
+	n := &Notifier{anywhere: transport != nil, scale: scale, waiting: make(map[*queued]*time.Timer)}
 	if transport == nil {
 		// Without keep-alives no goroutine remains between deliveries.
 		transport = &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: deliveryTimeout}
@@ -107,8 +102,6 @@ func New(transport http.RoundTripper, scale float64) *Notifier {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
-	n.wake = make(chan struct{}, 1)
-	n.slots = make(chan struct{}, maxDeliveries)
 	n.idle = make(chan struct{})
 	close(n.idle)
 	return n
@@ -116,7 +109,7 @@ func New(transport http.RoundTripper, scale float64) *Notifier {
 
 // Add queues a notification. It does nothing once the Notifier is closed.
 func (n *Notifier) Add(m Message) {
-	d := &queued{Message: m, at: time.Now().Add(m.Delay)}
+	d := &queued{Message: m}
 	if !n.anywhere && reserved(m.URL) {
 		d.report(Attempt{At: time.Now(), Err: ErrReserved})
 		return
@@ -131,27 +124,80 @@ func (n *Notifier) Add(m Message) {
 	}
 	n.pending++
 	d.generation = n.generation
-	n.push(d)
-	if !n.started {
-		n.started = true
-		n.group.Go(n.dispatch)
+	n.schedule(d, m.Delay)
+}
+
+// schedule makes the next attempt after a while. The caller holds n.mu.
+func (n *Notifier) schedule(d *queued, after time.Duration) {
+	if after <= 0 {
+		n.deliver(d)
+		return
+	}
+	n.group.Add(1)
+	n.waiting[d] = time.AfterFunc(after, func() {
+		defer n.group.Done()
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if _, ok := n.waiting[d]; ok { // it was not dropped meanwhile
+			delete(n.waiting, d)
+			n.deliver(d)
+		}
+	})
+}
+
+// deliver makes an attempt as soon as a worker is free. The caller holds n.mu.
+func (n *Notifier) deliver(d *queued) {
+	n.due = append(n.due, d)
+	if n.workers < maxDeliveries {
+		n.workers++
+		n.group.Go(n.work)
 	}
 }
 
-// Drop removes everything from the queue. Attempts that have begun continue, and are not repeated.
+// work makes attempts until nothing is due.
+func (n *Notifier) work() {
+	for {
+		n.mu.Lock()
+		if len(n.due) == 0 {
+			n.workers--
+			n.mu.Unlock()
+			return
+		}
+		d := n.due[0]
+		n.due[0] = nil // releases it
+		n.due = n.due[1:]
+		n.mu.Unlock()
+		n.conclude(d, n.post(d))
+	}
+}
+
+// unschedule removes everything that is waiting or due, and returns how many there were. The caller holds n.mu.
+func (n *Notifier) unschedule() (count int) {
+	for _, t := range n.waiting {
+		if t.Stop() {
+			n.group.Done()
+		}
+	}
+	count = len(n.waiting) + len(n.due)
+	clear(n.waiting)
+	n.due = nil
+	return count
+}
+
+// end counts notifications that are no longer pending. The caller holds n.mu.
+func (n *Notifier) end(count int) {
+	n.pending -= count
+	if n.pending == 0 && count > 0 {
+		close(n.idle)
+	}
+}
+
+// Drop removes everything that is waiting or due. Attempts that have begun continue, and are not repeated.
 func (n *Notifier) Drop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.generation++
-	if len(n.queue) == 0 {
-		return
-	}
-	n.pending -= len(n.queue)
-	n.queue = nil
-	if n.pending == 0 {
-		close(n.idle)
-	}
-	n.signal()
+	n.end(n.unschedule())
 }
 
 // reserved reports whether the host name of a URL is reserved for examples.
@@ -167,73 +213,6 @@ func reserved(to string) bool {
 		}
 	}
 	return false
-}
-
-// push puts d into the queue and wakes the dispatcher. The caller holds n.mu.
-func (n *Notifier) push(d *queued) {
-	heap.Push(&n.queue, d)
-	n.signal()
-}
-
-func (n *Notifier) signal() {
-	select {
-	case n.wake <- struct{}{}:
-	default: // a signal is already pending
-	}
-}
-
-// dispatch starts each delivery when it is due, and returns when there are none left.
-func (n *Notifier) dispatch() {
-	for {
-		d, wait, done := n.next()
-		switch {
-		case done:
-			return
-		case d == nil:
-			n.sleep(wait)
-			continue
-		}
-		select {
-		case n.slots <- struct{}{}:
-			n.group.Go(func() {
-				defer func() { <-n.slots }()
-				n.conclude(d, n.post(d))
-			})
-		case <-n.ctx.Done():
-			return
-		}
-	}
-}
-
-// next returns the delivery that is due, or how long to sleep; zero means until the next signal.
-func (n *Notifier) next() (d *queued, wait time.Duration, done bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.pending == 0 || n.ctx.Err() != nil {
-		n.started = false
-		return nil, 0, true
-	}
-	if len(n.queue) == 0 {
-		return nil, 0, false
-	}
-	if wait := time.Until(n.queue[0].at); wait > 0 {
-		return nil, wait, false
-	}
-	return heap.Pop(&n.queue).(*queued), 0, false
-}
-
-func (n *Notifier) sleep(wait time.Duration) {
-	var due <-chan time.Time
-	if wait > 0 {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		due = t.C
-	}
-	select {
-	case <-due:
-	case <-n.wake:
-	case <-n.ctx.Done():
-	}
 }
 
 // post makes one attempt.
@@ -270,7 +249,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// conclude ends an attempt. It queues a failed delivery again, until it has failed five times.
+// conclude ends an attempt. A failed one is repeated, until there have been five.
 func (n *Notifier) conclude(d *queued, a Attempt) {
 	n.mu.Lock()
 	waits := repeats()
@@ -279,22 +258,18 @@ func (n *Notifier) conclude(d *queued, a Attempt) {
 		if d.failures == 0 {
 			d.firstFailure = time.Now()
 		}
-		d.at = d.firstFailure.Add(time.Duration(n.scale * float64(waits[d.failures])))
+		a.Next = d.firstFailure.Add(time.Duration(n.scale * float64(waits[d.failures])))
 		d.failures++
-		a.Next = d.at
 	}
 	n.mu.Unlock()
 	d.report(a) // while the notification is still pending, so that Flush also waits for the report
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if again && d.generation == n.generation {
-		n.push(d)
+	if again && d.generation == n.generation && n.ctx.Err() == nil {
+		n.schedule(d, time.Until(a.Next))
 		return
 	}
-	if n.pending--; n.pending == 0 {
-		close(n.idle)
-	}
-	n.signal()
+	n.end(1)
 }
 
 // Flush waits until every notification has been accepted or given up.
@@ -312,26 +287,12 @@ func (n *Notifier) Flush(ctx context.Context) error {
 	}
 }
 
-// Close drops everything in the queue and returns when all goroutines of the Notifier have ended.
+// Close drops everything that is waiting or due, and returns when all goroutines of the Notifier have ended.
 func (n *Notifier) Close() {
 	n.mu.Lock()
 	n.cancel()
+	n.unschedule() // what was waiting remains pending: Flush does not report that it ended
 	n.mu.Unlock()
 	n.group.Wait()
 	n.client.CloseIdleConnections()
-}
-
-// byTime is a heap ordered by due time.
-type byTime []*queued
-
-func (q byTime) Len() int           { return len(q) }
-func (q byTime) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
-func (q byTime) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *byTime) Push(x any)        { *q = append(*q, x.(*queued)) }
-
-func (q *byTime) Pop() any {
-	last := len(*q) - 1
-	d := (*q)[last]
-	*q = (*q)[:last]
-	return d
 }

@@ -128,3 +128,32 @@ func TestDrop(t *testing.T) {
 		}
 	})
 }
+
+// TestDropDue: what is due and waits for a worker is dropped too, and Close does not wait for it.
+func TestDropDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(slow{}, 1)
+		attempts := 0
+		var mu sync.Mutex
+		for range 2 * maxDeliveries {
+			n.Add(Message{URL: "https://shop.internal/n", Report: func(Attempt) {
+				mu.Lock()
+				defer mu.Unlock()
+				attempts++
+			}})
+		}
+		time.Sleep(time.Second)
+		n.Drop()
+		if err := n.Flush(t.Context()); err != nil || attempts != maxDeliveries {
+			t.Errorf("%d attempts, %v; want only the %d that had begun", attempts, err, maxDeliveries)
+		}
+		for range 2 * maxDeliveries {
+			n.Add(Message{URL: "https://shop.internal/n"})
+		}
+		time.Sleep(time.Second)
+		n.Close()
+		if n.Add(Message{URL: "https://shop.internal/n"}); len(n.waiting) != 0 {
+			t.Errorf("%d notifications wait after Close", len(n.waiting))
+		}
+	})
+}
