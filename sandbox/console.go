@@ -122,16 +122,14 @@ func (g forConsole) SetSearch(settings []byte) error {
 func (g forConsole) Search() any {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := g.searches.Search
+	s := g.opts.Search
 	return s.json()
 }
 
 func (g forConsole) Info() console.Info {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	opts := g.opts
-	opts.Search = g.searches.Search
-	text, _ := json.Marshal(opts.json()) // always can be marshalled
+	text, _ := json.Marshal(g.opts.json()) // always can be marshalled
 	info := console.Info{
 		StartedAt: g.started, Orders: len(g.ledger.orders), Refunds: len(g.ledger.refunds), Faults: len(g.faults.active()), Options: text,
 	}

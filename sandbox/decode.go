@@ -98,7 +98,7 @@ func (d *decoder) id(path string, v json.RawMessage) string {
 
 func (d *decoder) currency(path string, v json.RawMessage) {
 	s := d.text(path, v, 3)
-	if s != "" && (len(s) != 3 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
+	if s != "" && !isCode(s, 3) {
 		d.problem(path, "not a three-letter code")
 	}
 	d.pay.currency = s
@@ -228,20 +228,21 @@ func (d *decoder) billingAddress(path string, v json.RawMessage) {
 	if a == nil {
 		return
 	}
-	if !isCountry(a.country) {
+	if !isCode(a.country, 2) {
 		d.problem(path+".country", "missing or not a two-letter code")
 	}
 	d.pay.billing = *a
 }
 
-func isCountry(s string) bool {
-	return len(s) == 2 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+// isCode reports whether s is so many capital letters.
+func isCode(s string, letters int) bool {
+	return len(s) == letters && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 // shippingAddress: by a published rule, it must be complete if it is sent.
 func (d *decoder) shippingAddress(path string, v json.RawMessage) {
 	a := d.readAddress(path, v)
-	if a != nil && a.country != "" && !isCountry(a.country) {
+	if a != nil && a.country != "" && !isCode(a.country, 2) {
 		d.problem(path+".country", "not a two-letter code")
 	}
 	if a == nil || !d.published {

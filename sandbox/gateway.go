@@ -16,7 +16,7 @@ import (
 // The error of a method says why nothing was done: there is no such payment, or its state does not allow it. The control API
 // and the buttons of the dashboard take the same ids, do the same, and refuse the same.
 type Gateway struct {
-	opts     Options // as New got them, with defaults
+	opts     Options // as New got them, with defaults; mu guards Search
 	notifier *delivery.Notifier
 	log      *console.Log
 	console  *console.Console
@@ -40,7 +40,7 @@ func New(opts Options) *Gateway {
 	g.log = console.NewLog(g.opts.Console.RequestLog, g.opts.Log)
 	g.console = newConsole(g)
 	g.ledger = newLedger(&g.opts, &notices{opts: &g.opts, log: g.log, notifier: g.notifier}, g.settleAfter)
-	g.searches = searches{opts: &g.opts, ledger: &g.ledger, Search: g.opts.Search}
+	g.searches = searches{Search: &g.opts.Search, opts: &g.opts, ledger: &g.ledger}
 	g.faults.seed = g.opts.Seed
 	return g
 }
@@ -101,7 +101,7 @@ func (g *Gateway) pause(d time.Duration) bool {
 func (g *Gateway) SetSearch(s Search) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.searches.Search = s
+	g.opts.Search = s
 }
 
 // Reset removes all orders, refunds, tokens, faults, requests and notifications, including notifications and late commits

@@ -201,5 +201,5 @@ func (l *ledger) left(o *order) int64 { return money.Thousandths(o.amount) - l.r
 
 // refundedOf returns how much of an order is refunded, or will be, in thousandths.
 func (l *ledger) refundedOf(uniqueID string) int64 {
-	return l.contents.refunded[uniqueID] + l.seeded.Refunded(uniqueID)
+	return l.refunded[uniqueID] + l.seeded.Refunded(uniqueID)
 }

@@ -26,7 +26,8 @@ type query struct {
 const day = 24 * 60 * 60 // seconds
 
 // parseQuery reads the parameters of a batch query, and returns all problems.
-func parseQuery(op Operation, values url.Values, s Search, maxPageSize int) (query, []string) {
+func parseQuery(op Operation, values url.Values, opts *Options) (query, []string) {
+	s := &opts.Search
 	p := params.Of(values)
 	q := query{IDs: generated.IDs{UniqueID: p.Text("uniqueId", 128), TransactionID: p.Text("transactionId", 128)}}
 	if op == OpSearchOrders {
@@ -39,10 +40,10 @@ func parseQuery(op Operation, values url.Values, s Search, maxPageSize int) (que
 	q.page = positive(p, "currPage", 20, 1)
 	q.pageText = cmp.Or(strings.TrimLeft(values.Get("currPage"), "0"), "1")
 	q.pageSize = positive(p, "pageSize", 3, defaultPageSize)
-	if s.RefuseLargePages && q.pageSize > maxPageSize {
-		p.Problem("pageSize", fmt.Sprintf("more than %d", maxPageSize))
+	if s.RefuseLargePages && q.pageSize > opts.MaxPageSize {
+		p.Problem("pageSize", fmt.Sprintf("more than %d", opts.MaxPageSize))
 	}
-	q.pageSize = min(q.pageSize, maxPageSize)
+	q.pageSize = min(q.pageSize, opts.MaxPageSize)
 	if problems := p.Problems(); len(problems) > 0 {
 		return q, problems
 	}

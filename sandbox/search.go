@@ -16,10 +16,10 @@ import (
 
 // searches carries out the queries. Gateway.mu guards it.
 type searches struct {
-	Search
-	opts   *Options
-	ledger *ledger
-	count  int // batch searches so far
+	*Search // of opts
+	opts    *Options
+	ledger  *ledger
+	count   int // batch searches so far
 }
 
 // single carries out the query of one order, whose only parameter is the uniqueId.
@@ -47,7 +47,7 @@ func (s *searches) batch(c *call) reply {
 		}
 		return answer
 	}
-	q, problems := parseQuery(c.op, c.query, s.Search, s.opts.MaxPageSize)
+	q, problems := parseQuery(c.op, c.query, s.opts)
 	if len(problems) > 0 {
 		return s.opts.refusal(codes.ParameterError, strings.Join(problems, "; "))
 	}

@@ -87,7 +87,7 @@ func (g *Gateway) dispatch(r *http.Request, record *console.Request) reply {
 	record.TransactionID = c.transactionID
 	if route.method == http.MethodGet {
 		g.mu.Lock()
-		latency := g.searches.Latency
+		latency := g.opts.Search.Latency
 		g.mu.Unlock()
 		g.pause(latency)
 	}
