@@ -1,23 +1,18 @@
 package sandbox
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
 // The control API reads and writes settings by the JSON tags of Fault, Search, SeedOptions and Options. A duration is a text
 // such as "1.5s": each type below embeds one of them and points to its durations, whose names hide the embedded ones.
+
+type duration = params.Duration
 
 type faultJSON struct {
 	*Fault
@@ -68,22 +63,6 @@ func (o *Options) json() optionsJSON {
 	}
 }
 
-// duration is a time.Duration as a text.
-type duration time.Duration
-
-func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-var errDuration = errors.New(`not a duration such as "1.5s"`)
-
-func (d *duration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
-	if err != nil {
-		return errDuration
-	}
-	*d = duration(parsed)
-	return nil
-}
-
 // decodeFault reads a Fault, or the name of a predefined one with members that change it. The slow ones of these take that
 // long.
 func decodeFault(data []byte, slow time.Duration) (Fault, error) {
@@ -114,33 +93,9 @@ func decodeFault(data []byte, slow time.Duration) (Fault, error) {
 	return f, err
 }
 
-// decodeSettings reads a JSON object into a struct.
 func decodeSettings(data []byte, into any) error {
-	if _, err := jsonobject.Members(data); err != nil {
+	if err := params.Decode(data, into); err != nil {
 		return console.Invalid(err.Error())
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil {
-		return nil
-	}
-	text := err.Error()
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		path := strings.Split(wrong.Field, ".")
-		text = fmt.Sprintf("%s: a JSON %s, which does not fit", path[len(path)-1], wrong.Value)
-		if wrong.Type == reflect.TypeFor[*duration]() {
-			text = path[len(path)-1] + ": " + errDuration.Error()
-		}
-	} else if name, ok := strings.CutPrefix(text, "json: unknown field "); ok {
-		text = params.Unknown(strings.Trim(name, `"`), memberNames(into)).Error()
-	}
-	return console.Invalid(text)
-}
-
-// memberNames returns the names of the members of a struct in JSON.
-func memberNames(v any) []string {
-	data, _ := json.Marshal(v) // of settings, which always can be marshalled
-	members, _ := jsonobject.Members(data)
-	return slices.Collect(maps.Keys(members))
+	return nil
 }

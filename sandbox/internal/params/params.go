@@ -1,12 +1,14 @@
-// Package params reads the named values of a request: a query string, the fields of a form, or the members of a JSON object.
+// Package params reads what a request says by name: a query string, the fields of a form, the members of a JSON object.
 package params
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,4 +142,54 @@ func (r *Reader) Time(name string) time.Time {
 		r.Problem(name, "not a time such as 2026-01-31T12:00:00Z")
 	}
 	return t
+}
+
+// Duration is a time.Duration that is a text in JSON, such as "1.5s".
+type Duration time.Duration
+
+// MarshalText writes the duration.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+var errDuration = errors.New(`not a duration such as "1.5s"`)
+
+// UnmarshalText reads a duration.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		return errDuration
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// Decode reads a JSON object into a struct. Unknown members are errors.
+func Decode(data []byte, into any) error {
+	if _, err := jsonobject.Members(data); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		return nil
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		path := strings.Split(wrong.Field, ".")
+		name := path[len(path)-1]
+		if wrong.Type == reflect.TypeFor[*Duration]() {
+			return fmt.Errorf("%s: %w", name, errDuration)
+		}
+		return fmt.Errorf("%s: a JSON %s, which does not fit", name, wrong.Value)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return Unknown(strings.Trim(name, `"`), memberNames(into))
+	}
+	return err
+}
+
+// memberNames returns the names of the members of a struct in JSON.
+func memberNames(v any) []string {
+	data, _ := json.Marshal(v) // of settings, which always can be marshalled
+	members, _ := jsonobject.Members(data)
+	return slices.Collect(maps.Keys(members))
 }
