@@ -98,7 +98,7 @@ func (g *Gateway) Token(id string) (string, error) {
 func (g *Gateway) OrderIDs(from, to time.Time) iter.Seq[string] {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	all := g.ledger.orderSeries(generated.IDs{})
+	all := g.ledger.series(OpSearchOrders, generated.IDs{})
 	all[0] = slices.Clone(g.ledger.orders)
 	return idsBetween(all, from, to)
 }
@@ -107,7 +107,7 @@ func (g *Gateway) OrderIDs(from, to time.Time) iter.Seq[string] {
 func (g *Gateway) RefundIDs(from, to time.Time) iter.Seq[string] {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	all := g.ledger.refundSeries(generated.IDs{})
+	all := g.ledger.series(OpSearchRefunds, generated.IDs{})
 	all[0] = slices.Clone(g.ledger.refunds)
 	return idsBetween(all, from, to)
 }

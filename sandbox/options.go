@@ -23,12 +23,12 @@ type Options struct {
 	// member.
 	SecretKey string `json:"-"`
 
-	// AppID is the only appId that payments may have, as digits; New panics if it is something else. Empty means any. It is the appId of rows that no payment made, such
-	// as those of Seed, which have none if it is empty.
+	// AppID is the only appId that payments may have, as digits; New panics if it is something else. Empty means any. It is the
+	// appId of rows that no payment made, such as those of Seed, which have none if it is empty.
 	AppID string `json:"appId"`
 
-	// BaseURL is the prefix of the hosted pages' paths in redirectUrl, for example "https://pay.shop.test", without a path. Empty means
-	// the scheme and host of the request.
+	// BaseURL is the prefix of the hosted pages' paths in redirectUrl, for example "https://pay.shop.test", without a path.
+	// Empty means the scheme and host of the request.
 	BaseURL string `json:"baseUrl"`
 
 	// MerchantName is the name of the merchant on the hosted pages. Empty means the host of the callbackUrl.

@@ -62,34 +62,28 @@ func (s some) appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.O
 	return s.series.appendRow(o, f, s.rows[i])
 }
 
-// orderSeries returns the orders that have all the ids. Without ids it returns all, the stored ones first.
-func (l *ledger) orderSeries(ids generated.IDs) []series {
-	if ids.None() {
-		all := []series{l.orders}
-		for _, b := range l.seeded.Orders {
-			all = append(all, seededOrders{b})
-		}
-		return all
-	}
-	var found []series
-	for _, o := range l.ordersOf(ids) {
-		found = append(found, orderList{o})
-	}
-	return found
-}
-
-// refundSeries returns refunds as orderSeries returns orders.
-func (l *ledger) refundSeries(ids generated.IDs) []series {
-	if ids.None() {
-		all := []series{l.refunds}
+// series returns the orders, or for OpSearchRefunds the refunds, that have all the ids. Without ids it returns all, the stored ones
+// first.
+func (l *ledger) series(op Operation, ids generated.IDs) (found []series) {
+	switch {
+	case op == OpSearchRefunds && ids.None():
+		found = append(found, l.refunds)
 		for _, b := range l.seeded.Refunds {
-			all = append(all, seededRefunds{b})
+			found = append(found, seededRefunds{b})
 		}
-		return all
-	}
-	var found []series
-	for _, r := range l.refundsOf(ids) {
-		found = append(found, refundList{r})
+	case op == OpSearchRefunds:
+		for _, r := range l.refundsOf(ids) {
+			found = append(found, refundList{r})
+		}
+	case ids.None():
+		found = append(found, l.orders)
+		for _, b := range l.seeded.Orders {
+			found = append(found, seededOrders{b})
+		}
+	default:
+		for _, o := range l.ordersOf(ids) {
+			found = append(found, orderList{o})
+		}
 	}
 	return found
 }

@@ -37,7 +37,7 @@ func (s *searches) single(c *call) reply {
 	return jsonReply(o.code, c.format.appendResult(jsonobject.New(), o, true))
 }
 
-// batch carries out a batch query.
+// batch carries out a batch query: it returns the page that is asked for, changed according to the settings.
 func (s *searches) batch(c *call) reply {
 	s.count++
 	if every(s.BusyEvery, s.count) {
@@ -51,26 +51,47 @@ func (s *searches) batch(c *call) reply {
 	if len(problems) > 0 {
 		return s.opts.refusal(codes.ParameterError, strings.Join(problems, "; "))
 	}
-	if c.op == OpSearchRefunds {
-		s.arriveRefunds(q)
-		return s.page(c, q, s.ledger.refundSeries(q.IDs))
-	}
-	s.arriveOrders(q)
-	return s.page(c, q, s.ledger.orderSeries(q.IDs))
-}
-
-// page returns the page that a batch query asks for, changed according to the settings.
-func (s *searches) page(c *call, q query, found []series) reply {
+	s.arrive(c.op, q)
 	now := time.Now()
-	l := s.list(found, q.from, q.to, now)
-	refs := s.misbehave(c, q, l, s.rows(q, l, q.page))
+	l := s.list(c.op, q, now)
+	refs := s.misbehave(c.op, q, l, s.rows(q, l, q.page))
 	return envelope(q, l.Total(), refs, c.format, now)
 }
 
+func every(n, count int) bool { return n > 0 && count%n == 0 }
+
+// arrive adds new orders or refunds just before a search is carried out.
+func (s *searches) arrive(op Operation, q query) {
+	for range s.Arrive {
+		o := s.arriving(q)
+		if op == OpSearchOrders {
+			s.ledger.addOrder(o)
+			continue
+		}
+		s.ledger.addRefund(&refund{
+			uniqueID: o.uniqueID, merchantRefundID: o.transactionID, amount: o.amount, currency: o.currency,
+			code: codes.Refunded, requested: o.created, completed: o.created,
+		})
+	}
+}
+
+// arriving returns a generated order with the current time, or with a time in the range of the query.
+func (s *searches) arriving(q query) *order {
+	n := s.ledger.issued
+	o := seededOrder(generated.Arriving(n))
+	o.seeded = false // it is stored
+	if s.ArriveInRange && q.to > q.from {
+		wall := q.from + int64(hash.Of(s.opts.Seed, uint64(n), 7)%uint64(q.to-q.from+1))
+		at := time.Unix(wall, 0).UTC()
+		o.created = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, s.opts.Location)
+	}
+	return &o
+}
+
 // list returns the rows that a query finds at now.
-func (s *searches) list(all []series, from, to int64, now time.Time) *listing.Listing[series] {
-	l := listing.New[series](from, to)
-	for _, rows := range all {
+func (s *searches) list(op Operation, q query, now time.Time) *listing.Listing[series] {
+	l := listing.New[series](q.from, q.to)
+	for _, rows := range s.ledger.series(op, q.IDs) {
 		settled, late := s.visible(rows, now)
 		l.Add(rows, settled, s.opts.Location)
 		if late.Len() > 0 {
@@ -157,10 +178,8 @@ func envelope(q query, total int, refs []rowRef, format resultFormat, now time.T
 	return jsonReply(codes.SearchSuccess, append(o, ']'))
 }
 
-func every(n, count int) bool { return n > 0 && count%n == 0 }
-
 // misbehave changes a page according to the settings.
-func (s *searches) misbehave(c *call, q query, l *listing.Listing[series], refs []rowRef) []rowRef {
+func (s *searches) misbehave(op Operation, q query, l *listing.Listing[series], refs []rowRef) []rowRef {
 	switch n := s.count; {
 	case every(s.EmptyEvery, n):
 		refs = nil
@@ -170,11 +189,11 @@ func (s *searches) misbehave(c *call, q query, l *listing.Listing[series], refs 
 		refs = s.rows(q, l, q.page-1)
 	}
 	if every(s.OutsideEvery, s.count) {
-		if r, ok := s.outside(c.op, q); ok {
+		if r, ok := s.outside(op, q); ok {
 			refs = append(refs, r)
 		}
 	}
-	if c.op == OpSearchOrders && q.TransactionID != "" && s.LeakRows > 0 {
+	if op == OpSearchOrders && q.TransactionID != "" && s.LeakRows > 0 {
 		refs = append(s.others(q), refs...)
 	}
 	return refs
@@ -182,11 +201,7 @@ func (s *searches) misbehave(c *call, q query, l *listing.Listing[series], refs 
 
 // outside returns a row that is older than the range of the query, if there is one.
 func (s *searches) outside(op Operation, q query) (rowRef, bool) {
-	all := s.ledger.orderSeries(generated.IDs{})
-	if op == OpSearchRefunds {
-		all = s.ledger.refundSeries(generated.IDs{})
-	}
-	for _, rows := range all {
+	for _, rows := range s.ledger.series(op, generated.IDs{}) {
 		if i := listing.FirstAt(rows, q.from-2*day); i > 0 {
 			return rowRef{Series: rows, I: i - 1}, true
 		}
@@ -197,7 +212,7 @@ func (s *searches) outside(op Operation, q query) (rowRef, bool) {
 // others returns LeakRows orders of other transactions.
 func (s *searches) others(q query) []rowRef {
 	var refs []rowRef
-	for _, rows := range s.ledger.orderSeries(generated.IDs{}) {
+	for _, rows := range s.ledger.series(OpSearchOrders, generated.IDs{}) {
 		for i := rows.Len() - 1; i >= 0 && len(refs) < s.LeakRows; i-- {
 			if l, ok := rows.(orderList); ok && l[i].transactionID == q.TransactionID {
 				continue
@@ -206,34 +221,4 @@ func (s *searches) others(q query) []rowRef {
 		}
 	}
 	return refs
-}
-
-// arriveOrders adds new orders just before a search is carried out.
-func (s *searches) arriveOrders(q query) {
-	for range s.Arrive {
-		s.ledger.addOrder(s.arriving(q))
-	}
-}
-
-func (s *searches) arriveRefunds(q query) {
-	for range s.Arrive {
-		o := s.arriving(q)
-		s.ledger.addRefund(&refund{
-			uniqueID: o.uniqueID, merchantRefundID: o.transactionID, amount: o.amount, currency: o.currency,
-			code: codes.Refunded, requested: o.created, completed: o.created,
-		})
-	}
-}
-
-// arriving returns a generated order with the current time, or with a time in the range of the query.
-func (s *searches) arriving(q query) *order {
-	n := s.ledger.issued
-	o := seededOrder(generated.Arriving(n))
-	o.seeded = false // it is stored
-	if s.ArriveInRange && q.to > q.from {
-		wall := q.from + int64(hash.Of(s.opts.Seed, uint64(n), 7)%uint64(q.to-q.from+1))
-		at := time.Unix(wall, 0).UTC()
-		o.created = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, s.opts.Location)
-	}
-	return &o
 }
