@@ -79,7 +79,7 @@ func (s *searches) arrive(op Operation, q query) {
 func (s *searches) arriving(q query) *order {
 	n := s.ledger.issued
 	o := seededOrder(generated.Arriving(n))
-	o.seeded = false // it is stored
+	o.seeded, o.appID = false, s.opts.AppID // it is stored
 	if s.ArriveInRange && q.to > q.from {
 		wall := q.from + int64(hash.Of(s.opts.Seed, uint64(n), 7)%uint64(q.to-q.from+1))
 		at := time.Unix(wall, 0).UTC()
