@@ -110,20 +110,20 @@ func (l *ledger) retry(o *order) *order {
 
 // useCard carries out the behaviour of the order's card.
 func (l *ledger) useCard(o *order) {
-	o.stage = stageProcessing
-	outcome := o.card.outcome
-	switch {
-	case o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard: // the card decides the outcome of payments with the token
-		if o.secure {
-			l.openPage(o, stage3D)
-		} else {
-			l.finish(o, true, "")
-		}
-	case outcome == Challenged, o.secure && (outcome == Approved || l.opts.Cards.SecureForEveryCard):
+	outcome := l.outcome(o)
+	if outcome == Challenged || o.secure && (outcome == Approved || l.opts.Cards.SecureForEveryCard) {
 		l.openPage(o, stage3D)
-	default:
+	} else {
 		l.charge(o)
 	}
+}
+
+// outcome is the behaviour of the order's card.
+func (l *ledger) outcome(o *order) Outcome {
+	if o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard {
+		return Approved // the card decides the outcome of the payments with the token
+	}
+	return o.card.outcome
 }
 
 // authenticate ends the 3D authentication of an order.
@@ -131,12 +131,9 @@ func (l *ledger) authenticate(o *order, approve bool) {
 	o.is3d = true
 	switch {
 	case !approve:
-		l.finish(o, false, "3D authentication failed")
-		o.canRetry = l.mayRetry(o)
+		l.decline(o, "3D authentication failed")
 	case l.blocked(o, l.isPaid(o.orderID)):
 		l.finish(o, false, alreadyPaid)
-	case o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard:
-		l.finish(o, true, "")
 	default:
 		o.record("authenticated")
 		l.charge(o)
@@ -146,7 +143,7 @@ func (l *ledger) authenticate(o *order, approve bool) {
 // charge carries out the behaviour of the card after any authentication.
 func (l *ledger) charge(o *order) {
 	o.stage = stageProcessing
-	switch outcome := o.card.outcome; {
+	switch outcome := l.outcome(o); {
 	case outcome == Pending:
 		o.code, o.text = codes.Processing, "Pending"
 		o.record("in processing")
@@ -160,15 +157,17 @@ func (l *ledger) charge(o *order) {
 			l.settleLater(due{order: o}, l.opts.SettleAfter)
 		}
 	case outcome == Declined:
-		l.finish(o, false, "Declined")
-		o.canRetry = l.mayRetry(o)
+		l.decline(o, "Declined")
 	default:
 		l.finish(o, true, "")
 	}
 }
 
-// mayRetry reports whether the cardholder may try another card after a decline.
-func (l *ledger) mayRetry(o *order) bool { return l.opts.Cards.HostedRetry && !o.op.isDirect() }
+// decline ends a transaction. On a hosted page the cardholder may then try another card, with that option.
+func (l *ledger) decline(o *order, reason string) {
+	l.finish(o, false, reason)
+	o.canRetry = l.opts.Cards.HostedRetry && !o.op.isDirect()
+}
 
 // isDirect reports whether the request itself makes the payment; with the others, the cardholder enters a card on the hosted page.
 func (o Operation) isDirect() bool { return o == OpCreateSubscription || o == OpTokenPayment }

@@ -48,8 +48,6 @@ type Request struct {
 	Fault         string    `json:"fault,omitempty"`   // description of the fault that applied
 	Request       string    `json:"request,omitempty"` // masked body
 	Response      string    `json:"response,omitempty"`
-
-	took time.Duration
 }
 
 // PageOperation is the Operation of a request to a hosted page, whose body and response are not kept.
@@ -66,8 +64,8 @@ func NewRequest(r *http.Request) *Request {
 
 // AddRequest adds a request with its response. The code and message are those of a JSON response, or empty.
 func (l *Log) AddRequest(r *Request, status, code int, message string, body []byte) {
-	r.took = time.Since(r.At)
-	r.Milliseconds, r.Status, r.Code, r.Message = milliseconds(r.took), status, code, message
+	took := time.Since(r.At)
+	r.Milliseconds, r.Status, r.Code, r.Message = milliseconds(took), status, code, message
 	if r.Operation == PageOperation {
 		r.Message = "page"
 	} else {
@@ -89,7 +87,7 @@ func (l *Log) AddRequest(r *Request, status, code int, message string, body []by
 	if r.Fault != "" {
 		outcome += " (fault: " + r.Fault + ")"
 	}
-	l.print(r.At, "%s %s %s: %s, %v [request %d]", r.Method, r.Path, printable(r.TransactionID), outcome, round(r.took), r.Number)
+	l.print(r.At, "%s %s %s: %s, %v [request %d]", r.Method, r.Path, printable(r.TransactionID), outcome, round(took), r.Number)
 }
 
 // Notification is one notification with its deliveries.
