@@ -8,7 +8,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
@@ -58,8 +57,7 @@ func outcomeNamed(name string) (o Outcome, err error) {
 	return o, nil
 }
 
-func (g forConsole) Deliver(m delivery.Message) { g.notifier.Add(m) }
-func (g forConsole) Closing() <-chan struct{}   { return g.closing }
+func (g forConsole) Closing() <-chan struct{} { return g.closing }
 
 func (g forConsole) Inject(settings []byte, slow time.Duration) (console.Fault, error) {
 	f, err := decodeFault(settings, slow)

@@ -37,9 +37,9 @@ type Gateway struct {
 func New(opts Options) *Gateway {
 	g := &Gateway{opts: opts.withDefaults(), started: time.Now(), closing: make(chan struct{})}
 	g.notifier = delivery.New(g.opts.Notifications.Transport, g.opts.Notifications.Scale)
-	g.log = console.NewLog(g.opts.Console.RequestLog, g.opts.Log)
+	g.log = console.NewLog(g.opts.Console.RequestLog, g.opts.Log, g.notifier)
 	g.console = newConsole(g)
-	g.ledger = newLedger(&g.opts, &notices{opts: &g.opts, log: g.log, notifier: g.notifier}, g.settleAfter)
+	g.ledger = newLedger(&g.opts, &notices{opts: &g.opts, log: g.log}, g.settleAfter)
 	g.searches = searches{Search: &g.opts.Search, opts: &g.opts, ledger: &g.ledger}
 	g.faults.seed = g.opts.Seed
 	return g

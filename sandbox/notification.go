@@ -21,9 +21,8 @@ import (
 
 // notices sends the notifications of the gateway. Gateway.mu guards it.
 type notices struct {
-	opts     *Options
-	log      *console.Log
-	notifier *delivery.Notifier
+	opts *Options
+	log  *console.Log
 }
 
 // payment queues the notification of a final payment.
@@ -97,7 +96,7 @@ func (n *notices) send(o *order, fields map[string]any) {
 	if text, err := json.Marshal(fields); err == nil {
 		shown.Body = string(text)
 	}
-	n.notifier.Add(n.log.AddNotification(shown, o.token, message))
+	n.log.Notify(shown, o.token, message)
 }
 
 // Flush waits until every notification that is due or will be repeated has been accepted or given up, or until ctx ends.

@@ -60,7 +60,7 @@ func (c *Console) actions() []action {
 		{"refunds/{id}/settle", endRefund(true)},
 		{"refunds/{id}/decline", endRefund(false)},
 		{"notifications/{id}/resend", func(id string, p *params.Reader) (any, error) {
-			return after(p, func() (any, error) { return c.resend(id) })
+			return after(p, func() (any, error) { return c.log.resend(id) })
 		}},
 		{"tokens", func(_ string, p *params.Reader) (any, error) {
 			name := cmp.Or(p.Text("testCard", 0), usualTestCard)
@@ -94,16 +94,6 @@ func (c *Console) enterCard(id string, p *params.Reader) (any, error) {
 	entry.CVV = cmp.Or(p.Text("cvv", 0), entry.CVV)
 	entry.Cardholder = cmp.Or(p.Text("cardholder", 0), entry.Cardholder)
 	return after(p, func() (any, error) { return c.gateway.Act(id, Action{Kind: EnterCard, Card: entry}) })
-}
-
-// resend sends a notification again, as a new one with the same bytes.
-func (c *Console) resend(number string) (any, error) {
-	shown, message, ok := c.log.again(number)
-	if !ok {
-		return nil, NotFound("notification", number)
-	}
-	c.gateway.Deliver(message)
-	return shown, nil
 }
 
 // after calls do, unless something is wrong with the parameters, all of which have been read.

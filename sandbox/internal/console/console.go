@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
 // Gateway is what the console needs of the gateway. What the methods return are copies. Their errors are of type *Error.
@@ -23,7 +21,6 @@ type Gateway interface {
 	EndRefund(id string, approved bool) (Refund, error) // by its refundUniqueId or its refundTransactionId
 	TestCard(name string) (Card, error)
 	MakeToken(testCard string) (string, error)
-	Deliver(delivery.Message)
 	Reset()
 
 	Inject(settings []byte, slow time.Duration) (Fault, error) // slow is how long the slow ones of the predefined faults take

@@ -17,8 +17,9 @@ import (
 // Log keeps the newest requests and notifications, without secrets, and writes a line for each. It has its own lock, which is
 // always acquired last. Create one with NewLog.
 type Log struct {
-	limit int       // of requests, and of notifications
-	out   io.Writer // or nil
+	limit    int       // of requests, and of notifications
+	out      io.Writer // or nil
+	notifier *delivery.Notifier
 
 	mu            sync.Mutex
 	requests      []*Request // oldest first
@@ -28,9 +29,10 @@ type Log struct {
 	changed       chan struct{} // closed and replaced whenever something is added
 }
 
-// NewLog returns a log that keeps so many requests, and so many notifications. If out is nil it writes no lines.
-func NewLog(limit int, out io.Writer) *Log {
-	return &Log{limit: max(limit, 0), out: out, changed: make(chan struct{})}
+// NewLog returns a log that keeps so many requests, and so many notifications, which it sends through the notifier. If out is nil
+// it writes no lines.
+func NewLog(limit int, out io.Writer, notifier *delivery.Notifier) *Log {
+	return &Log{limit: max(limit, 0), out: out, notifier: notifier, changed: make(chan struct{})}
 }
 
 // Request is one request with its response.
@@ -122,26 +124,28 @@ type notice struct {
 	message delivery.Message
 }
 
-// AddNotification adds a notification, and returns its message, which reports its deliveries to the log. The token, if it
-// contains one, is masked in the merchant's responses.
-func (l *Log) AddNotification(shown Notification, token string, m delivery.Message) delivery.Message {
-	_, m = l.add(&notice{Notification: shown, token: token, message: m})
-	return m
+// Notify adds a notification, and sends its message, whose deliveries are reported here. The token, if it contains one, is masked in
+// the merchant's responses.
+func (l *Log) Notify(shown Notification, token string, m delivery.Message) {
+	l.send(&notice{Notification: shown, token: token, message: m})
 }
 
-func (l *Log) add(n *notice) (Notification, delivery.Message) {
+// send adds and sends a notification, and returns it.
+func (l *Log) send(n *notice) Notification {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.lastNotice++
 	n.Number, n.At, n.State, n.Deliveries = l.lastNotice, time.Now(), "waiting", []Delivery{}
 	n.message.Report = func(a delivery.Attempt) { l.addDelivery(n, a) }
 	l.notifications = keepNewest(append(l.notifications, n), l.limit)
 	l.announce()
-	return n.Notification, n.message
+	shown, m := n.Notification, n.message
+	l.mu.Unlock()
+	l.notifier.Add(m) // may report at once
+	return shown
 }
 
-// again adds a notification with the same bytes as an earlier one.
-func (l *Log) again(number string) (Notification, delivery.Message, bool) {
+// resend sends a notification again, as a new one with the same bytes.
+func (l *Log) resend(number string) (Notification, error) {
 	l.mu.Lock()
 	var again *notice
 	for _, n := range l.notifications {
@@ -152,10 +156,9 @@ func (l *Log) again(number string) (Notification, delivery.Message, bool) {
 	}
 	l.mu.Unlock()
 	if again == nil {
-		return Notification{}, delivery.Message{}, false
+		return Notification{}, NotFound("notification", number)
 	}
-	shown, m := l.add(again)
-	return shown, m, true
+	return l.send(again), nil
 }
 
 func (l *Log) addDelivery(n *notice, a delivery.Attempt) {
