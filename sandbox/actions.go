@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"strings"
@@ -48,14 +49,14 @@ func (g *Gateway) Renew(id string) (uniqueID string, err error) {
 // path of the next page. The id can also be the redirectUrl or the path of the page.
 func (g *Gateway) EnterCard(id string, entry CardEntry) (next string, err error) {
 	p, err := forConsole{g}.Act(id, console.Action{Kind: console.EnterCard, Card: console.Card(entry)})
-	return p.Next, err
+	return cmp.Or(p.Page, p.Callback), err
 }
 
 // Authenticate acts as the cardholder on the 3D page, and returns where the browser would be sent. The id can also be the
 // redirectUrl or the path of the page, such as EnterCard returns.
 func (g *Gateway) Authenticate(id string, approve bool) (next string, err error) {
 	p, err := forConsole{g}.Act(id, console.Action{Kind: console.Authenticate, Approve: approve})
-	return p.Next, err
+	return cmp.Or(p.Page, p.Callback), err
 }
 
 // Act carries out an action on a payment. It is the one implementation behind the methods above, the control API, the

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"time"
@@ -167,7 +166,8 @@ func (l *ledger) view(o *order) console.Payment {
 		CreatedAt: o.created, CardNumber: o.card.masked, Is3D: o.is3d,
 		NotificationURL: mask.URL(o.notificationURL), Executed: l.executed[o.transactionID],
 		TrackingNumber: l.tracking[o.uniqueID].Number, Events: append([]console.Event{}, o.events...),
-		MovedMoney: o.movedMoney(), Page: o.pagePath(), Next: cmp.Or(o.pagePath(), o.callbackURL),
+		MovedMoney: o.movedMoney(), MakesToken: o.op == OpCreateTokenOrder, Retry: o.canRetry, Products: o.products,
+		Page: o.pagePath(), Callback: o.callbackURL,
 	}
 	for k := range console.Cancel + 1 {
 		if o.refusal(k) == nil {
@@ -225,19 +225,12 @@ func (l *ledger) viewRefund(r *refund) console.Refund {
 	return v
 }
 
-func (g forConsole) HostedPage(path string) (console.HostedPage, error) {
+func (g forConsole) HostedPage(path string) (console.Payment, error) {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	o := g.ledger.onPage(path)
 	if o == nil {
-		return console.HostedPage{}, console.NotFound("payment", path)
+		return console.Payment{}, console.NotFound("payment", path)
 	}
-	p := console.HostedPage{
-		Path: o.pagePath(), Is3D: o.awaits(stage3D), Retry: o.canRetry, Callback: o.callbackURL, OrderID: o.orderID, Amount: o.amount,
-		Currency: o.currency, Token: o.op == OpCreateTokenOrder, Card: o.card.masked, CreatedAt: o.created,
-	}
-	for _, product := range o.products {
-		p.Products = append(p.Products, console.Product(product))
-	}
-	return p, nil
+	return g.ledger.view(o), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
@@ -195,7 +196,7 @@ const maxProducts = 20
 
 func (d *decoder) productInfo(path string, v json.RawMessage) {
 	m := d.object(path, v)
-	p := product{
+	p := console.Product{
 		Name:     d.optionalText(path+".productName", m["productName"], d.limit(128)),
 		Currency: d.optionalText(path+".currency", m["currency"], d.limit(3)),
 	}

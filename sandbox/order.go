@@ -38,11 +38,8 @@ type payment struct {
 	secure                       bool
 	billing                      address
 	card                         card
-	products                     []product
+	products                     []console.Product // for the hosted page
 }
-
-// product is one line of the order summary on the hosted page.
-type product struct{ Name, Quantity, Price, Currency string }
 
 // address has the members that a result repeats.
 type address struct {

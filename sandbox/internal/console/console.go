@@ -32,7 +32,7 @@ type Gateway interface {
 	Payments(Filter) List[Payment] // without seeded ones
 	Refund(id string) (Refund, error)
 	Refunds(Filter) List[Refund]
-	HostedPage(path string) (HostedPage, error)
+	HostedPage(path string) (Payment, error) // the payment of a hosted page, also if it waits on another page or is finished
 	Token(id string) (string, error)
 	Executed(transactionID string) int
 	Refunded(refundTransactionID string) int

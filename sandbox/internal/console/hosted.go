@@ -14,23 +14,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
-// HostedPage is what the gateway has of the payment of a hosted page.
-type HostedPage struct {
-	Path     string // where the payment waits for its cardholder: the path of the card page or of the 3D page; or empty
-	Is3D     bool   // it waits on the 3D page
-	Retry    bool   // the last card was declined
-	Callback string // where the cardholder goes afterwards
-
-	OrderID, Amount, Currency string
-	Token                     bool // the card is stored and no money is charged
-	Products                  []Product
-	Card                      string // masked number
-	CreatedAt                 time.Time
-}
-
-// Product is one product of a payment. All but the name may be empty.
-type Product struct{ Name, Quantity, Price, Currency string }
-
 const maxForm = 16 << 10
 
 // ServePage serves a hosted page, which is a form for a cardholder.
@@ -54,20 +37,20 @@ func (c *Console) ServePage(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		message(w, http.StatusNotFound, "There is no such payment.")
-	case p.Path == "" && form == nil:
+	case p.Page == "" && form == nil:
 		render(w, http.StatusOK, "MessagePage", pages.MessagePage{
 			Title: "Payment", Text: "This payment is finished.", Link: p.Callback, Payment: c.shown(p),
 		})
-	case p.Path == "": // sent twice
+	case p.Page == "": // sent twice
 		redirect(w, p.Callback)
-	case p.Path != r.URL.Path:
-		redirect(w, p.Path)
-	case form == nil && p.Is3D:
+	case p.Page != r.URL.Path:
+		redirect(w, p.Page)
+	case form == nil && p.WaitsFor == "3d":
 		c.show3D(w, http.StatusOK, p)
 	case form == nil:
 		entry, _ := c.gateway.TestCard(r.URL.Query().Get("card")) // selected with a button; empty without one
 		c.showCard(w, http.StatusOK, p, entry, nil)
-	case p.Is3D:
+	case p.WaitsFor == "3d":
 		c.submit3D(w, p, form.Get("decision"))
 	default:
 		c.submitCard(w, p, form)
@@ -76,7 +59,7 @@ func (c *Console) ServePage(w http.ResponseWriter, r *http.Request) {
 
 // submitCard handles the card form. An invalid card shows the form again with the errors; any outcome of a valid card,
 // including a decline, ends this step.
-func (c *Console) submitCard(w http.ResponseWriter, p HostedPage, form url.Values) {
+func (c *Console) submitCard(w http.ResponseWriter, p Payment, form url.Values) {
 	if form.Get("action") == "cancel" {
 		c.act(w, p, Action{Kind: Cancel})
 		return
@@ -98,7 +81,7 @@ func (c *Console) submitCard(w http.ResponseWriter, p HostedPage, form url.Value
 	c.showCard(w, http.StatusUnprocessableEntity, p, entry, err.Fields)
 }
 
-func (c *Console) submit3D(w http.ResponseWriter, p HostedPage, decision string) {
+func (c *Console) submit3D(w http.ResponseWriter, p Payment, decision string) {
 	if decision != "approve" && decision != "refuse" {
 		c.show3D(w, http.StatusUnprocessableEntity, p)
 		return
@@ -108,19 +91,19 @@ func (c *Console) submit3D(w http.ResponseWriter, p HostedPage, decision string)
 
 // act carries out an action of the cardholder and sends the browser to where the payment waits now, or to the shop, also if
 // somebody else was faster. It returns an error, and sends nothing, if the card is invalid.
-func (c *Console) act(w http.ResponseWriter, p HostedPage, a Action) *Error {
-	payment, err := c.gateway.Act(p.Path, a)
+func (c *Console) act(w http.ResponseWriter, p Payment, a Action) *Error {
+	payment, err := c.gateway.Act(p.Page, a)
 	if e, ok := errors.AsType[*Error](err); ok && e.Fields != nil {
 		return e
 	}
-	redirect(w, cmp.Or(payment.Next, p.Callback))
+	redirect(w, cmp.Or(payment.Page, p.Callback))
 	return nil
 }
 
 // shown returns what the hosted pages show of a payment.
-func (c *Console) shown(p HostedPage) pages.Payment {
+func (c *Console) shown(p Payment) pages.Payment {
 	shown := pages.Payment{
-		Merchant: c.settings.MerchantName, OrderID: p.OrderID, Amount: money.Shown(p.Amount, p.Currency), Token: p.Token,
+		Merchant: c.settings.MerchantName, OrderID: p.OrderID, Amount: money.Shown(p.Amount, p.Currency), Token: p.MakesToken,
 	}
 	if u, err := url.Parse(p.Callback); err == nil && shown.Merchant == "" {
 		shown.Merchant = u.Hostname()
@@ -146,7 +129,7 @@ func (c *Console) shown(p HostedPage) pages.Payment {
 }
 
 // showCard shows the card page. The form is filled in with entry.
-func (c *Console) showCard(w http.ResponseWriter, status int, p HostedPage, entry Card, invalid []FieldError) {
+func (c *Console) showCard(w http.ResponseWriter, status int, p Payment, entry Card, invalid []FieldError) {
 	data := pages.CardPage{
 		Payment: c.shown(p), Filled: entry.Number != "",
 		Fields: []pages.Field{
@@ -191,9 +174,9 @@ func (c *Console) showCard(w http.ResponseWriter, status int, p HostedPage, entr
 	render(w, status, "CardPage", data)
 }
 
-func (c *Console) show3D(w http.ResponseWriter, status int, p HostedPage) {
+func (c *Console) show3D(w http.ResponseWriter, status int, p Payment) {
 	render(w, status, "ThreeDPage", pages.ThreeDPage{
-		Title: "Confirm your payment", Payment: c.shown(p), Card: p.Card, At: p.CreatedAt.In(c.settings.Zone).Format(time.DateTime),
+		Title: "Confirm your payment", Payment: c.shown(p), Card: p.CardNumber, At: p.CreatedAt.In(c.settings.Zone).Format(time.DateTime),
 	})
 }
 

@@ -34,10 +34,16 @@ type Payment struct {
 	TrackingNumber     string    `json:"trackingNumber,omitempty"`
 	Events             []Event   `json:"events"`
 
-	Allows     []Kind `json:"-"` // the actions that its state allows
-	MovedMoney bool   `json:"-"` // so that it can be refunded
-	Next       string `json:"-"` // where the cardholder is sent: to Page, or to the shop
+	Allows     []Kind    `json:"-"` // the actions that its state allows
+	MovedMoney bool      `json:"-"` // so that it can be refunded
+	MakesToken bool      `json:"-"` // the card is stored and no money is charged
+	Retry      bool      `json:"-"` // the card was declined, and the cardholder may try another one
+	Products   []Product `json:"-"`
+	Callback   string    `json:"-"` // where the cardholder goes after the hosted pages
 }
+
+// Product is one product of a payment. All but the name may be empty.
+type Product struct{ Name, Quantity, Price, Currency string }
 
 // Event is one change of a payment or its refunds.
 type Event struct {
