@@ -8,7 +8,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // ledger is the state of the gateway, and how it changes. Gateway.mu guards it.
@@ -194,12 +193,4 @@ func (l *ledger) refundsOf(ids generated.IDs) []*refund {
 		}
 	}
 	return found
-}
-
-// left returns how much of an order can still be refunded, in thousandths.
-func (l *ledger) left(o *order) int64 { return money.Thousandths(o.amount) - l.refundedOf(o.uniqueID) }
-
-// refundedOf returns how much of an order is refunded, or will be, in thousandths.
-func (l *ledger) refundedOf(uniqueID string) int64 {
-	return l.refunded[uniqueID] + l.seeded.Refunded(uniqueID)
 }

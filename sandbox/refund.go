@@ -141,6 +141,14 @@ func (l *ledger) repeatedRefund(merchantRefundID string) *refund {
 	return nil
 }
 
+// left returns how much of an order can still be refunded, in thousandths.
+func (l *ledger) left(o *order) int64 { return money.Thousandths(o.amount) - l.refundedOf(o.uniqueID) }
+
+// refundedOf returns how much of an order is refunded, or will be, in thousandths.
+func (l *ledger) refundedOf(uniqueID string) int64 {
+	return l.refunded[uniqueID] + l.seeded.Refunded(uniqueID)
+}
+
 // completeRefund ends an accepted refund; if approved, the money is refunded.
 func (l *ledger) completeRefund(r *refund, approved bool) {
 	if r.code != codes.RefundRequested {
