@@ -150,16 +150,15 @@ func (f resultFormat) appendResult(b jsonobject.Object, o *order, query bool) js
 		b = b.Text("redirectUrl", f.base+o.pagePath())
 	}
 	if query {
-		b = append(o.billing.appendTo(b.Key("billingAddress")), '}')
+		b = o.billing.appendTo(b.Key("billingAddress"))
 	}
 	return b
 }
 
-// appendTo writes the members of an address, without the closing brace. The state is left out: the interface says that
-// responses do not repeat it.
+// appendTo writes an address. The state is left out: the interface says that responses do not repeat it.
 func (a *address) appendTo(b jsonobject.Object) jsonobject.Object {
 	b = append(b, '{')
 	b = b.Text("firstName", a.firstName).Text("lastName", a.lastName).Text("country", a.country)
 	b = b.Text("email", a.email).Text("city", a.city).Text("address", a.address)
-	return b.Text("phone", a.phone).Text("zipCode", a.zipCode)
+	return append(b.Text("phone", a.phone).Text("zipCode", a.zipCode), '}')
 }
