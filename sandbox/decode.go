@@ -22,6 +22,26 @@ type decoder struct {
 	problems  []string
 }
 
+// rule is one row of the interface's table "Transaction request (common fields)".
+type rule struct {
+	name  string
+	check func(d *decoder, path string, value json.RawMessage)
+	need  string // R, O, C or - for each column; only one letter for what is published
+}
+
+// check checks the members of an object by the rules of one column. The paths of problems begin with prefix.
+func (d *decoder) check(m map[string]json.RawMessage, prefix string, rules []rule, column int) {
+	for _, r := range rules {
+		switch need, value := r.need[column], m[r.name]; {
+		case need == '-':
+		case !absent(value):
+			r.check(d, prefix+r.name, value)
+		case need == 'R':
+			d.problem(prefix+r.name, "missing")
+		}
+	}
+}
+
 // limit returns a published limit if these are checked, otherwise 0.
 func (d *decoder) limit(n int) int {
 	if d.published {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -62,13 +61,6 @@ func (o *Options) baseURL(r *http.Request) string {
 	return scheme + "://" + host
 }
 
-// rule is one row of the interface's table "Transaction request (common fields)".
-type rule struct {
-	name  string
-	check func(d *decoder, path string, value json.RawMessage)
-	need  string // R, O, C or - for each column; only one letter for what is published
-}
-
 // paymentColumns returns the operations in the order of that table's columns, which is not that of their constants.
 func paymentColumns() []Operation {
 	return []Operation{OpCreateTokenOrder, OpTokenPayment, OpCreateCheckout, OpCreateSubscription, OpCreateCheckoutSubscription}
@@ -97,19 +89,6 @@ func paymentRules() []rule {
 		{"transactionType", (*decoder).transactionType, "OOO--"}, // only in the examples
 		{"productName", (*decoder).productName, "-OO--"},         // only in an example, and published for checkouts
 		{"domain", (*decoder).domain, "--OO-"},                   // only published
-	}
-}
-
-// check checks the members of an object by the rules of one column. The paths of problems begin with prefix.
-func (d *decoder) check(m map[string]json.RawMessage, prefix string, rules []rule, column int) {
-	for _, r := range rules {
-		switch need, value := r.need[column], m[r.name]; {
-		case need == '-':
-		case !absent(value):
-			r.check(d, prefix+r.name, value)
-		case need == 'R':
-			d.problem(prefix+r.name, "missing")
-		}
 	}
 }
 
