@@ -101,14 +101,21 @@ func (g *Gateway) serveFault(f *Fault, c *call) reply {
 	var answer reply
 	switch f.Commit {
 	case CommitNow:
-		answer = g.execute(c)
+		answer = g.lockAndExecute(c)
 	case CommitLate:
 		g.mu.Lock()
-		g.later(f.Late, func() { g.execute(c) })
+		g.later(f.Late, func() { g.lockAndExecute(c) })
 		g.mu.Unlock()
 	}
 	g.pause(f.After)
 	return applyFault(f, answer, c)
+}
+
+// lockAndExecute carries out a call.
+func (g *Gateway) lockAndExecute(c *call) reply {
+	g.lockSettled()
+	defer g.mu.Unlock()
+	return g.execute(c)
 }
 
 // applyFault changes the response of an operation, which is empty if the operation was not carried out, as the fault says.

@@ -37,18 +37,6 @@ func (g *Gateway) respond(r *http.Request) reply {
 	return answer
 }
 
-// serveControl serves requests to the dashboard and the control API. They are not logged.
-func (g *Gateway) serveControl(r *http.Request) reply {
-	if g.opts.Console.Access == ControlOff {
-		return refusalWithStatus(http.StatusNotFound, codes.NotFound, "no such path")
-	}
-	if reason := controlRefused(r, g.opts.Console.Access); reason != "" {
-		o := jsonobject.New().Text("error", reason).Text("hint", "see Options.Console and docs/sandbox.md")
-		return jsonReply(0, o).withStatus(http.StatusForbidden)
-	}
-	return replyOf(g.console.ServeHTTP, r)
-}
-
 // dispatch finds the operation of a request and calls it. It completes the record.
 func (g *Gateway) dispatch(r *http.Request, record *console.Request) reply {
 	route, pathParam, ok := findRoute(r.URL.EscapedPath())
@@ -94,18 +82,6 @@ func (g *Gateway) dispatch(r *http.Request, record *console.Request) reply {
 	return g.serveOperation(c, record)
 }
 
-// readBody reads a request body of at most limit bytes, or returns the HTTP status of the refusal.
-func readBody(r *http.Request, limit int64) (body []byte, status int) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	switch {
-	case err != nil:
-		return nil, http.StatusBadRequest
-	case int64(len(body)) > limit:
-		return nil, http.StatusRequestEntityTooLarge
-	}
-	return body, http.StatusOK
-}
-
 // serveOperation carries out a call, with the fault that was injected for it, if any.
 func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
 	g.lockSettled()
@@ -113,22 +89,15 @@ func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
 	f := g.faults.take(c)
 	if f == nil {
 		defer g.mu.Unlock()
-		return g.executeLocked(c)
+		return g.execute(c)
 	}
 	g.mu.Unlock()
 	record.Fault = f.describe()
 	return g.serveFault(f, c)
 }
 
-// execute carries out a call.
+// execute carries out a call. The caller holds g.mu.
 func (g *Gateway) execute(c *call) reply {
-	g.lockSettled()
-	defer g.mu.Unlock()
-	return g.executeLocked(c)
-}
-
-// executeLocked carries out a call. The caller holds g.mu.
-func (g *Gateway) executeLocked(c *call) reply {
 	if len(c.problems) > 0 {
 		return g.opts.refusal(codes.ParameterError, strings.Join(c.problems, "; "))
 	}
@@ -156,12 +125,36 @@ func (o *Options) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
+// readBody reads a request body of at most limit bytes, or returns the HTTP status of the refusal.
+func readBody(r *http.Request, limit int64) (body []byte, status int) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, http.StatusBadRequest
+	case int64(len(body)) > limit:
+		return nil, http.StatusRequestEntityTooLarge
+	}
+	return body, http.StatusOK
+}
+
 // isFromPage reports whether a web page sends the request: one of another site, or one under a name that is not loopback's,
 // which can have been resolved to this machine after the page was loaded (DNS rebinding).
 func isFromPage(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	page := r.Header.Get("Origin") != "" || site != "" && site != "none"
 	return page && !isLoopback(r.Host) || http.NewCrossOriginProtection().Check(r) != nil
+}
+
+// serveControl serves requests to the dashboard and the control API. They are not logged.
+func (g *Gateway) serveControl(r *http.Request) reply {
+	if g.opts.Console.Access == ControlOff {
+		return refusalWithStatus(http.StatusNotFound, codes.NotFound, "no such path")
+	}
+	if reason := controlRefused(r, g.opts.Console.Access); reason != "" {
+		o := jsonobject.New().Text("error", reason).Text("hint", "see Options.Console and docs/sandbox.md")
+		return jsonReply(0, o).withStatus(http.StatusForbidden)
+	}
+	return replyOf(g.console.ServeHTTP, r)
 }
 
 // controlRefused returns why a request may not use the control API, or "". It checks three things: who sends it, because
