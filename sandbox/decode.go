@@ -245,14 +245,14 @@ func (d *decoder) productInfo(path string, v json.RawMessage) {
 }
 
 func (d *decoder) billingAddress(path string, v json.RawMessage) {
-	a := d.readAddress(path, v)
-	if a == nil {
+	m := d.object(path, v)
+	if m == nil {
 		return
 	}
-	if !isCode(a.country, 2) {
+	d.pay.billing = d.address(path, m)
+	if !isCode(d.pay.billing.country, 2) {
 		d.problem(path+".country", "missing or not a two-letter code")
 	}
-	d.pay.billing = *a
 }
 
 // isCode reports whether s is so many capital letters.
@@ -262,14 +262,16 @@ func isCode(s string, letters int) bool {
 
 // shippingAddress: by a published rule, it must be complete if it is sent.
 func (d *decoder) shippingAddress(path string, v json.RawMessage) {
-	a := d.readAddress(path, v)
-	if a != nil && a.country != "" && !isCode(a.country, 2) {
-		d.problem(path+".country", "not a two-letter code")
-	}
-	if a == nil || !d.published {
+	m := d.object(path, v)
+	if m == nil {
 		return
 	}
-	m := d.object(path, v)
+	if country := d.address(path, m).country; country != "" && !isCode(country, 2) {
+		d.problem(path+".country", "not a two-letter code")
+	}
+	if !d.published {
+		return
+	}
 	for _, name := range []string{"firstName", "lastName", "country", "email", "city", "address", "phone", "state", "zipCode"} {
 		if absent(m[name]) || isEmptyText(m[name]) {
 			d.problem(path+"."+name, "missing, and required in a shippingAddress")
@@ -277,18 +279,15 @@ func (d *decoder) shippingAddress(path string, v json.RawMessage) {
 	}
 }
 
-func (d *decoder) readAddress(path string, v json.RawMessage) *address {
-	m := d.object(path, v)
-	if m == nil {
-		return nil
-	}
+// address reads the members that both addresses have.
+func (d *decoder) address(path string, m map[string]json.RawMessage) address {
 	text := func(name string, limit int) string { return d.optionalText(path+"."+name, m[name], d.limit(limit)) }
 	text("state", 128) // a result does not repeat it
 	if d.published {
 		text("streetNumber", 255)
 		text("document", 64)
 	}
-	return &address{
+	return address{
 		firstName: text("firstName", 64), lastName: text("lastName", 64), country: text("country", 0),
 		email: text("email", 255), city: text("city", 128), address: text("address", 255), phone: text("phone", 32),
 		zipCode: text("zipCode", 64),
