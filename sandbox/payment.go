@@ -6,8 +6,103 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
+
+// order is one transaction.
+type order struct {
+	payment
+	op       Operation
+	uniqueID string
+	created  time.Time
+	code     int
+	text     string // transactionMessage
+	is3d     bool
+	stage    stage
+	page     string          // id of its hosted page, if it has one
+	canRetry bool            // declined on a hosted page, and the cardholder may try another card
+	token    string          // created by a completed token order
+	events   []console.Event // for the dashboard
+	seeded   bool            // computed, and not stored: it never changes
+	renewal  bool            // a later charge of a subscription
+}
+
+// payment is what the gateway stores of the body of a payment request.
+type payment struct {
+	transactionID, orderID       string
+	appID                        string // digits
+	amount, currency             string // amount exactly as received
+	method                       string
+	callbackURL, notificationURL string
+	secure                       bool
+	billing                      address
+	card                         card
+	products                     []console.Product // for the hosted page
+}
+
+// address has the members that a result repeats.
+type address struct {
+	firstName, lastName, country, email, city, address, phone, zipCode string
+}
+
+// seededOrder returns a generated order as one of the gateway.
+func seededOrder(g generated.Order) order {
+	return order{
+		seeded: true, op: OpCreateCheckout, uniqueID: g.UniqueID, created: g.At, code: g.Code, text: g.Text,
+		payment: payment{
+			transactionID: g.TransactionID, orderID: g.OrderID, appID: g.AppID, amount: g.Amount, currency: g.Currency,
+			card: card{masked: "430000******0000"},
+			billing: address{
+				firstName: "Ada", lastName: "Example", country: "US", email: "ada@shop.example",
+				city: "Springfield", address: "1 Sample Street", phone: "15550100", zipCode: "01101",
+			},
+		},
+	}
+}
+
+func (o *order) record(text string) {
+	o.events = append(o.events, console.Event{At: time.Now(), Text: text})
+}
+
+// stage is what a transaction is waiting for.
+type stage int
+
+const (
+	stageFinal      stage = iota
+	stageCard             // the cardholder has to enter a card
+	stage3D               // the cardholder has to authenticate
+	stageProcessing       // at 102
+)
+
+// awaits reports whether the cardholder is awaited on the page of that stage.
+func (o *order) awaits(s stage) bool { return o.stage == s || s == stageCard && o.canRetry }
+
+// movedMoney reports whether the order has charged its card. Creating a token moves no money.
+func (o *order) movedMoney() bool { return o.code == codes.Success && o.op != OpCreateTokenOrder }
+
+// isRenewable reports whether the order is an approved charge of a subscription.
+func (o *order) isRenewable() bool {
+	return o.movedMoney() && (o.op == OpCreateSubscription || o.op == OpCreateCheckoutSubscription)
+}
+
+// Paths of the hosted pages. The element after them is the unguessable id of the page.
+const (
+	cardPagePath   = "/hosted/card/"
+	threeDPagePath = "/hosted/3d/"
+)
+
+// pagePath returns the path of the page on which the cardholder is awaited, or "".
+func (o *order) pagePath() string {
+	switch {
+	case o.awaits(stage3D):
+		return threeDPagePath + o.page
+	case o.awaits(stageCard):
+		return cardPagePath + o.page
+	}
+	return ""
+}
 
 // pay carries out one of the five payment operations.
 func (l *ledger) pay(c *call) reply {

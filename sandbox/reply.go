@@ -44,11 +44,6 @@ func jsonReply(code int, o jsonobject.Object) reply {
 	}}
 }
 
-// appendCode writes the members with which responses and rows begin.
-func appendCode(o jsonobject.Object, code int) jsonobject.Object {
-	return o.Number("code", int64(code)).Text("message", codes.Message(code))
-}
-
 // shortReply is a response with a code, a message, the time, and between them texts, whose names and values alternate.
 func shortReply(code int, message string, texts ...string) reply {
 	o := jsonobject.New().Number("code", int64(code)).Text("message", message)
