@@ -9,7 +9,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
@@ -135,8 +134,7 @@ func (c *call) copySpan(b *books.Books) (match.Span, error) {
 		return match.Span{}, booksError("db: ", err)
 	}
 	if info.Zone == nil || !info.Since.Before(info.CompleteUpTo) {
-		return match.Span{}, exit.Fail(exit.Failed, "the database has no copy of the gateway yet; create one: %s",
-			shell.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...))
+		return match.Span{}, exit.Fail(exit.Failed, "the database has no copy of the gateway yet; create one: %s", c.syncCommandLine())
 	}
 	return match.Span{From: info.Since.In(info.Zone), To: info.CompleteUpTo.In(info.Zone)}, nil
 }

@@ -26,9 +26,9 @@ type listFlags struct {
 	period.Period `group:"Range, in the gateway's time zone:"`
 	State         []string `placeholder:"WORD" help:"Only rows in these states, separated by commas."`
 	tabular.Flags
-	Sum        bool          `help:"Print only the totals."`
-	Checkpoint string        `placeholder:"FILE" file:"write" help:"Save the position in the list to this file, or resume the list from it."`
-	LogEvery   time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
+	Sum        bool   `help:"Print only the totals."`
+	Checkpoint string `placeholder:"FILE" file:"write" help:"Save the position in the list to this file, or resume the list from it."`
+	progress.Interval
 }
 
 // listing is one run of orders or refunds.
@@ -94,8 +94,8 @@ func (l *listing[T]) run() error {
 
 // prepare sets the range and the format, from the flags or from the checkpoint.
 func (l *listing[T]) prepare() error {
-	if l.flags.LogEvery <= 0 {
-		return exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
+	if err := l.flags.Interval.Check(); err != nil {
+		return err
 	}
 	for _, state := range l.flags.State {
 		if !slices.Contains(l.states, state) {

@@ -14,10 +14,9 @@ import (
 type runCommand struct {
 	compareFlags
 	reportFlags
-	Demo     bool          `help:"Show a demonstration: a sandbox on this machine with a year of orders, and lists with errors. Ignores every setting."`
-	Since    string        `placeholder:"TIME" help:"Where a new copy begins, such as 2026-01-01. Required for the first run."`
-	Again    string        `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
-	LogEvery time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
+	Demo  bool   `help:"Show a demonstration: a sandbox on this machine with a year of orders, and lists with errors. Ignores every setting."`
+	Since string `placeholder:"TIME" help:"Where a new copy begins, such as 2026-01-01. Required for the first run."`
+	syncFlags
 }
 
 // Help is shown below the flags.
@@ -44,17 +43,12 @@ func (r *runCommand) Run(c *call) (err error) {
 	if r.Demo {
 		return r.demonstrate(c)
 	}
-	set, err := c.load()
+	set, client, err := c.configure(nil)
 	if err != nil {
 		return err
 	}
-	client, err := set.Client(nil)
+	options, err := r.options(c, client, "--since", r.Since)
 	if err != nil {
-		return err
-	}
-	sync := &syncCommand{From: r.Since, Again: r.Again, LogEvery: r.LogEvery, isPartOfRun: true}
-	options := books.SyncOptions{Client: client, Now: c.now}
-	if options.From, options.Again, err = sync.times("--since", client.Location()); err != nil {
 		return err
 	}
 	sources, err := r.validate(c, client.Location())
@@ -73,9 +67,7 @@ func (r *runCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
-	other := c.toStderr()
-	err = sync.sync(other, b, options)
-	if c.metrics = other.metrics; err != nil {
+	if err := r.sync(c, c.progressOut(), b, options, sameAgain); err != nil {
 		if failed, ok := errors.AsType[*exit.Failure](err); ok && failed.Code == exit.Negative {
 			failed.Code = exit.Failed // rows are gone: nothing was compared
 		}
@@ -88,20 +80,24 @@ func (r *runCommand) Run(c *call) (err error) {
 	return m.report(&r.reportFlags)
 }
 
-// toStderr returns the call with stdout replaced by stderr, for a command that runs before the main one.
-func (c *call) toStderr() *call {
-	other := *c
-	other.out = c.err
+// sameAgain continues an update that is part of reconcile run.
+const sameAgain = "the same command again"
+
+// progressOut returns where the result of an update goes that is only a step of the command.
+func (c *call) progressOut() io.Writer {
 	if c.settings.Quiet {
-		other.out = io.Discard
+		return io.Discard
 	}
-	return &other
+	return c.err
 }
 
 // demonstrate reconciles with a gateway in this process. The lists are made from the copy, with errors added.
 func (r *runCommand) demonstrate(c *call) (err error) {
 	if r.listsFlags.isSet() || r.Known != "" || r.Since != "" {
 		return exit.Fail(exit.Failed, "--demo has its own lists and its own copy: omit --list and the other flags of lists, --known and --since")
+	}
+	if err := r.Interval.Check(); err != nil {
+		return err
 	}
 	c.tell("this is a demonstration with a sandbox on this machine. No account, no real money")
 	d, err := startDemo(c.now())
@@ -114,8 +110,8 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 		return booksError("", err)
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
-	sync := &syncCommand{LogEvery: r.LogEvery}
-	if err := sync.sync(c.toStderr(), b, books.SyncOptions{Client: d.client, From: d.from.Truncate(time.Second), Now: c.now}); err != nil {
+	options := books.SyncOptions{Client: d.client, From: d.from.Truncate(time.Second), Now: c.now}
+	if err := r.sync(c, c.progressOut(), b, options, sameAgain); err != nil {
 		return err
 	}
 	if err := plantLists(c.ctx, b, d.dir); err != nil {

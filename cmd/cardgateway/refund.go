@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
@@ -177,7 +176,7 @@ func (p *plan) print(w io.Writer, client *cardgateway.Client) {
 
 // confirm asks the user to type the amount to refund. Without a terminal it returns an error.
 func (c *call) confirm(back decimal.Decimal) error {
-	if f, ok := c.in.(*os.File); !ok || !progress.IsTerminal(f) {
+	if !progress.IsTerminal(c.in) {
 		return exit.Fail(exit.Failed, "nothing was sent: there is no terminal to confirm on; in a script, use --yes and --refund-id")
 	}
 	fmt.Fprintf(c.err, "Type the amount to confirm the refund, anything else to cancel: ")

@@ -125,6 +125,7 @@ func TestDemonstrationWithSettings(t *testing.T) {
 		t.Errorf("the database of the settings has changed: %v", err)
 	}
 	tool(t, env, "reconcile", "run", "--demo", "--list", "x.csv").want(t, exit.Failed, "--demo has its own lists")
+	tool(t, env, "reconcile", "run", "--demo", "--log-every", "0s").want(t, exit.Failed, "--log-every must be greater than 0")
 	tool(t, nil, "reconcile", "run").want(t, exit.Failed, "base-url is missing")
 }
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -16,12 +18,15 @@ import (
 )
 
 type syncCommand struct {
-	From       string        `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Required for the first run."`
-	Again      string        `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
-	AcceptGone bool          `help:"Delete all rows that the gateway no longer returns, however many they are."`
-	LogEvery   time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
+	From string `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Required for the first run."`
+	syncFlags
+	AcceptGone bool `help:"Delete all rows that the gateway no longer returns, however many they are."`
+}
 
-	isPartOfRun bool // of reconcile run, which updates the copy first
+// syncFlags are the flags of an update, also of the one with which reconcile run begins.
+type syncFlags struct {
+	Again string `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
+	progress.Interval
 }
 
 // Help is shown below the flags.
@@ -40,43 +45,48 @@ Examples:
 }
 
 // Run updates the copy.
-func (s *syncCommand) Run(c *call) error {
+func (s *syncCommand) Run(c *call) (err error) {
 	set, client, err := c.configure(nil)
 	if err != nil {
 		return err
 	}
-	options := books.SyncOptions{Client: client, AcceptGone: s.AcceptGone, Now: c.now}
-	if options.From, options.Again, err = s.times("--from", client.Location()); err != nil {
+	options, err := s.options(c, client, "--from", s.From)
+	if err != nil {
 		return err
 	}
+	options.AcceptGone = s.AcceptGone
 	b, err := c.openBooks(set, s.From != "")
 	if err != nil {
 		return err
 	}
-	err = s.sync(c, b, options)
-	if closed := b.Close(); err == nil && closed != nil {
-		err = booksError("db: ", closed)
-	}
-	return err
+	defer func() { err = cmp.Or(err, b.Close()) }()
+	return s.sync(c, c.out, b, options, c.syncCommandLine())
 }
 
-func (s *syncCommand) times(fromFlag string, zone *time.Location) (from time.Time, again time.Duration, err error) {
-	if s.LogEvery <= 0 {
-		return from, 0, exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
+// syncCommandLine returns the command that creates or continues a copy.
+func (c *call) syncCommandLine() string {
+	return shell.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
+}
+
+// options checks the flags. The flag with the start of a new copy has another name in each command.
+func (s *syncFlags) options(c *call, client *cardgateway.Client, fromFlag, from string) (o books.SyncOptions, err error) {
+	if err := s.Interval.Check(); err != nil {
+		return o, err
 	}
-	if s.From != "" {
-		if from, err = period.ParseTime(fromFlag, s.From, zone); err != nil {
-			return from, 0, err
+	o = books.SyncOptions{Client: client, Now: c.now}
+	if from != "" {
+		if o.From, err = period.ParseTime(fromFlag, from, client.Location()); err != nil {
+			return o, err
 		}
 	}
 	if s.Again != "" {
-		again, err = period.ParseLast(s.Again)
+		o.Again, err = period.ParseLast(s.Again)
 	}
-	return from, again, err
+	return o, err
 }
 
-// sync updates the copy, shows the progress, and prints what the copy contains.
-func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) error {
+// sync updates the copy, shows the progress, and prints what the copy contains. GoOn is the command that continues an update.
+func (s *syncFlags) sync(c *call, out io.Writer, b *books.Books, options books.SyncOptions, goOn string) error {
 	shown := new(progress.Progress)
 	options.Begin = func(what string, from time.Time) {
 		shown.Stop()
@@ -86,7 +96,7 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 	report, err := b.Sync(c.ctx, options)
 	shown.Stop()
 	if err != nil {
-		return s.ended(c, report, err)
+		return syncEnded(c, report, err, goOn)
 	}
 	info, err := b.Info(c.ctx)
 	if err != nil {
@@ -97,7 +107,7 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 		return booksError("db: ", err)
 	}
 	c.metrics = append(c.metrics, copyMetrics(report, info, counts.OpenOrders)...)
-	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", terminal.Thousands(counts.Orders), terminal.Thousands(counts.Refunds),
+	if _, err := fmt.Fprintf(out, "%s orders, %s refunds, complete from %s to %s\n", terminal.Thousands(counts.Orders), terminal.Thousands(counts.Refunds),
 		terminal.Wall(info.Since), terminal.Wall(info.CompleteUpTo)); err != nil {
 		return exit.CannotWrite("result", err)
 	}
@@ -114,18 +124,14 @@ func otherApps(n books.OtherApps) string {
 	return fmt.Sprintf("payments %s, refunds %s", terminal.Thousands(n.Orders), terminal.Thousands(n.Refunds))
 }
 
-// ended prints what is saved and how to continue, and returns the error.
-func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
-	goOn := shell.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
+// syncEnded prints what is saved and how to continue, and returns the error.
+func syncEnded(c *call, report books.SyncReport, err error, goOn string) error {
 	if gone, ok := errors.AsType[*books.GoneError](err); ok {
-		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", goOn, int(c.now().Sub(gone.From).Hours())+1)
+		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", c.syncCommandLine(), int(c.now().Sub(gone.From).Hours())+1)
 		return booksError("", err)
 	}
 	if refused, ok := errors.AsType[*books.Refused](err); ok {
 		return booksError("", refused)
-	}
-	if s.isPartOfRun {
-		goOn = "the same command again"
 	}
 	if report.Read > 0 {
 		c.tell("%s rows of this run are saved. To continue, run: %s", terminal.Thousands(report.Read), goOn)

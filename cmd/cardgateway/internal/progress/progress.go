@@ -1,3 +1,4 @@
+// Package progress shows how far a walk has come, on a terminal or as lines.
 package progress
 
 import (
@@ -10,10 +11,25 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
 )
+
+// Interval is the flag of commands that show progress.
+type Interval struct {
+	LogEvery time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
+}
+
+// Check rejects an interval that is none.
+func (i *Interval) Check() error {
+	if i.LogEvery <= 0 {
+		return exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
+	}
+	return nil
+}
 
 // Progress shows the progress of a list: as a bar on a terminal, otherwise as a line at intervals. The zero Progress shows nothing.
 type Progress struct {
@@ -102,3 +118,19 @@ func (p *Progress) tick(every time.Duration, f func()) (stop func()) {
 }
 
 func percent(fraction float64) string { return fmt.Sprintf("%d%%", int(math.Floor(fraction*100))) }
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// widthOf returns the width of a terminal. It is 0 if f is not a terminal, or if the width is unknown, as in many containers: a bar
+// would be invisible there.
+func widthOf(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
