@@ -48,7 +48,7 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 	}
 	client, err := cardgateway.New(config)
 	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
-		return nil, exit.Fail(exit.Failed, "%s", s.inOwnWords(invalid))
+		s.nameFields(invalid)
 	}
 	return client, err
 }
@@ -129,16 +129,13 @@ func (s *Settings) complete() error {
 	return nil
 }
 
-// inOwnWords names the settings in place of the fields of Config.
-func (s *Settings) inOwnWords(invalid *cardgateway.ValidationError) string {
+// nameFields puts the settings in place of the fields of Config.
+func (s *Settings) nameFields(invalid *cardgateway.ValidationError) {
 	names := map[string]string{"BaseURL": "base-url", "AppID": "app-id"}
-	var all []string
-	for _, p := range invalid.Problems {
-		name := p.Field
+	for i := range invalid.Problems {
+		p := &invalid.Problems[i]
 		if own := names[p.Field]; own != "" {
-			name = fmt.Sprintf("%s (%s)", own, s.Get(own).From)
+			p.Field = fmt.Sprintf("%s (%s)", own, s.Get(own).From)
 		}
-		all = append(all, name+" "+p.Message)
 	}
-	return terminal.Clean(strings.Join(all, "; "))
 }

@@ -20,7 +20,7 @@ import (
 func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 	rank := func(s Setting) int {
 		kind, _, _ := strings.Cut(s.From, " ")
-		return slices.Index([]string{"flag", "environment", "file"}, strings.TrimSuffix(kind, ","))
+		return slices.Index([]string{"flag", "environment", "file"}, kind)
 	}
 	var first Setting
 	for _, name := range secretNames {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
 )
 
 // Settings contains every setting with its value, from the flag, the environment or the file, in this order.
@@ -29,13 +30,24 @@ func (s *Settings) Get(name string) Setting {
 
 // Load reads all settings, including the secret key. Its errors name the setting and its source.
 func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
-	file, inFile, err := readFile(f, src)
+	file, list, err := f.merged(src)
 	if err != nil {
 		return nil, err
 	}
-	s := &Settings{List: append(f.flags(), Setting{Name: Secret}), File: file, verbose: f.Verbose, stderr: src.Stderr}
-	for i := range s.List {
-		set := &s.List[i]
+	s := &Settings{List: list, File: file, verbose: f.Verbose, stderr: src.Stderr}
+	if err := s.checkJournal(); err != nil {
+		return nil, err
+	}
+	return s, readSecret(ctx, s.List, src.Stderr)
+}
+
+// merged returns the path of the configuration file, and all settings, those of a file or command with the secret key unread. After an
+// error of the file, the list has what the flags and the environment set.
+func (f *Flags) merged(src Source) (file string, list []Setting, err error) {
+	file, inFile, err := readFile(f, src)
+	list = append(f.flags(), Setting{Name: Secret})
+	for i := range list {
+		set := &list[i]
 		if set.Value != "" {
 			continue
 		}
@@ -45,10 +57,29 @@ func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
 			*set = found
 		}
 	}
-	if err := s.checkJournal(); err != nil {
-		return nil, err
+	return file, list, err
+}
+
+// Paths returns the files that the settings name: the configuration file, that of the secret key, and SQLite databases. It runs no
+// command, prints nothing, and ignores a configuration file that cannot be read: Load reports it.
+func (f *Flags) Paths(src Source) (all []files.Use) {
+	src.Stderr = io.Discard
+	path, list, _ := f.merged(src)
+	if path != "" {
+		all = append(all, files.Use{What: "the configuration file", Path: path})
 	}
-	return s, readSecret(ctx, s.List, src.Stderr)
+	for _, set := range list {
+		switch {
+		case set.Value == "":
+		case set.Name == "secret-file":
+			all = append(all, files.Use{What: set.Name, Path: set.Value})
+		case set.Name == Journal || set.Name == Database:
+			for _, path := range database.Files(set.Value) {
+				all = append(all, files.Use{What: set.Name, Path: path})
+			}
+		}
+	}
+	return all
 }
 
 // checkJournal rejects a password in --journal, because every user of the machine could read it.
