@@ -19,12 +19,12 @@ import (
 type listenCommand struct {
 	Addr       string        `default:"127.0.0.1:4242" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free port."`
 	Public     bool          `help:"Allow an --addr that other machines can reach."`
-	ForwardTo  string        `name:"forward-to" placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
+	ForwardTo  string        `placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
 	Record     string        `placeholder:"FILE" file:"write" help:"Append notifications to this file, without secrets, for replay."`
 	Only       []string      `placeholder:"WORD" help:"Forward only these kinds and states, or token: refund,approved; one match is enough."`
 	Ack        bool          `help:"Respond with 200 to notifications that are not forwarded. Without it the response is 503, and the gateway sends them again."`
-	SkipVerify bool          `name:"skip-verify" help:"Do not verify signatures. Notifications are still confirmed by a query."`
-	ExitAfter  int           `name:"exit-after" placeholder:"N" help:"Exit after N notifications."`
+	SkipVerify bool          `help:"Do not verify signatures. Notifications are still confirmed by a query."`
+	ExitAfter  int           `placeholder:"N" help:"Exit after N notifications."`
 	Wait       time.Duration `placeholder:"DURATION" help:"Exit after this time."`
 	Output     string        `enum:"compact,quiet" default:"compact" help:"compact prints all notifications; quiet only refused and failed ones."`
 	relay.LineFlags

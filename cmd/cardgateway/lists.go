@@ -21,7 +21,7 @@ type listsFlags struct {
 	As            string   `placeholder:"NAME" help:"Take the flags of your lists, and those below, from the section [reconcile.NAME] of the configuration file."`
 	List          string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your payments: transaction_id, amount, currency; optionally state, order, order_total, at."`
 	RefundList    string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your refunds: refund_id, amount, currency; optionally order, at."`
-	ListDSN       string   `section:"" name:"list-dsn" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN or the section of --as instead."`
+	ListDSN       string   `section:"" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN or the section of --as instead."`
 	ListQuery     string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your payments in --list-dsn."`
 	RefundQuery   string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your refunds in --list-dsn."`
 	Columns       []string `section:"" placeholder:"OURS=YOURS" help:"Column names in your list of payments: transaction_id=Ref,amount=Total. An empty name after = means that there is no such column."`

@@ -22,15 +22,15 @@ import (
 type notifyCommand struct {
 	URL            string `arg:"" help:"URL of the handler."`
 	Event          string `enum:"approved,declined,refunded,refund-refused,chargeback" default:"approved" help:"approved, declined, refunded, refund-refused or chargeback."`
-	WithToken      bool   `name:"with-token" help:"Add a made-up token."`
+	WithToken      bool   `help:"Add a made-up token."`
 	Transaction    string `default:"t-test" placeholder:"ID" help:"Your transactionId."`
-	UniqueID       string `name:"unique-id" default:"1867098610731065345" placeholder:"DIGITS" help:"The gateway's id of the payment."`
-	RefundID       string `name:"refund-id" default:"r-test" placeholder:"ID" help:"Your id of the refund."`
-	RefundUniqueID string `name:"refund-unique-id" default:"1867098723574620161" placeholder:"ID" help:"The gateway's id of the refund."`
+	UniqueID       string `default:"1867098610731065345" placeholder:"DIGITS" help:"The gateway's id of the payment."`
+	RefundID       string `default:"r-test" placeholder:"ID" help:"Your id of the refund."`
+	RefundUniqueID string `default:"1867098723574620161" placeholder:"ID" help:"The gateway's id of the refund."`
 	Amount         string `default:"12.50" placeholder:"AMOUNT" help:"The amount."`
 	Currency       string `default:"EUR" placeholder:"CODE" help:"The currency."`
 	Code           int    `placeholder:"CODE" help:"The result code; default that of the event."`
-	WrongSignature bool   `name:"wrong-signature" help:"Sign with a different key. The handler must reject it."`
+	WrongSignature bool   `help:"Sign with a different key. The handler must reject it."`
 	Repeat         int    `default:"1" placeholder:"N" help:"Send the same notification N times, one after the other; at most 1,000."`
 	relay.LineFlags
 }

@@ -10,7 +10,7 @@ import (
 
 type ordersCommand struct {
 	listFlags
-	UniqueID    string `name:"unique-id" placeholder:"ID" help:"Only the payment with this uniqueId, the gateway's id."`
+	UniqueID    string `placeholder:"ID" help:"Only the payment with this uniqueId, the gateway's id."`
 	Order       string `placeholder:"ID" help:"Only payments of this order id."`
 	Transaction string `placeholder:"ID" help:"Only payments with this transactionId, your id."`
 }
@@ -60,8 +60,8 @@ type refundsCommand struct {
 	listFlags
 	Payment        string `placeholder:"ID" help:"Only refunds of the payment with this uniqueId, the gateway's id."`
 	Transaction    string `placeholder:"ID" help:"Only refunds of payments with this transactionId, your id."`
-	RefundID       string `name:"refund-id" placeholder:"ID" help:"Only the refund with this refundTransactionId, your id."`
-	RefundUniqueID string `name:"refund-unique-id" placeholder:"ID" help:"Only the refund with this refundUniqueId, the gateway's id."`
+	RefundID       string `placeholder:"ID" help:"Only the refund with this refundTransactionId, your id."`
+	RefundUniqueID string `placeholder:"ID" help:"Only the refund with this refundUniqueId, the gateway's id."`
 }
 
 // Help is shown below the flags.

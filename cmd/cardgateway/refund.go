@@ -26,10 +26,10 @@ import (
 )
 
 type refundCommand struct {
-	UniqueID string `arg:"" name:"unique-id" help:"The gateway's id of the payment."`
+	UniqueID string `arg:"" help:"The gateway's id of the payment."`
 	Amount   string `placeholder:"AMOUNT" help:"Amount to refund, in the currency of the payment, such as 12.50."`
 	All      bool   `help:"Refund the remaining amount, instead of --amount."`
-	RefundID string `name:"refund-id" placeholder:"ID" help:"Your id of the refund, which must not have been used before, for any payment. Required with --yes; default: a random id, which is shown."`
+	RefundID string `placeholder:"ID" help:"Your id of the refund, which must not have been used before, for any payment. Required with --yes; default: a random id, which is shown."`
 	Remark   string `placeholder:"TEXT" help:"Remark that is sent to the gateway."`
 	Yes      bool   `help:"Do not ask for confirmation, for scripts."`
 	Format   string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`

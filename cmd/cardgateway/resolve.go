@@ -24,10 +24,10 @@ type resolveCommand struct {
 // resolveFlags are the flags of both commands.
 type resolveFlags struct {
 	Amount    string        `required:"" placeholder:"AMOUNT" help:"The amount that was sent, such as 12.50."`
-	SentAt    string        `required:"" name:"sent-at" placeholder:"TIME" help:"When it was sent, or shortly before: \"2026-11-22 03:10:00\" or RFC 3339."`
+	SentAt    string        `required:"" placeholder:"TIME" help:"When it was sent, or shortly before: \"2026-11-22 03:10:00\" or RFC 3339."`
 	Wait      time.Duration `default:"2m" help:"How long to query; at least once."`
 	Seen      bool          `help:"The gateway has returned it before: if it is not found now, its outcome is still unknown."`
-	SentAgain bool          `name:"sent-again" help:"It may have been sent more than once: a decline may be that of a repetition, and is not final."`
+	SentAgain bool          `help:"It may have been sent more than once: a decline may be that of a repetition, and is not final."`
 	Format    string        `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
 }
 
@@ -35,7 +35,7 @@ type resolvePayment struct {
 	Transaction string `arg:"" help:"Your transactionId."`
 	Currency    string `required:"" placeholder:"CODE" help:"The currency that was sent, such as EUR."`
 	Order       string `placeholder:"ID" help:"Your order id, if one was sent."`
-	HostedPage  bool   `name:"hosted-page" help:"The payment is made on the gateway's hosted page, where the cardholder can try another card after a decline."`
+	HostedPage  bool   `help:"The payment is made on the gateway's hosted page, where the cardholder can try another card after a decline."`
 	Cycle       string `name:"subscription-cycle" placeholder:"CYCLE" help:"The subscriptionCycle, if it is a subscription, such as WEEK: charges a cycle apart are not one made twice."`
 	resolveFlags
 }
@@ -106,8 +106,8 @@ func (p *resolvePayment) again(c *call, seen bool) string {
 }
 
 type resolveRefund struct {
-	UniqueID string `arg:"" name:"unique-id" help:"The gateway's id of the payment."`
-	RefundID string `arg:"" name:"refund-id" help:"Your id of the refund."`
+	UniqueID string `arg:"" help:"The gateway's id of the payment."`
+	RefundID string `arg:"" help:"Your id of the refund."`
 	resolveFlags
 }
 

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -99,8 +98,8 @@ func TestFilePermissions(t *testing.T) {
 // as a flag.
 func TestOneNameForASetting(t *testing.T) {
 	known := []string{"SECRET", "LISTEN", "NOTIFY"} // the last two are settings of the quickstart
-	for f := range reflect.TypeFor[settings.Flags]().Fields() {
-		known = append(known, strings.ReplaceAll(strings.ToUpper(cmp.Or(f.Tag.Get("name"), f.Name)), "-", "_"))
+	for _, flag := range kong.Must(&settings.Flags{}).Model.Flags {
+		known = append(known, strings.TrimPrefix(settings.Variable(flag.Name), "CARDGATEWAY_"))
 	}
 	variable, secretFlag := regexp.MustCompile(`\b[A-Z]*GATEWAY_([A-Z_]+)\b`), regexp.MustCompile(`"secret(-key)?",`)
 	for path, text := range documents(t) {

@@ -10,18 +10,18 @@ import (
 type Flags struct {
 	Config             string `placeholder:"FILE" help:"Configuration file."`
 	Profile            string `placeholder:"NAME" help:"Profile in that file, which overrides its other settings."`
-	BaseURL            string `name:"base-url" placeholder:"URL" help:"Base URL of the gateway. Required."`
-	AppID              string `name:"app-id" placeholder:"DIGITS" help:"The appId. Required."`
-	AnyApp             bool   `name:"any-app" help:"Take payments that state another appId for those of this app, too."`
-	MerchantID         string `name:"merchant-id" placeholder:"ID" help:"Merchant id, the user name for HTTP Basic."`
-	SecretFile         string `name:"secret-file" placeholder:"FILE" help:"File that contains only the secret key."`
-	SecretCommand      string `name:"secret-command" placeholder:"COMMAND" help:"Shell command that prints the secret key; runs for at most 1 minute."`
+	BaseURL            string `placeholder:"URL" help:"Base URL of the gateway. Required."`
+	AppID              string `placeholder:"DIGITS" help:"The appId. Required."`
+	AnyApp             bool   `help:"Take payments that state another appId for those of this app, too."`
+	MerchantID         string `placeholder:"ID" help:"Merchant id, the user name for HTTP Basic."`
+	SecretFile         string `placeholder:"FILE" help:"File that contains only the secret key."`
+	SecretCommand      string `placeholder:"COMMAND" help:"Shell command that prints the secret key; runs for at most 1 minute."`
 	Zone               string `placeholder:"NAME" help:"Time zone of the gateway, also used for your input and the output, such as Asia/Shanghai; default UTC+8."`
-	HostedPageLifetime string `name:"hosted-page-lifetime" placeholder:"DURATION" help:"Config.HostedPageLifetime of the shop's program: how long the cardholder can use the hosted page, such as 12h or 3d; default 24h."`
+	HostedPageLifetime string `placeholder:"DURATION" help:"Config.HostedPageLifetime of the shop's program: how long the cardholder can use the hosted page, such as 12h or 3d; default 24h."`
 	Timeout            string `placeholder:"DURATION" help:"Timeout of one request; default 30s."`
 	Journal            string `placeholder:"DATABASE" help:"The shop's journal: a SQLite file, or postgres://... or mysql://... without a password."`
-	DB                 string `name:"db" placeholder:"DATABASE" help:"Database for reconcile: a SQLite file, or postgres://user@host/database."`
-	MetricsFile        string `name:"metrics-file" placeholder:"FILE" file:"write" help:"Write metrics for the Prometheus node exporter to this file; its name must end with .prom."`
+	DB                 string `placeholder:"DATABASE" help:"Database for reconcile: a SQLite file, or postgres://user@host/database."`
+	MetricsFile        string `placeholder:"FILE" file:"write" help:"Write metrics for the Prometheus node exporter to this file; its name must end with .prom."`
 	Verbose            bool   `short:"v" help:"Print a line on stderr for every request."`
 	Quiet              bool   `short:"q" help:"Do not print progress and totals on stderr."`
 }

@@ -8,7 +8,7 @@ import (
 
 // Patience is how long the journal waits. The values must be those of the shop's program.
 type Patience struct {
-	AbsentAfter time.Duration `name:"absent-after" default:"24h" help:"journal.Options.AbsentAfter of the shop's program: the time after which an entry that the gateway does not know is presumed absent."`
+	AbsentAfter time.Duration `default:"24h" help:"journal.Options.AbsentAfter of the shop's program: the time after which an entry that the gateway does not know is presumed absent."`
 }
 
 // Check rejects values that the journal does not accept.
