@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,8 +10,10 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 )
 
 // system is the environment of the program.
@@ -55,6 +58,17 @@ func (c *call) configure(transport http.RoundTripper) (*settings.Settings, *card
 	}
 	client, err := set.Client(transport)
 	return set, client, err
+}
+
+// rowFormat returns the format of rows on stdout: that of the flags, or the default.
+func (c *call) rowFormat(asked string, sum bool) string {
+	switch {
+	case sum:
+		return tabular.SumsOnly
+	case asked == "" && progress.IsTerminal(c.out):
+		return tabular.Table
+	}
+	return cmp.Or(asked, tabular.CSV)
 }
 
 // say prints a message on stderr, unless --quiet is set.

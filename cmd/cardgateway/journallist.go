@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -116,14 +114,7 @@ func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) 
 	if err != nil {
 		return nil, err
 	}
-	format := flags.Format
-	if format == "" && progress.IsTerminal(c.out) {
-		format = tabular.Table
-	}
-	format = cmp.Or(format, tabular.CSV)
-	if sum {
-		format = tabular.SumsOnly
-	}
+	format := c.rowFormat(flags.Format, sum)
 	return &entryRows{writer: tabular.NewWriter(format, columns, flags.NoHeader, c.out), format: format}, nil
 }
 

@@ -112,10 +112,14 @@ func (l *listing[T]) prepare() error {
 			return err
 		}
 	}
+	format := l.flags.Format
+	if before != nil {
+		format = cmp.Or(format, before.Format)
+	}
 	zone := l.client.Location()
 	l.saved = saved{
 		List: l.name, Gateway: l.client.BaseURL(), AppID: l.client.AppID(), Zone: zone.String(), Filter: map[string]string{},
-		Format: l.format(before), Columns: l.flags.Columns,
+		Format: l.rowFormat(format, l.flags.Sum), Columns: l.flags.Columns,
 	}
 	for name, value := range l.filter {
 		if value != "" {
@@ -150,19 +154,6 @@ func (l *listing[T]) prepare() error {
 		return l.saved.write(l.flags.Checkpoint) // before the first query, so that an error loses nothing
 	}
 	return nil
-}
-
-// format returns the format of the flags, that of the checkpoint, or the default for stdout.
-func (l *listing[T]) format(before *saved) string {
-	switch {
-	case l.flags.Sum:
-		return tabular.SumsOnly
-	case l.flags.Format == "" && before != nil:
-		return before.Format
-	case l.flags.Format == "" && progress.IsTerminal(l.out):
-		return tabular.Table
-	}
-	return cmp.Or(l.flags.Format, tabular.CSV)
 }
 
 // windowDone makes the rows of a window ready, sorted oldest first: gateways return the newest first. With --checkpoint, the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
@@ -35,16 +34,7 @@ func (k *matchCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, m.books.Close()) }()
-	format := k.Format
-	switch {
-	case k.Sum:
-		format = tabular.SumsOnly
-	case format == "" && progress.IsTerminal(c.out):
-		format = tabular.Table
-	case format == "":
-		format = tabular.CSV
-	}
-	rows := tabular.NewWriter(format, report.Columns(m.options.Copy.From.Location(), m.options.Now), false, c.out)
+	rows := tabular.NewWriter(c.rowFormat(k.Format, k.Sum), report.Columns(m.options.Copy.From.Location(), m.options.Now), false, c.out)
 	m.options.Found = func(d *match.Difference) error {
 		if err := rows.Write(d); err != nil {
 			return exit.CannotWrite("rows", err)
