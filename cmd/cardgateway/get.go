@@ -17,7 +17,7 @@ type getCommand struct {
 	ID          string `arg:"" optional:"" help:"The payment's uniqueId: the gateway's id, digits only."`
 	Transaction string `placeholder:"ID" help:"Search by your transactionId instead. Several payments can have it, such as attempts with two cards."`
 	Since       string `default:"30d" placeholder:"DURATION" help:"With --transaction: how far to search back, such as 36h or 7d; default 30d."`
-	Format      string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
+	detailsFlags
 }
 
 // Help is shown below the flags.
@@ -85,6 +85,11 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardg
 			terminal.Wall(now.Add(-back).In(client.Location())))
 	}
 	return found, err
+}
+
+// detailsFlags are the flags of commands that show a few rows.
+type detailsFlags struct {
+	Format string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
 }
 
 // show prints rows.

@@ -32,7 +32,7 @@ type refundCommand struct {
 	RefundID string `placeholder:"ID" help:"Your id of the refund, which must not have been used before, for any payment. Required with --yes; default: a random id, which is shown."`
 	Remark   string `placeholder:"TEXT" help:"Remark that is sent to the gateway."`
 	Yes      bool   `help:"Do not ask for confirmation, for scripts."`
-	Format   string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
+	detailsFlags
 }
 
 // Help is shown below the flags.

@@ -28,7 +28,7 @@ type resolveFlags struct {
 	Wait      time.Duration `default:"2m" help:"How long to query; at least once."`
 	Seen      bool          `help:"The gateway has returned it before: if it is not found now, its outcome is still unknown."`
 	SentAgain bool          `help:"It may have been sent more than once: a decline may be that of a repetition, and is not final."`
-	Format    string        `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
+	detailsFlags
 }
 
 type resolvePayment struct {
