@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 )
 
 type shellCommand struct {
@@ -87,18 +88,15 @@ func wordsOf(all []completed, i int) []candidate {
 	return words
 }
 
-// shellText quotes a text for a shell.
-func shellText(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
 // subcommands returns the patterns for a command after the path of its parent, such as 'journal list'.
 func subcommands(all []completed, separator string) string {
 	var patterns []string
 	for _, at := range all[1:] {
-		before, name := "", at.path
-		if i := strings.LastIndexByte(at.path, ' '); i >= 0 {
-			before, name = at.path[:i], at.path[i+1:]
+		pattern := at.path
+		if !strings.Contains(pattern, " ") {
+			pattern = " " + pattern // the path of the program itself is empty
 		}
-		patterns = append(patterns, shellText(before+" "+name))
+		patterns = append(patterns, shell.Quote(pattern))
 	}
 	return strings.Join(patterns, separator)
 }
@@ -108,7 +106,7 @@ func subcommands(all []completed, separator string) string {
 func valueCases(w io.Writer, all []completed, words func([]string) string, files string) {
 	for i, at := range all {
 		for _, flag := range at.flags {
-			pattern := shellText(at.path + " " + flag.name)
+			pattern := shell.Quote(at.path + " " + flag.name)
 			if i == 0 {
 				pattern = "*" + pattern
 			}
@@ -139,7 +137,7 @@ _cardgateway() {
 	case "$at $prev" in
 `, subcommands(all, "|"))
 	reply := func(words []string) string {
-		return fmt.Sprintf(`mapfile -t COMPREPLY < <(compgen -W %s -- "$cur")`, shellText(strings.Join(words, " ")))
+		return fmt.Sprintf(`mapfile -t COMPREPLY < <(compgen -W %s -- "$cur")`, shell.Quote(strings.Join(words, " ")))
 	}
 	valueCases(w, all, reply, `mapfile -t COMPREPLY < <(compgen -f -- "$cur")`)
 	fmt.Fprint(w, "\tesac\n\tcase $at in\n")
@@ -148,7 +146,7 @@ _cardgateway() {
 		for _, word := range wordsOf(all, i) {
 			names = append(names, word.name)
 		}
-		fmt.Fprintf(w, "\t%s) %s ;;\n", shellText(at.path), reply(names))
+		fmt.Fprintf(w, "\t%s) %s ;;\n", shell.Quote(at.path), reply(names))
 	}
 	fmt.Fprint(w, "\tesac\n}\ncomplete -o filenames -F _cardgateway cardgateway\n")
 }
@@ -169,9 +167,9 @@ _cardgateway() {
 	valueCases(w, all, func(words []string) string { return "compadd -- " + strings.Join(words, " ") }, "_files")
 	fmt.Fprint(w, "\tesac\n\tcase $at in\n")
 	for i, at := range all {
-		fmt.Fprintf(w, "\t%s) list=(", shellText(at.path))
+		fmt.Fprintf(w, "\t%s) list=(", shell.Quote(at.path))
 		for _, word := range wordsOf(all, i) {
-			fmt.Fprintf(w, "\n\t\t%s", shellText(word.name+":"+word.help))
+			fmt.Fprintf(w, "\n\t\t%s", shell.Quote(word.name+":"+word.help))
 		}
 		fmt.Fprint(w, "\n\t) ;;\n")
 	}
@@ -197,9 +195,9 @@ end
 complete -c cardgateway -f
 `, subcommands(all, " "))
 	for i, at := range all {
-		where := "-n " + shellText(`__cardgateway_at "`+at.path+`"`)
+		where := "-n " + shell.Quote(`__cardgateway_at "`+at.path+`"`)
 		for _, word := range at.commands {
-			fmt.Fprintf(w, "complete -c cardgateway %s -a %s -d %s\n", where, shellText(word.name), fishText(word.help))
+			fmt.Fprintf(w, "complete -c cardgateway %s -a %s -d %s\n", where, shell.Quote(word.name), fishText(word.help))
 		}
 		if i == 0 {
 			where = "" // everywhere
@@ -208,7 +206,7 @@ complete -c cardgateway -f
 			fmt.Fprintf(w, "complete -c cardgateway %s -l %s -d %s", where, strings.TrimPrefix(flag.name, "--"), fishText(flag.help))
 			switch {
 			case len(flag.values) > 0:
-				fmt.Fprintf(w, " -x -a %s", shellText(strings.Join(flag.values, " ")))
+				fmt.Fprintf(w, " -x -a %s", shell.Quote(strings.Join(flag.values, " ")))
 			case flag.isFile:
 				fmt.Fprint(w, " -r -F")
 			case flag.takesValue:
