@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -129,7 +127,7 @@ func (k *checker) search(from, to time.Time) (*cardgateway.Page[cardgateway.Tran
 	if page != nil {
 		return page, nil
 	}
-	if errors.Is(err, context.Canceled) || k.ctx.Err() != nil {
+	if k.ctx.Err() != nil {
 		err = context.Canceled
 	}
 	return nil, err
@@ -138,13 +136,12 @@ func (k *checker) search(from, to time.Time) (*cardgateway.Page[cardgateway.Tran
 // clock compares this machine's clock with that of the gateway, or of a proxy in front of it. The Date header has a resolution
 // of one second.
 func (k *checker) clock() {
-	date, at := k.dates.last()
-	if date.IsZero() {
+	if k.dates.date.IsZero() {
 		k.ok("clock", "not compared: the gateway sent no Date header")
 		return
 	}
 	const most = 30 * time.Second
-	apart := at.Sub(date).Round(time.Second)
+	apart := k.dates.at.Sub(k.dates.date).Round(time.Second)
 	switch {
 	case apart > most:
 		k.look("clock", "this machine is %v ahead of the gateway; set its clock", apart)
@@ -179,11 +176,9 @@ func (k *checker) zone() error {
 	return nil
 }
 
-// dateTransport records the Date header of the last response.
+// dateTransport records the Date header of the last response, and this machine's time at that moment. It is for one request at a time.
 type dateTransport struct {
-	inner http.RoundTripper
-
-	mu       sync.Mutex
+	inner    http.RoundTripper
 	date, at time.Time
 }
 
@@ -195,16 +190,7 @@ func (d *dateTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		d.mu.Lock()
-		defer d.mu.Unlock()
 		d.date, d.at = date, begun.Add(time.Since(begun)/2)
 	}
 	return resp, nil
-}
-
-// last returns the Date header of the last response, and this machine's time at that moment.
-func (d *dateTransport) last() (date, at time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.date, d.at
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -129,13 +130,7 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 type csvLines struct{ text []byte }
 
 func (l *csvLines) add(cells ...string) {
-	for i, cell := range cells {
-		if i > 0 {
-			l.text = append(l.text, ',')
-		}
-		l.text = append(l.text, cell...)
-	}
-	l.text = append(l.text, '\n')
+	l.text = append(l.text, strings.Join(cells, ",")+"\n"...)
 }
 
 // planter writes the lines of payments, some of them with an error.

@@ -62,15 +62,10 @@ func NewAnswerLine(delivery string, f *Forwarder, a *Answer, h Hidden) AnswerLin
 	if a.IsTaken() {
 		line.Outcome = Forwarded
 	}
-	if to := a.Header.Get("Location"); to != "" && a.Status >= 300 && a.Status < 400 {
-		line.Note = "to " + terminal.Cut(h.Text(withoutQuery(to)), 200) + "; " + line.Note
+	if to, _, _ := strings.Cut(a.Header.Get("Location"), "?"); to != "" && a.Status >= 300 && a.Status < 400 {
+		line.Note = "to " + terminal.Cut(h.Text(to), 200) + "; " + line.Note
 	}
 	return line
-}
-
-func withoutQuery(address string) string {
-	address, _, _ = strings.Cut(address, "?")
-	return address
 }
 
 // Printer prints lines of several goroutines.
@@ -116,10 +111,7 @@ func (p *Printer) Answer(line AnswerLine) {
 func (p *Printer) print(at time.Time, text string, object any) {
 	line := []byte(at.Format(time.TimeOnly) + "  " + text + "\n")
 	if p.Format == "json" {
-		encoded, err := json.Marshal(object)
-		if err != nil {
-			return // cannot happen: texts, numbers and times
-		}
+		encoded, _ := json.Marshal(object) // of texts, numbers and times
 		line = append([]byte(terminal.Clean(string(encoded))), '\n')
 	}
 	p.mu.Lock()
