@@ -1,9 +1,58 @@
 package main
 
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
+)
+
 // journalCommand inspects the journal of a shop (package journal). It can run at the same time as the shop's program.
 type journalCommand struct {
 	List journalList `cmd:"" help:"List the entries that the shop has not acknowledged."`
 	Show journalShow `cmd:"" help:"Show everything that is known about a payment or refund, and what the journal does next."`
 	Run  journalRun  `cmd:"" help:"Query the gateway for entries without an outcome, and record the results."`
 	Ack  journalAck  `cmd:"" help:"Acknowledge an outcome that is in the shop's database."`
+}
+
+// journalFlags are the flags of every journal command.
+type journalFlags struct {
+	Gateway string `placeholder:"URL" help:"Base URL under which the entries are stored, if the shop's program sets journal.Options.Gateway; default base-url."`
+}
+
+// patienceFlag is how long the journal waits. Its value must be that of the shop's program.
+type patienceFlag struct {
+	AbsentAfter time.Duration `default:"24h" help:"journal.Options.AbsentAfter of the shop's program: the time after which an entry that the gateway does not know is presumed absent."`
+}
+
+// check rejects a value that the journal does not accept.
+func (f *patienceFlag) check() error {
+	if f.AbsentAfter < 15*time.Minute {
+		return exit.Fail(exit.Failed, "--absent-after must be at least 15m, because a request can arrive late")
+	}
+	return nil
+}
+
+// forCommand returns the flags with which another journal command, which is printed, works on the same journal.
+func (f *journalFlags) forCommand(c *call) []string {
+	flags := c.settings.AsFlags()
+	if f.Gateway != "" {
+		flags = append(flags, "--gateway", f.Gateway)
+	}
+	return flags
+}
+
+// open opens the journal of the settings. It creates no file and no table.
+func (f *journalFlags) open(c *call) (*shopjournal.Journal, error) {
+	set, client, err := c.configure(nil)
+	if err != nil {
+		return nil, err
+	}
+	place := set.Get(settings.Journal)
+	if place.Value == "" {
+		return nil, exit.Fail(exit.Failed, "journal is missing: set --journal, %s, or journal in %s", settings.Variable(settings.Journal),
+			set.FileName())
+	}
+	return shopjournal.Open(c.ctx, client, place, f.Gateway, c.getenv("MYSQL_PWD"))
 }

@@ -31,7 +31,7 @@ Example:
 
 // Run acknowledges an entry.
 func (a *journalAck) Run(c *call) (err error) {
-	state, err := shopjournal.ParseState("--state", a.State)
+	state, err := shopjournal.ParseState(a.State)
 	if err != nil {
 		return err
 	}
@@ -41,20 +41,21 @@ func (a *journalAck) Run(c *call) (err error) {
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	key := journal.Key{Shop: j.Shop, ID: journal.ID{Text: a.ID, Refund: a.Refund}}
+	kind := shopjournal.Kind(key.ID)
 	e, err := j.Store.Get(c.ctx, key)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
-		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), a.kind(),
+		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), kind,
 			terminal.Clean(a.ID))
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "nothing was acknowledged", err)
 	case e.State() != state:
-		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s is %v (%s)", a.kind(), e.State(), shopjournal.Why(&e))
+		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s is %v (%s)", kind, e.State(), shopjournal.Why(&e))
 	case !e.Unacked():
 		c.say("it was acknowledged before")
 		return nil
 	case state == journal.Unknown:
-		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), a.show(c))
+		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s has no outcome yet; see %s", kind, a.show(c))
 	}
 	err = j.Store.Ack(c.ctx, key, len(e.Evidence))
 	switch {
@@ -63,7 +64,7 @@ func (a *journalAck) Run(c *call) (err error) {
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "it is not certain that it was acknowledged", err)
 	}
-	c.say("acknowledged: %s %s, %v", a.kind(), terminal.Clean(a.ID), state)
+	c.say("acknowledged: %s %s, %v", kind, terminal.Clean(a.ID), state)
 	switch state {
 	case journal.Pending, journal.Refused, journal.PresumedAbsent:
 		c.say("the gateway is no longer queried for it")
@@ -74,11 +75,4 @@ func (a *journalAck) Run(c *call) (err error) {
 // show returns the command that shows the entry.
 func (a *journalAck) show(c *call) string {
 	return shell.CommandFor("journal show", []string{a.ID}, a.forCommand(c)...)
-}
-
-func (a *journalAck) kind() string {
-	if a.Refund {
-		return "refund"
-	}
-	return "payment"
 }

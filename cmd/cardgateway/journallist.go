@@ -39,7 +39,7 @@ Examples:
 func (l *journalList) Run(c *call) (err error) {
 	var states []journal.State
 	for _, word := range l.State {
-		state, err := shopjournal.ParseState("--state", word)
+		state, err := shopjournal.ParseState(word)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (l *journalList) Run(c *call) (err error) {
 
 // list prints the wanted entries, oldest first.
 func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal.Entry) bool) error {
-	rows, err := newEntryRows(c, &l.Flags, l.Sum, j.Zone)
+	rows, err := newEntryRows(c, &l.Flags, l.Sum, j.Client.Location())
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) 
 
 func (r *entryRows) write(e *journal.Entry) error {
 	amount := e.Begun.Amount
-	r.sums.Add(shopjournal.Currency(e), shopjournal.Kind(e)+" "+e.State().String(), amount)
+	r.sums.Add(shopjournal.Currency(e), shopjournal.Kind(e.ID())+" "+e.State().String(), amount)
 	if err := r.writer.Write(e); err != nil {
 		return exit.CannotWrite("rows", err)
 	}

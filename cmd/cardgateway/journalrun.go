@@ -15,7 +15,7 @@ import (
 
 type journalRun struct {
 	journalFlags
-	shopjournal.Patience
+	patienceFlag
 	tabular.Flags
 	Every time.Duration `placeholder:"DURATION" help:"Repeat after this pause, such as 1m, until Ctrl-C; default: run once."`
 }
@@ -35,7 +35,7 @@ Examples:
 
 // Run queries the gateway once, or repeatedly with --every.
 func (r *journalRun) Run(c *call) (err error) {
-	if err := r.Check(); err != nil {
+	if err := r.check(); err != nil {
 		return err
 	}
 	if r.Every < 0 {
@@ -87,7 +87,7 @@ type settling struct {
 func (s *settling) round() error {
 	flags := s.Flags
 	flags.NoHeader = flags.NoHeader || s.headed
-	rows, err := newEntryRows(s.call, &flags, false, s.shop.Zone)
+	rows, err := newEntryRows(s.call, &flags, false, s.shop.Client.Location())
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 type journalShow struct {
 	ID string `arg:"" help:"Your id: the transactionId of a payment, or the refundTransactionId of a refund."`
 	journalFlags
-	shopjournal.Patience
+	patienceFlag
 }
 
 // Help is shown below the flags.
@@ -26,7 +26,7 @@ Example:
 
 // Run shows an entry.
 func (s *journalShow) Run(c *call) (err error) {
-	if err := s.Check(); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	j, err := s.open(c)
@@ -43,7 +43,7 @@ func (s *journalShow) Run(c *call) (err error) {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		shopjournal.Describe(out, e, s.Patience, j.Client, c.now(), s.forCommand(c))
+		shopjournal.Describe(out, e, s.AbsentAfter, j.Client, c.now(), s.forCommand(c))
 	}
 	if err := out.Flush(); err != nil {
 		return exit.CannotWrite("entry", err)

@@ -15,27 +15,12 @@ import (
 )
 
 // Describe writes everything that is known about an entry, and what the journal does next. The client has the time zone of the
-// times, and the lifetime of the hosted page; flags are those of the commands that are named. It does not return errors of out: use a writer that keeps them, such as a bufio.Writer.
-func Describe(out io.Writer, e *journal.Entry, patience Patience, client *cardgateway.Client, now time.Time, flags []string) {
-	d := describing{out, e, patience, client, now, flags}
-	d.print()
-}
-
-// describing writes the description of an entry.
-type describing struct {
-	out      io.Writer
-	entry    *journal.Entry
-	patience Patience
-	client   *cardgateway.Client
-	now      time.Time
-	flags    []string // of the commands that it names, for the same journal
-}
-
-func (d *describing) print() {
-	e := d.entry
+// times, and the lifetime of the hosted page; flags are those of the commands that are named. It does not return errors of out: use a
+// writer that keeps them, such as a bufio.Writer.
+func Describe(out io.Writer, e *journal.Entry, absentAfter time.Duration, client *cardgateway.Client, now time.Time, flags []string) {
 	line := func(name, format string, args ...any) {
 		if text := terminal.Clean(fmt.Sprintf(format, args...)); text != "" {
-			fmt.Fprintf(d.out, "%-13s %s\n", name, text)
+			fmt.Fprintf(out, "%-13s %s\n", name, text)
 		}
 	}
 	in := &e.Begun
@@ -48,19 +33,21 @@ func (d *describing) print() {
 	}
 	line("shop", "%s, app %s", in.Shop.Gateway, in.Shop.AppID)
 	line("operation", "%s", in.Operation)
-	line("begun", "%s, %v ago", d.wall(in.At), d.now.Sub(in.At).Round(time.Second))
+	line("begun", "%s, %v ago", wall(in.At, client), now.Sub(in.At).Round(time.Second))
 	line("state", "%v: %s", e.State(), Why(e))
 	line("acknowledged", "%s", acknowledgedText(e))
-	fmt.Fprintln(d.out)
-	line(d.wall(in.At), "  submitted; recorded before anything was sent")
+	fmt.Fprintln(out)
+	line(wall(in.At, client), "  submitted; recorded before anything was sent")
 	for i := range e.Evidence {
-		line(d.wall(e.Evidence[i].At), "  %s", evidenceText(&e.Evidence[i]))
+		line(wall(e.Evidence[i].At, client), "  %s", evidenceText(&e.Evidence[i]))
 	}
-	fmt.Fprintln(d.out)
-	line("next", "%s", d.next())
+	fmt.Fprintln(out)
+	line("next", "%s", next(e, absentAfter, client, flags))
 }
 
-func (d *describing) wall(t time.Time) string { return terminal.Wall(t.In(d.client.Location())) }
+func wall(t time.Time, client *cardgateway.Client) string {
+	return terminal.Wall(t.In(client.Location()))
+}
 
 // money formats an amount with its currency, if that is known.
 func money(d decimal.Decimal, currency string) string {
@@ -110,30 +97,28 @@ func saidText(ev *journal.Evidence) string {
 }
 
 // next describes what the journal does with the entry, and what the operator can do.
-func (d *describing) next() string {
-	e := d.entry
-	flags := []string{"--state", asWord(e.State())}
-	if Kind(e) == "refund" {
-		flags = append(flags, "--refund")
+func next(e *journal.Entry, absentAfter time.Duration, client *cardgateway.Client, flags []string) string {
+	own := []string{"--state", asWord(e.State())}
+	if e.ID().Refund {
+		own = append(own, "--refund")
 	}
-	ack := shell.CommandFor("journal ack", []string{idOf(e)}, append(flags, d.flags...)...)
+	ack := shell.CommandFor("journal ack", []string{e.ID().Text}, append(own, flags...)...)
 	if !e.Unacked() {
 		return "nothing; Confirm can add what a notification or a walk shows later"
 	}
-	if e.State() == journal.Conflicting {
-		return "review it in the gateway's back office; most likely a refund is needed. It is reported until it is acknowledged: " + ack
-	}
 	at := e.Intent().At
 	switch e.State() {
+	case journal.Conflicting:
+		return "review it in the gateway's back office; most likely a refund is needed. It is reported until it is acknowledged: " + ack
 	case journal.Unknown:
 		if isSeen(e) {
 			return "every Recover (cardgateway journal run) queries the gateway; it is never presumed absent, because the gateway knows the id"
 		}
-		return "every Recover (cardgateway journal run) queries the gateway; if it is not known there after " + d.wall(at.Add(d.patience.AbsentAfter)) +
+		return "every Recover (cardgateway journal run) queries the gateway; if it is not known there after " + wall(at.Add(absentAfter), client) +
 			", it is presumed absent. Until then do not send it again"
 	case journal.Pending:
 		if isHosted(e.Begun.Operation) {
-			return "every Recover queries the gateway for the outcome; if the cardholder has not finished by " + d.wall(at.Add(d.client.HostedPageLifetime())) +
+			return "every Recover queries the gateway for the outcome; if the cardholder has not finished by " + wall(at.Add(client.HostedPageLifetime()), client) +
 				", it is abandoned"
 		}
 		return "every Recover queries the gateway for the outcome"

@@ -19,10 +19,9 @@ func Why(e *journal.Entry) string {
 		}
 		return ""
 	}
-	if e.State() == journal.Conflicting {
-		return "contradictory outcomes" + open("; needs manual review")
-	}
 	switch e.State() {
+	case journal.Conflicting:
+		return "contradictory outcomes" + open("; needs manual review")
 	case journal.NotSent:
 		if slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool { return ev.Invalid }) {
 			return "the request is invalid; nothing was sent"

@@ -42,15 +42,15 @@ func TestWords(t *testing.T) {
 			if test.acked {
 				e.Acked = len(e.Evidence)
 			}
-			if state, why := e.State().String(), Why(e); state != test.state || why != test.why || Kind(e) != "payment" || Currency(e) != "EUR" {
-				t.Errorf("got %s %s %s: %s, want %s: %s", Kind(e), Currency(e), state, why, test.state, test.why)
+			if state, why := e.State().String(), Why(e); state != test.state || why != test.why || Kind(e.ID()) != "payment" || Currency(e) != "EUR" {
+				t.Errorf("got %s %s %s: %s, want %s: %s", Kind(e.ID()), Currency(e), state, why, test.state, test.why)
 			}
-			if back, err := ParseState("--state", asWord(e.State())); back != e.State() || err != nil {
+			if back, err := ParseState(asWord(e.State())); back != e.State() || err != nil {
 				t.Errorf("got %v, %v back", back, err)
 			}
 		})
 	}
-	if _, err := ParseState("--state", "fine\x1b"); err == nil || !strings.Contains(err.Error(), `--state: there is no state "fine\\u001b"`) {
+	if _, err := ParseState("fine\x1b"); err == nil || !strings.Contains(err.Error(), `--state: there is no state "fine\\u001b"`) {
 		t.Errorf("got %v", err)
 	}
 }
