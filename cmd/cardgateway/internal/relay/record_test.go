@@ -119,7 +119,7 @@ func FuzzRecordBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string, form bool) {
 		contentType := "application/json"
 		if form {
-			contentType = formType
+			contentType = "application/x-www-form-urlencoded"
 		}
 		n, err := notify.Parse([]byte(body), contentType)
 		if err != nil || len(n.Token.Reveal()) < 12 {

@@ -1,7 +1,10 @@
 package relay
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
 	"mime"
 	"net/url"
@@ -10,10 +13,8 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
-
-// formType is the media type of a notification that is a form.
-const formType = "application/x-www-form-urlencoded"
 
 // RecordBody returns the members of a notification that was read, without what may not be stored: of published members the
 // value, except for tokens and card numbers, and of all others the name alone, since the interface shows neither the
@@ -46,15 +47,13 @@ func bodyMembers(body []byte, contentType string) map[string]json.RawMessage {
 		}
 		return members
 	}
-	if json.Unmarshal(body, &members) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(body, &members) // notify has read it
 	return members
 }
 
 func isForm(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
-	return err == nil && media == formType
+	return err == nil && media == "application/x-www-form-urlencoded"
 }
 
 // storable returns the value of a member as it may be stored, and whether it may.
@@ -79,4 +78,40 @@ func storable(name string, value json.RawMessage, n *notify.Notification, h Hidd
 		return h.Text(text), isText
 	}
 	return nil, false
+}
+
+// Signed creates the body of a recorded notification again, without the masked members, and signs it.
+func Signed(d *Recorded, secretKey string) ([]byte, error) {
+	fields := map[string]any{}
+	for name, value := range d.Body {
+		if !slices.Contains(d.Masked, name) {
+			fields[name] = value
+		}
+	}
+	r, err := sandbox.NotificationRequest("http://localhost/", secretKey, fields)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil || !isForm(d.ContentType) {
+		return body, err
+	}
+	return formOf(body)
+}
+
+// formOf encodes a JSON object of strings as a form.
+func formOf(body []byte) ([]byte, error) {
+	var members map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&members); err != nil {
+		return nil, err
+	}
+	form := url.Values{}
+	for name, value := range members {
+		if value != nil {
+			form.Set(name, fmt.Sprint(value))
+		}
+	}
+	return []byte(form.Encode()), nil
 }
