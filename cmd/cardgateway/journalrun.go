@@ -153,7 +153,7 @@ func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 	} {
 		all = append(all, metrics.Metric{
 			Name: "cardgateway_journal_entries", Help: "Payments and refunds that are not acknowledged, by state; settled ones have an outcome.",
-			Labels: []metrics.Label{{Name: "cardgateway_journal_state", Value: state}}, Value: float64(n),
+			Label: metrics.Label{Name: "cardgateway_journal_state", Value: state}, Value: float64(n),
 		})
 	}
 	all = append(all,

@@ -35,6 +35,9 @@ func wantGauges(t *testing.T, path string, want map[string]float64) {
 			for _, l := range m.GetLabel() {
 				series += fmt.Sprintf("{%s=%q}", l.GetName(), l.GetValue())
 			}
+			if _, twice := got[series]; twice {
+				t.Errorf("%s is there twice", series)
+			}
 			got[series] = m.GetGauge().GetValue()
 		}
 	}

@@ -29,7 +29,7 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 		}
 	}
 	gauge := func(name, help string, value float64) metrics.Metric {
-		return metrics.Metric{Name: name, Help: help, Labels: []metrics.Label{label}, Value: value}
+		return metrics.Metric{Name: name, Help: help, Label: label, Value: value}
 	}
 	all := append(slices.Clone(c.metrics),
 		gauge("cardgateway_last_run_timestamp_seconds", "When the command last ended.", now),

@@ -68,7 +68,7 @@ func copyMetrics(report books.SyncReport, info books.Info, openOrders int) []met
 	}
 	rows := func(what string, n int) metrics.Metric {
 		m := gauge("rows", "Rows of the last sync, by kind: read, late, changed, gone.", float64(n))
-		m.Labels = []metrics.Label{{Name: "what", Value: what}}
+		m.Label = metrics.Label{Name: "what", Value: what}
 		return m
 	}
 	return []metrics.Metric{
@@ -93,7 +93,7 @@ func comparisonMetrics(s *match.Summary) []metrics.Metric {
 	for _, c := range match.Classes {
 		all = append(all, metrics.Metric{
 			Name: "cardgateway_reconcile_differences", Help: "Differences that are not marked as known, by class; timing and test_payment are no errors.",
-			Labels: []metrics.Label{{Name: "class", Value: string(c.Class)}}, Value: float64(differ[c.Class]),
+			Label: metrics.Label{Name: "class", Value: string(c.Class)}, Value: float64(differ[c.Class]),
 		})
 	}
 	return all
