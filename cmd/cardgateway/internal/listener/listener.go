@@ -5,14 +5,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/internal/bounded"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -38,10 +42,10 @@ type Options struct {
 // Listener receives notifications. Package notify verifies each and confirms it by a query; those that pass are printed,
 // forwarded and recorded.
 type Listener struct {
-	o       Options
-	handler http.Handler
-	places  chan struct{} // one for each concurrent notification
-	stop    func()        // ends Serve when Most is reached
+	o        Options
+	handler  http.Handler // bounds how many notifications are processed at once
+	inFlight atomic.Int64
+	stop     func() // ends Serve when Most is reached
 
 	mu     sync.Mutex
 	number int                         // of the last delivery
@@ -55,16 +59,18 @@ type Totals struct{ Forwarded, Failed, Refused, Held int }
 // Received returns the number of all notifications.
 func (t *Totals) Received() int { return t.Forwarded + t.Failed + t.Refused + t.Held }
 
-// The limits of a listener.
+// mostRemember is the number of events whose last delivery is known.
+const mostRemember = 10_000
+
+// Timeouts of the server. Package notify waits up to 5 s for its turn, and queries the gateway for up to 20 s.
 const (
-	mostAtOnce   = 512 // concurrent notifications; others wait to be read
-	mostRemember = 10_000
-	longestPlace = 5 * time.Second // as long as package notify lets a notification wait
+	readTimeout   = 10 * time.Second
+	beforeForward = 5*time.Second + 20*time.Second
 )
 
 // New creates a listener that confirms notifications by queries with the client.
 func New(client *cardgateway.Client, o Options) *Listener {
-	l := &Listener{o: o, number: o.Number, places: make(chan struct{}, mostAtOnce), events: bounded.Map[string, string]{Limit: mostRemember}, stop: func() {}}
+	l := &Listener{o: o, number: o.Number, events: bounded.Map[string, string]{Limit: mostRemember}, stop: func() {}}
 	opts := notify.Options{
 		AllowUnboundTokens: true, // the program checks its own URLs
 		Observe: func(ctx context.Context, info notify.Info) {
@@ -76,6 +82,45 @@ func New(client *cardgateway.Client, o Options) *Listener {
 	}
 	l.handler = notify.NewHandler(client, opts, l.confirmed)
 	return l
+}
+
+// Serve receives notifications until ctx ends, Most is reached, or printing fails. It then finishes those in flight.
+func (l *Listener) Serve(ctx context.Context, socket net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	l.stop, l.o.Printer.Stopped = stop, stop
+	longest := beforeForward + 5*time.Second
+	if l.o.Forwarder != nil {
+		longest += l.o.Forwarder.Timeout
+	}
+	server := &http.Server{
+		Handler: l, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout + longest,
+		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(lineWriter(l.o.Tell), "", 0),
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(socket) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	l.o.End(int(l.inFlight.Load()))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, server.Close())
+	}
+	<-served
+	return err
+}
+
+// lineWriter prints the log lines of the server as messages.
+type lineWriter func(format string, args ...any)
+
+func (tell lineWriter) Write(p []byte) (int, error) {
+	tell("%s", terminal.Clean(strings.TrimSuffix(string(p), "\n")))
+	return len(p), nil
 }
 
 // Totals returns the totals of the finished notifications.
@@ -103,15 +148,8 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // receive lets package notify read, verify and confirm, which calls confirmed. It returns the status with which notify would
 // respond.
 func (l *Listener) receive(d *delivery, r *http.Request) int {
-	timer := time.NewTimer(longestPlace)
-	defer timer.Stop()
-	select {
-	case l.places <- struct{}{}:
-		defer func() { <-l.places }()
-	case <-timer.C:
-		d.info.Throttled, d.info.Err = true, errNoPlace
-		return http.StatusServiceUnavailable
-	}
+	l.inFlight.Add(1)
+	defer l.inFlight.Add(-1)
 	body := r.Body
 	r.Body = readCloser{io.TeeReader(body, &d.body), body}
 	status := &statusOnly{header: http.Header{}, status: http.StatusOK}
@@ -120,11 +158,8 @@ func (l *Listener) receive(d *delivery, r *http.Request) int {
 	return status.status
 }
 
-var (
-	errNoPlace = errors.New("too many notifications at once")
-	// errAgain makes package notify pass on repeated notifications too, so that the program can be tested with them.
-	errAgain = errors.New("the listener accepts repeated notifications")
-)
+// errAgain makes package notify pass on repeated notifications too, so that the program can be tested with them.
+var errAgain = errors.New("the listener accepts repeated notifications")
 
 // confirmed receives a notification that is verified and confirmed.
 func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error {
