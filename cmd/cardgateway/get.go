@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
@@ -57,7 +57,7 @@ func (g *getCommand) Run(c *call) error {
 
 // checkUniqueID rejects an id that the gateway cannot have given to a payment. Often it is the user's own.
 func (c *call) checkUniqueID(id string) error {
-	if strings.Trim(id, "0123456789") == "" {
+	if ascii.IsDigits(id) {
 		return nil
 	}
 	own := terminal.Clean(id)

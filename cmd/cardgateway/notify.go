@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -110,19 +110,17 @@ func (n *notifyCommand) Run(c *call) error {
 	return s.result()
 }
 
-var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
-
 // check checks the flags.
 func (n *notifyCommand) check(appID string) error {
 	if _, err := parseAmount(n.Amount); err != nil {
 		return err
 	}
 	switch {
-	case !currencyForm.MatchString(n.Currency):
+	case len(n.Currency) != 3 || !ascii.IsUpper(n.Currency):
 		return exit.Fail(exit.Failed, "--currency: %q is not a currency; write EUR", terminal.Clean(n.Currency))
-	case strings.Trim(n.UniqueID, "0123456789") != "" || n.UniqueID == "" || len(n.UniqueID) > 32:
+	case !ascii.IsDigits(n.UniqueID) || len(n.UniqueID) > 32:
 		return exit.Fail(exit.Failed, "--unique-id must be 1 to 32 digits")
-	case strings.Trim(appID, "0123456789") != "" || len(appID) > 32:
+	case appID != "" && !ascii.IsDigits(appID) || len(appID) > 32:
 		return exit.Fail(exit.Failed, "app-id must be at most 32 digits")
 	case n.Repeat < 1 || n.Repeat > 1000:
 		return exit.Fail(exit.Failed, "--repeat must be 1 to 1,000")

@@ -226,9 +226,6 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 		}
 	}()
 	refund, err := client.CreateRefund(context.WithoutCancel(c.ctx), p.request)
-	if declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err); ok && declined.Refund != nil {
-		refund = declined.Refund
-	}
 	if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
 		return exit.Fail(exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: %s\ncardgateway: %s",
 			settle(unknown.SentAt, unknown.Seen), exit.Explain(err).Text)

@@ -66,9 +66,6 @@ func (p *resolvePayment) Run(c *call) error {
 		HostedPage: p.HostedPage, Seen: p.Seen, SentAgain: p.SentAgain, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
 	})
 	var rows []*cardgateway.Transaction
-	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && declined.Transaction != nil {
-		found = declined.Transaction
-	}
 	if found != nil {
 		rows = append(rows, found)
 	}
@@ -140,9 +137,6 @@ func (r *resolveRefund) Run(c *call) error {
 		SentAgain: r.SentAgain,
 	})
 	var rows []*cardgateway.Refund
-	if declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err); ok && declined.Refund != nil {
-		found = declined.Refund
-	}
 	if found != nil {
 		rows = append(rows, found)
 	}
