@@ -24,7 +24,6 @@ import (
 // listFlags are the flags of orders and refunds.
 type listFlags struct {
 	period.Period `group:"Range, in the gateway's time zone:"`
-	State         []string `placeholder:"WORD" help:"Only rows in these states, separated by commas."`
 	tabular.Flags
 	Sum        bool   `help:"Print only the totals."`
 	Checkpoint string `placeholder:"FILE" file:"write" help:"Save the position in the list to this file, or resume the list from it."`
@@ -38,7 +37,7 @@ type listing[T any] struct {
 	client  *cardgateway.Client
 	name    string
 	columns []tabular.Column[T]
-	states  []string
+	states  []string // only these; empty means all
 	filter  map[string]string
 	walk    func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[T]
 	matches func(*T) bool
@@ -97,11 +96,6 @@ func (l *listing[T]) prepare() error {
 	if err := l.flags.Interval.Check(); err != nil {
 		return err
 	}
-	for _, state := range l.flags.State {
-		if !slices.Contains(l.states, state) {
-			return exit.Fail(exit.Failed, "--state: there is no state %q of %s; the states are %s", terminal.Clean(state), l.name, strings.Join(l.states, ", "))
-		}
-	}
 	var before *saved
 	var err error
 	if _, err := tabular.Choose(l.columns, l.flags.Columns); err != nil {
@@ -126,8 +120,8 @@ func (l *listing[T]) prepare() error {
 			l.saved.Filter[name] = value
 		}
 	}
-	if len(l.flags.State) > 0 {
-		l.saved.Filter["state"] = strings.Join(l.flags.State, ",")
+	if len(l.states) > 0 {
+		l.saved.Filter["state"] = strings.Join(l.states, ",")
 	}
 	if before == nil || l.flags.Period.IsSet() {
 		if l.saved.From, l.saved.To, err = l.flags.Period.Bounds(l.now(), zone); err != nil {
@@ -173,7 +167,7 @@ func (l *listing[T]) byTime(a, b *T) int {
 
 func (l *listing[T]) wanted(row *T) bool {
 	_, state, _ := l.money(row)
-	return l.matches(row) && (len(l.flags.State) == 0 || slices.Contains(l.flags.State, state))
+	return l.matches(row) && (len(l.states) == 0 || slices.Contains(l.states, state))
 }
 
 // write writes the rows that are ready, and then the checkpoint. Unless now is set, it does so at most once a second. If the

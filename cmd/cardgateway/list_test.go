@@ -136,7 +136,7 @@ func TestListWrongUse(t *testing.T) {
 	}{
 		{"no range", nil, "the time range is missing"},
 		{"upside down", []string{"--from", "2026-11-02", "--to", "2026-11-01"}, "the range is empty: it begins at 2026-11-02 00:00:00"},
-		{"no such state", []string{"--last", "1h", "--state", "paid"}, `there is no state "paid" of orders; the states are approved,`},
+		{"no such state", []string{"--last", "1h", "--state", "paid"}, `--state must be one of "approved",`},
 		{"checkpoint in no directory", []string{"--last", "1h", "--checkpoint", dir + "/none/c.json"}, "--checkpoint cannot be written"},
 		{"checkpoint is a directory", []string{"--last", "1h", "--checkpoint", dir}, "--checkpoint cannot be read"},
 		{"log-every", []string{"--last", "1h", "--log-every", "0s"}, "--log-every must be greater than 0"},

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -21,7 +19,7 @@ type listenCommand struct {
 	Public     bool          `help:"Allow an --addr that other machines can reach."`
 	ForwardTo  string        `placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
 	Record     string        `placeholder:"FILE" file:"write" help:"Append notifications to this file, without secrets, for replay."`
-	Only       []string      `placeholder:"WORD" help:"Forward only these kinds and states, or token: refund,approved; one match is enough."`
+	Only       []string      `enum:"payment,refund,chargeback,unknown,approved,declined,processing,redirect,refunded,accepted,refused,claimed,token" placeholder:"WORD" help:"Forward only these kinds and states, or token: refund,approved; one match is enough."`
 	Ack        bool          `help:"Respond with 200 to notifications that are not forwarded. Without it the response is 503, and the gateway sends them again."`
 	SkipVerify bool          `help:"Do not verify signatures. Notifications are still confirmed by a query."`
 	ExitAfter  int           `placeholder:"N" help:"Exit after N notifications."`
@@ -84,11 +82,6 @@ func (f *listenCommand) Run(c *call) (err error) {
 
 // options checks the flags, and converts them to the options of a listener.
 func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Client, err error) {
-	for _, word := range f.Only {
-		if !slices.Contains(relay.EventWords(), word) {
-			return o, nil, exit.Fail(exit.Failed, "--only: there is no kind or state %q; use %s", terminal.Clean(word), strings.Join(relay.EventWords(), ", "))
-		}
-	}
 	switch {
 	case f.ExitAfter < 0:
 		return o, nil, exit.Fail(exit.Failed, "--exit-after must not be negative")

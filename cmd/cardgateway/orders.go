@@ -10,9 +10,10 @@ import (
 
 type ordersCommand struct {
 	listFlags
-	UniqueID    string `placeholder:"ID" help:"Only the payment with this uniqueId, the gateway's id."`
-	Order       string `placeholder:"ID" help:"Only payments of this order id."`
-	Transaction string `placeholder:"ID" help:"Only payments with this transactionId, your id."`
+	State       []string `enum:"approved,declined,processing,redirect,unknown" placeholder:"WORD" help:"Only rows in these states, separated by commas."`
+	UniqueID    string   `placeholder:"ID" help:"Only the payment with this uniqueId, the gateway's id."`
+	Order       string   `placeholder:"ID" help:"Only payments of this order id."`
+	Transaction string   `placeholder:"ID" help:"Only payments with this transactionId, your id."`
 }
 
 // Help is shown below the flags.
@@ -39,7 +40,7 @@ func (o *ordersCommand) Run(c *call) error {
 	}
 	l := listing[cardgateway.Transaction]{
 		call: c, flags: &o.listFlags, client: client, name: "orders", columns: tabular.PaymentColumns(client.Location()),
-		states: []string{"approved", "declined", "processing", "redirect", "unknown"},
+		states: o.State,
 		filter: map[string]string{"unique-id": o.UniqueID, "order": o.Order, "transaction": o.Transaction},
 		walk: func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
 			return client.OrderWalk(cardgateway.OrderQuery{
@@ -58,10 +59,11 @@ func (o *ordersCommand) Run(c *call) error {
 
 type refundsCommand struct {
 	listFlags
-	Payment        string `placeholder:"ID" help:"Only refunds of the payment with this uniqueId, the gateway's id."`
-	Transaction    string `placeholder:"ID" help:"Only refunds of payments with this transactionId, your id."`
-	RefundID       string `placeholder:"ID" help:"Only the refund with this refundTransactionId, your id."`
-	RefundUniqueID string `placeholder:"ID" help:"Only the refund with this refundUniqueId, the gateway's id."`
+	State          []string `enum:"refunded,accepted,refused,unknown" placeholder:"WORD" help:"Only rows in these states, separated by commas."`
+	Payment        string   `placeholder:"ID" help:"Only refunds of the payment with this uniqueId, the gateway's id."`
+	Transaction    string   `placeholder:"ID" help:"Only refunds of payments with this transactionId, your id."`
+	RefundID       string   `placeholder:"ID" help:"Only the refund with this refundTransactionId, your id."`
+	RefundUniqueID string   `placeholder:"ID" help:"Only the refund with this refundUniqueId, the gateway's id."`
 }
 
 // Help is shown below the flags.
@@ -83,7 +85,7 @@ func (r *refundsCommand) Run(c *call) error {
 	}
 	l := listing[cardgateway.Refund]{
 		call: c, flags: &r.listFlags, client: client, name: "refunds", columns: tabular.RefundColumns(client.Location()),
-		states: []string{"refunded", "accepted", "refused", "unknown"},
+		states: r.State,
 		filter: map[string]string{
 			"payment": r.Payment, "transaction": r.Transaction, "refund-id": r.RefundID, "refund-unique-id": r.RefundUniqueID,
 		},

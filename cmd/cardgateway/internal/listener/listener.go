@@ -24,7 +24,7 @@ import (
 type Options struct {
 	SecretKey  string   // verifies signatures
 	SkipVerify bool     // do not verify signatures; notifications are still confirmed by a query
-	Only       []string // words of relay.EventWords: forward only these; empty means all
+	Only       []string // words of relay.Event.Matches: forward only these; empty means all
 	Ack        bool     // respond with 200 to notifications that are not forwarded; otherwise with 503, so that they are sent again
 	Quiet      bool     // print only refused and failed notifications
 	Most       int      // end after this number; zero means no limit

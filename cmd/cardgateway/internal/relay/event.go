@@ -28,14 +28,6 @@ type Event struct {
 	HasToken         bool   `json:"hasToken,omitempty"` // the token itself is never shown
 }
 
-// EventWords are the values of --only: kinds, states, and token for notifications with one.
-func EventWords() []string {
-	return []string{
-		"payment", "refund", "chargeback", "unknown", "approved", "declined", "processing", "redirect", "refunded", "accepted",
-		"refused", "claimed", "token",
-	}
-}
-
 // ConfirmedEvent returns the event as confirmed by the gateway. The amount of a chargeback is the claimed one, because no query
 // confirms it.
 func ConfirmedEvent(n *notify.Notification) Event {
@@ -85,7 +77,7 @@ func (e *Event) Hide(h Hidden) {
 	}
 }
 
-// Matches reports whether one of the words applies to the event.
+// Matches reports whether one of the words applies to the event: its kind, its state, or token if it has one.
 func (e *Event) Matches(words []string) bool {
 	return slices.Contains(words, e.Kind) || slices.Contains(words, e.State) || e.HasToken && slices.Contains(words, "token")
 }
