@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -93,10 +92,8 @@ func (f *Flags) Section(src Source, name string) (where string, values map[strin
 	}
 	where, values = path+", section reconcile."+terminal.Clean(name), map[string]string{}
 	for name, value := range section {
-		switch value.(type) {
-		case string, bool, int64:
-			values[name] = fmt.Sprint(value)
-		default:
+		var ok bool
+		if values[name], ok = textOf(value); !ok {
 			return "", nil, exit.Fail(exit.Failed, "%s: %s must be a string: %s = \"value\", as in the flag --%s", where, terminal.Clean(name), terminal.Clean(name),
 				terminal.Clean(name))
 		}
@@ -202,23 +199,22 @@ func parseTable(where string, raw map[string]any, from string) (map[string]Setti
 		if !slices.Contains(known, name) {
 			return nil, exit.Fail(exit.Failed, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(known, ", "))
 		}
-		text, ok := "", true
-		switch value := raw[name].(type) {
-		case string:
-			text = value
-		case int64: // an app id without quotes
-			text = strconv.FormatInt(value, 10)
-		case bool:
-			text, ok = strconv.FormatBool(value), name == AnyApp
-		default:
-			ok = false
-		}
-		if !ok {
+		text, ok := textOf(raw[name])
+		if _, isBool := raw[name].(bool); !ok || isBool && name != AnyApp {
 			return nil, exit.Fail(exit.Failed, "%s: %s must be a string: %s = \"value\"", where, name, name)
 		}
 		values[name] = Setting{name, text, from}
 	}
 	return values, nil
+}
+
+// textOf returns a value as it is written in a flag, such as an app id without quotes. It is false for tables, lists, fractions and times.
+func textOf(value any) (string, bool) {
+	switch value.(type) {
+	case string, bool, int64:
+		return fmt.Sprint(value), true
+	}
+	return "", false
 }
 
 // overrideWith overrides the settings with those of a profile. If the profile sets the secret key, in any way, the others for it
