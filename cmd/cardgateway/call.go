@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
@@ -80,5 +81,5 @@ func (c *call) say(format string, args ...any) {
 
 // tell prints a message on stderr.
 func (c *call) tell(format string, args ...any) {
-	fmt.Fprintf(c.err, "cardgateway: "+format+"\n", args...)
+	fmt.Fprintf(c.err, "cardgateway: %s\n", exit.Message(format, args...))
 }

@@ -76,7 +76,7 @@ func (s *saved) differs(now *saved) string {
 		{"columns", strings.Join(s.Columns, ","), strings.Join(now.Columns, ",")},
 	} {
 		if d.old != d.new {
-			return fmt.Sprintf("%s was %s and is %s now", d.what, terminal.Clean(d.old), terminal.Clean(d.new))
+			return fmt.Sprintf("%s was %s and is %s now", d.what, d.old, d.new)
 		}
 	}
 	switch {

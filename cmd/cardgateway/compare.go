@@ -122,7 +122,7 @@ func (f *compareFlags) readKnown() (known match.Known, err error) {
 		known, err = match.ReadKnown(strings.NewReader(text))
 	}
 	if err != nil {
-		return known, exit.Fail(exit.Failed, "--known %s: %s", terminal.Clean(f.Known), terminal.Clean(err.Error()))
+		return known, exit.Fail(exit.Failed, "--known %s: %s", f.Known, err)
 	}
 	return known, nil
 }
@@ -194,7 +194,7 @@ func parseGrace(text string) (time.Duration, error) {
 	}
 	grace, err := period.ParseLast(text)
 	if err != nil {
-		return 0, exit.Fail(exit.Failed, "--grace: %q is not a duration; write 48h, 7d or 0", terminal.Clean(text))
+		return 0, exit.Fail(exit.Failed, "--grace: %q is not a duration; write 48h, 7d or 0", text)
 	}
 	return grace, nil
 }
@@ -383,7 +383,7 @@ func (r *reconciliation) print(s *match.Summary) error {
 		r.call.tell("open, but not kept, because there are too many: %s; is your list complete?", terminal.Thousands(s.NotKept))
 	}
 	if n := len(s.Unused); n > 0 {
-		r.call.tell("%s: entries that match no difference: %d, the first in line %d", terminal.Clean(r.flags.Known), n, s.Unused[0].Line)
+		r.call.tell("%s: entries that match no difference: %d, the first in line %d", r.flags.Known, n, s.Unused[0].Line)
 	}
 	if len(s.Classes) > 0 {
 		t := tabular.PlainTable()
@@ -431,7 +431,7 @@ func numbersRight(columns ...int) (configs []table.ColumnConfig) {
 func (r *reconciliation) ended(s *match.Summary) error {
 	for i := range s.Bridges {
 		if b := &s.Bridges[i]; !b.LeftOver().IsZero() {
-			return exit.Fail(exit.Failed, "the comparison is inconsistent: %s in %s: %s left over", b.Kind, terminal.Clean(b.Currency), amount.Plain(b.LeftOver()))
+			return exit.Fail(exit.Failed, "the comparison is inconsistent: %s in %s: %s left over", b.Kind, b.Currency, amount.Plain(b.LeftOver()))
 		}
 	}
 	var found []string

@@ -8,7 +8,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // findFiles collects the files of the flags and settings, and returns an error if the command would write one that it reads, or one
@@ -49,7 +48,7 @@ func (c *call) keepApart(written ...files.Use) error {
 		return nil
 	}
 	if err := files.Apart(written, append(c.settings.Paths(c.source()), c.read...)); err != nil {
-		return exit.Fail(exit.Failed, "%s", terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "%v", err)
 	}
 	return nil
 }

@@ -60,9 +60,8 @@ func (c *call) checkUniqueID(id string) error {
 	if ascii.IsDigits(id) {
 		return nil
 	}
-	own := terminal.Clean(id)
 	return exit.Fail(exit.Failed, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",
-		shell.Quote(own), shell.CommandLine(append([]string{"get", "--transaction=" + own}, c.settings.AsFlags()...)...))
+		shell.Quote(id), shell.CommandLine(append([]string{"get", "--transaction=" + id}, c.settings.AsFlags()...)...))
 }
 
 // search finds all payments with the transactionId.

@@ -8,7 +8,6 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 const description = `Look up, list and refund payments of a card gateway, resolve unknown outcomes, reconcile the gateway's data with your own, receive and send notifications, and inspect a shop's journal.`
@@ -47,9 +46,9 @@ func usageError(args []string, err error) error {
 	}
 	command := "cardgateway"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.Contains(err.Error(), "unexpected argument "+args[0]) {
-		command += " " + terminal.Clean(args[0])
+		command += " " + args[0]
 	}
-	return exit.Fail(exit.Failed, "%s; see %s --help", terminal.Clean(err.Error()), command)
+	return exit.Fail(exit.Failed, "%s; see %s --help", err, command)
 }
 
 // version returns the version of this module, or that of the client if the program was built in a clone.

@@ -6,7 +6,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -45,8 +44,7 @@ func (a *journalAck) Run(c *call) (err error) {
 	e, err := j.Store.Get(c.ctx, key)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
-		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), kind,
-			terminal.Clean(a.ID))
+		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q", j.Shop.Gateway, j.Shop.AppID, kind, a.ID)
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "nothing was acknowledged", err)
 	case e.State() != state:
@@ -64,7 +62,7 @@ func (a *journalAck) Run(c *call) (err error) {
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "it is not certain that it was acknowledged", err)
 	}
-	c.say("acknowledged: %s %s, %v", kind, terminal.Clean(a.ID), state)
+	c.say("acknowledged: %s %s, %v", kind, a.ID, state)
 	switch state {
 	case journal.Pending, journal.Refused, journal.PresumedAbsent:
 		c.say("the gateway is no longer queried for it")

@@ -137,7 +137,7 @@ func (l *listing[T]) prepare() error {
 		}
 		if what := before.differs(&l.saved); what != "" {
 			return exit.Fail(exit.Failed, "--checkpoint %s belongs to another list: %s. Finish that list, or choose another file",
-				terminal.Clean(l.flags.Checkpoint), what)
+				l.flags.Checkpoint, what)
 		}
 		l.saved = *before
 		l.say("resuming %s from %s to %s: %s rows were written before", l.name, terminal.Wall(before.From.In(zone)),
@@ -203,7 +203,7 @@ func (l *listing[T]) interrupted(err error) error {
 	path := l.flags.Checkpoint
 	if own, ok := errors.AsType[*exit.Failure](err); ok { // nothing more can be written
 		if path != "" {
-			l.tell("%s was last saved about a second ago: a list that resumes from it writes the last rows twice", terminal.Clean(path))
+			l.tell("%s was last saved about a second ago: a list that resumes from it writes the last rows twice", path)
 		}
 		return exit.Fail(own.Code, "the list is not complete: %s", own.Text)
 	}
@@ -214,7 +214,7 @@ func (l *listing[T]) interrupted(err error) error {
 		return writeErr
 	}
 	if path != "" {
-		l.tell("saved in %s: %s rows were written. To resume, append to the same file: %s", terminal.Clean(path), terminal.Thousands(l.saved.Sums.Rows()), l.goOn())
+		l.tell("saved in %s: %s rows were written. To resume, append to the same file: %s", path, terminal.Thousands(l.saved.Sums.Rows()), l.goOn())
 	}
 	if errors.Is(err, context.Canceled) {
 		return exit.Fail(exit.Interrupted, "interrupted; the list is not complete")
@@ -251,7 +251,7 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 		if err := os.Remove(path); err != nil {
 			return exit.Fail(exit.Failed, "the list is complete, but --checkpoint cannot be removed: %v", err)
 		}
-		l.say("the list is complete, %s was removed", terminal.Clean(path))
+		l.say("the list is complete, %s was removed", path)
 	}
 	return nil
 }

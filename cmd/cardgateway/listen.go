@@ -11,7 +11,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/listener"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type listenCommand struct {
@@ -71,7 +70,7 @@ func (f *listenCommand) Run(c *call) (err error) {
 	}
 	where := "; nothing is forwarded"
 	if o.Forwarder != nil {
-		where = ", forwarding to " + terminal.Clean(o.Forwarder.Shown)
+		where = ", forwarding to " + o.Forwarder.Shown
 	}
 	c.tell("listening on http://%s%s", socket.Addr(), where)
 	l := listener.New(client, o)
@@ -124,16 +123,16 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(f.Addr)
 	if err != nil {
-		return nil, exit.Fail(exit.Failed, "--addr: %q is not an address; write 127.0.0.1:4242", terminal.Clean(f.Addr))
+		return nil, exit.Fail(exit.Failed, "--addr: %q is not an address; write 127.0.0.1:4242", f.Addr)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() && !f.Public {
 		return nil, exit.Fail(exit.Failed, "other machines can reach --addr %s: use --public to allow that, or listen on 127.0.0.1:%s",
-			terminal.Clean(f.Addr), terminal.Clean(port))
+			f.Addr, port)
 	}
 	var config net.ListenConfig
 	socket, err := config.Listen(ctx, "tcp", f.Addr)
 	if err != nil {
-		return nil, exit.Fail(exit.Failed, "--addr: %s", terminal.Clean(err.Error()))
+		return nil, exit.Fail(exit.Failed, "--addr: %s", err)
 	}
 	return socket, nil
 }
@@ -142,7 +141,7 @@ func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, err error) error {
 	if o.Recorder != nil {
 		if failed := o.Recorder.Close(); failed != nil {
-			err = cmp.Or(err, exit.Fail(exit.Failed, "--record %s is not complete: %v", terminal.Clean(f.Record), failed))
+			err = cmp.Or(err, exit.Fail(exit.Failed, "--record %s is not complete: %v", f.Record, failed))
 		}
 	}
 	c.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.Received(), t.Forwarded, t.Failed, t.Refused, t.Held)

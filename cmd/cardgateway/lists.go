@@ -92,12 +92,12 @@ func (c *call) importLists(b *books.Books, sources []books.ListSource) error {
 	}
 	for i, info := range infos {
 		flag := sources[i].Flag()
-		c.say("%s: %s lines read from %s, %s not readable", flag, terminal.Thousands(info.Rows), terminal.Clean(info.Name), terminal.Thousands(info.Unreadable))
+		c.say("%s: %s lines read from %s, %s not readable", flag, terminal.Thousands(info.Rows), info.Name, terminal.Thousands(info.Unreadable))
 		if info.First != "" {
-			c.say("%s: the first that is not readable is %s", flag, terminal.Clean(info.First))
+			c.say("%s: the first that is not readable is %s", flag, info.First)
 		}
 		if as := report.ReadAs(info.As); as != "" {
-			c.say("%s: %s", flag, terminal.Clean(as))
+			c.say("%s: %s", flag, as)
 		}
 	}
 	return nil
@@ -108,13 +108,13 @@ func (l *listsFlags) common() (s books.ListSource, err error) {
 	s = books.ListSource{Currency: l.ListCurrency, DecimalComma: l.DecimalComma, Dates: l.Dates, States: map[string]string{}}
 	if l.ListZone != "" {
 		if s.Zone, err = time.LoadLocation(l.ListZone); err != nil {
-			return s, exit.Fail(exit.Failed, "--list-zone: %q is not a time zone; write a name such as Europe/Berlin or UTC", terminal.Clean(l.ListZone))
+			return s, exit.Fail(exit.Failed, "--list-zone: %q is not a time zone; write a name such as Europe/Berlin or UTC", l.ListZone)
 		}
 	}
 	words, err := mapping("--states", l.States, "bezahlt=approved", strings.ToLower)
 	for word, state := range words {
 		if !books.IsState(state) {
-			return s, exit.Fail(exit.Failed, "--states: %q is not a state; there are approved, declined, processing, redirect and unknown", terminal.Clean(state))
+			return s, exit.Fail(exit.Failed, "--states: %q is not a state; there are approved, declined, processing, redirect and unknown", state)
 		}
 		s.States[word] = state
 	}
@@ -127,13 +127,13 @@ func mapping(flag string, pairs []string, example string, same func(string) stri
 	for _, pair := range pairs {
 		before, after, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, exit.Fail(exit.Failed, "%s: %q has no =; write it as %s", flag, terminal.Clean(pair), example)
+			return nil, exit.Fail(exit.Failed, "%s: %q has no =; write it as %s", flag, pair, example)
 		}
 		if before = same(strings.TrimSpace(before)); before == "" {
-			return nil, exit.Fail(exit.Failed, "%s: %q has nothing before the =; write it as %s", flag, terminal.Clean(pair), example)
+			return nil, exit.Fail(exit.Failed, "%s: %q has nothing before the =; write it as %s", flag, pair, example)
 		}
 		if _, ok := names[before]; ok {
-			return nil, exit.Fail(exit.Failed, "%s: %q is there twice", flag, terminal.Clean(before))
+			return nil, exit.Fail(exit.Failed, "%s: %q is there twice", flag, before)
 		}
 		names[before] = strings.TrimSpace(after)
 	}
@@ -174,13 +174,13 @@ func (c *call) readSection(parsed *kong.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		flag := flags[name]
 		if flag == nil {
-			return exit.Fail(exit.Failed, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(slices.Sorted(maps.Keys(flags)), ", "))
+			return exit.Fail(exit.Failed, "%s: there is no setting %q; there are %s", where, name, strings.Join(slices.Sorted(maps.Keys(flags)), ", "))
 		}
 		if given[name] {
 			continue
 		}
 		if err := flag.Parse(kong.Scan().PushTyped(values[name], kong.FlagValueToken), flag.Target); err != nil {
-			return exit.Fail(exit.Failed, "%s: %s: %s", where, name, terminal.Clean(err.Error()))
+			return exit.Fail(exit.Failed, "%s: %s: %s", where, name, err)
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // writeMetrics writes --metrics-file: how a command ended, and c.metrics. After a failure it keeps the time of the last success
@@ -56,12 +55,12 @@ func (c *call) checkMetricsFile() error {
 		return exit.Fail(exit.Failed, "--metrics-file: the name must end with .prom, because the node exporter reads no other files")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return exit.Fail(exit.Failed, "--metrics-file: there is no directory %s", terminal.Clean(filepath.Dir(path)))
+		return exit.Fail(exit.Failed, "--metrics-file: there is no directory %s", filepath.Dir(path))
 	}
 	if foreign, err := metrics.IsForeign(path); err != nil {
 		return exit.Fail(exit.Failed, "--metrics-file cannot be read: %v", err)
 	} else if foreign {
-		return exit.Fail(exit.Failed, "--metrics-file %s was not written by this program; choose another name", terminal.Clean(path))
+		return exit.Fail(exit.Failed, "--metrics-file %s was not written by this program; choose another name", path)
 	}
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -88,7 +87,7 @@ func (n *notifyCommand) Run(c *call) error {
 	}
 	r, err := sandbox.NotificationRequest(n.URL, key, n.members(kind, code, appID, token))
 	if err != nil {
-		return exit.Fail(exit.Failed, "the notification cannot be created: %s", terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "the notification cannot be created: %s", err)
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -117,7 +116,7 @@ func (n *notifyCommand) check(appID string) error {
 	}
 	switch {
 	case len(n.Currency) != 3 || !ascii.IsUpper(n.Currency):
-		return exit.Fail(exit.Failed, "--currency: %q is not a currency; write EUR", terminal.Clean(n.Currency))
+		return exit.Fail(exit.Failed, "--currency: %q is not a currency; write EUR", n.Currency)
 	case !ascii.IsDigits(n.UniqueID) || len(n.UniqueID) > 32:
 		return exit.Fail(exit.Failed, "--unique-id must be 1 to 32 digits")
 	case appID != "" && !ascii.IsDigits(appID) || len(appID) > 32:

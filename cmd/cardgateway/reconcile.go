@@ -11,7 +11,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // reconcileCommand groups the commands that use a copy of the gateway's data.
@@ -35,7 +34,7 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 			"or db in %s", settings.Variable(settings.Database), set.FileName())
 	case !isNew && database.IsMissing(db.Value):
 		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from, "+
-			"or reconcile run with --since", db.From, terminal.Clean(db.Value))
+			"or reconcile run with --since", db.From, db.Value)
 	}
 	anyApp, err := set.AnyApp()
 	if err != nil {
@@ -58,7 +57,7 @@ func booksError(before string, err error) error {
 	if _, gone := errors.AsType[*books.GoneError](err); gone {
 		code = exit.Negative
 	}
-	return exit.Fail(code, "%s", terminal.Clean(before)+exit.Explain(err).Text)
+	return exit.Fail(code, "%s", before+exit.Explain(err).Text)
 }
 
 // copyMetrics returns the metrics of a sync, and of the copy.

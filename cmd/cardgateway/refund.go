@@ -116,7 +116,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	for _, f := range p.before {
 		if r.RefundID != "" && f.MerchantRefundID == r.RefundID {
 			return nil, exit.Fail(exit.Negative, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",
-				shell.Quote(terminal.Clean(r.RefundID)), amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f))
+				shell.Quote(r.RefundID), amount.Plain(f.RefundAmount), f.RefundCurrency, tabular.RefundState(f))
 		}
 		if f.State() != cardgateway.StateDeclined {
 			p.given = p.given.Add(f.RefundAmount)
@@ -136,7 +136,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	}
 	if !p.left.IsPositive() || p.request.Amount.GreaterThan(p.left) {
 		return nil, exit.Fail(exit.Negative, "nothing was sent: of %s %s, %s was refunded before; %s can still be refunded", amount.Plain(payment.TransactionAmount),
-			terminal.Clean(payment.TransactionCurrency), amount.Plain(p.given), amount.Plain(p.left))
+			payment.TransactionCurrency, amount.Plain(p.given), amount.Plain(p.left))
 	}
 	return p, nil
 }
@@ -150,7 +150,7 @@ func checkRefundAmount(back decimal.Decimal, payment *cardgateway.Transaction) e
 	decimals = max(decimals, -int(payment.TransactionAmount.Exponent()))
 	if known && !back.Equal(back.Truncate(int32(decimals))) {
 		return exit.Fail(exit.Failed, "nothing was sent: --amount: %s has more than the %d decimals of %s", amount.Plain(back), decimals,
-			terminal.Clean(payment.TransactionCurrency))
+			payment.TransactionCurrency)
 	}
 	return nil
 }

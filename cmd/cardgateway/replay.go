@@ -11,7 +11,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type replayCommand struct {
@@ -43,7 +42,7 @@ func (r *replayCommand) Run(c *call) error {
 	}
 	for _, name := range r.Deliveries {
 		if relay.Number(name) == 0 {
-			return exit.Fail(exit.Failed, "%q is not the name of a notification; write n-17", terminal.Clean(name))
+			return exit.Fail(exit.Failed, "%q is not the name of a notification; write n-17", name)
 		}
 	}
 	set, err := c.load()
@@ -95,10 +94,10 @@ func (r *replayCommand) choose() (wanted map[string]string, err error) {
 		switch {
 		case slices.Contains(r.Deliveries, d.Delivery):
 			if _, ok := wanted[d.Delivery]; ok {
-				return exit.Fail(exit.Failed, "%s is in %s twice: two programs wrote to the file at the same time", d.Delivery, terminal.Clean(r.From))
+				return exit.Fail(exit.Failed, "%s is in %s twice: two programs wrote to the file at the same time", d.Delivery, r.From)
 			}
 			if d.Body == nil {
-				return exit.Fail(exit.Failed, "%s was refused (%s), so it is not replayed", d.Delivery, terminal.Clean(d.RefusedBy))
+				return exit.Fail(exit.Failed, "%s was refused (%s), so it is not replayed", d.Delivery, d.RefusedBy)
 			}
 			wanted[d.Delivery] = cmp.Or(r.To, d.To)
 		case !r.Failed || d.Body == nil:
@@ -114,7 +113,7 @@ func (r *replayCommand) choose() (wanted map[string]string, err error) {
 	}
 	for _, name := range r.Deliveries {
 		if _, ok := wanted[name]; !ok && err == nil {
-			err = exit.Fail(exit.Failed, "%s is not in %s", name, terminal.Clean(r.From))
+			err = exit.Fail(exit.Failed, "%s is not in %s", name, r.From)
 		}
 	}
 	return wanted, err
@@ -134,7 +133,7 @@ func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 			return nil
 		}
 		if err != nil {
-			return exit.Fail(exit.Failed, "--from %s is not a record of listen: %v", terminal.Clean(r.From), err)
+			return exit.Fail(exit.Failed, "--from %s is not a record of listen: %v", r.From, err)
 		}
 		if err := do(d); err != nil {
 			return err
@@ -146,7 +145,7 @@ func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 func (s *notificationSender) replay(c *call, to *relay.Forwarder, d *relay.Recorded) error {
 	body, err := relay.Signed(d, s.secretKey)
 	if err != nil {
-		return exit.Fail(exit.Failed, "%s cannot be replayed: %s", d.Delivery, terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "%s cannot be replayed: %s", d.Delivery, err)
 	}
 	line := relay.EventLine{Delivery: d.Delivery, Event: d.Event, Note: "signed again"}
 	if len(d.Masked) > 0 {

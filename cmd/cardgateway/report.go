@@ -103,17 +103,17 @@ func (f *reportFlags) check(c *call) error {
 	}
 	base, ok := strings.CutSuffix(f.Out, ".html")
 	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) || base == "" {
-		return exit.Fail(exit.Failed, "--out: %s must end with a file name and .html", terminal.Clean(f.Out))
+		return exit.Fail(exit.Failed, "--out: %s must end with a file name and .html", f.Out)
 	}
 	if info, err := os.Stat(filepath.Dir(base)); err != nil || !info.IsDir() {
-		return exit.Fail(exit.Failed, "--out: there is no directory %s", terminal.Clean(filepath.Dir(base)))
+		return exit.Fail(exit.Failed, "--out: there is no directory %s", filepath.Dir(base))
 	}
 	if err := f.mayWrite(c, base); err != nil {
 		return err
 	}
 	file, err := files.Create(base + ".html") // whether this directory can be written
 	if err != nil {
-		return exit.Fail(exit.Failed, "--out: %s", terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "--out: %s", err)
 	}
 	file.Remove()
 	return nil
@@ -134,7 +134,7 @@ func (f *reportFlags) mayWrite(c *call, base string) error {
 		return exit.Fail(exit.Failed, "--out: %v", err)
 	case path != "":
 		return exit.Fail(exit.Failed, "--out: %s exists, and no report wrote it, or it was changed since; choose another name, or replace it with --force",
-			terminal.Clean(path))
+			path)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -76,7 +75,7 @@ func (p *resolvePayment) Run(c *call) error {
 		return errors.Join(shown, err)
 	}
 	if err == nil && found.Paid() {
-		c.say("approved: %s %s was charged", amount.Plain(found.TransactionAmount), terminal.Clean(found.TransactionCurrency))
+		c.say("approved: %s %s was charged", amount.Plain(found.TransactionAmount), found.TransactionCurrency)
 		return nil
 	}
 	state := ""
@@ -147,7 +146,7 @@ func (r *resolveRefund) Run(c *call) error {
 		return errors.Join(shown, err)
 	}
 	if err == nil && found.Refunded() {
-		c.say("refunded: %s %s", amount.Plain(found.RefundAmount), terminal.Clean(found.RefundCurrency))
+		c.say("refunded: %s %s", amount.Plain(found.RefundAmount), found.RefundCurrency)
 		return nil
 	}
 	state := ""
@@ -223,7 +222,7 @@ var amountForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,3})?$`)
 // parseAmount parses a decimal amount. It does not accept 1e3 and 1,000.
 func parseAmount(text string) (decimal.Decimal, error) {
 	if !amountForm.MatchString(text) {
-		return decimal.Decimal{}, exit.Fail(exit.Failed, "--amount: %q is not an amount; write 12.50", terminal.Clean(text))
+		return decimal.Decimal{}, exit.Fail(exit.Failed, "--amount: %q is not an amount; write 12.50", text)
 	}
 	return decimal.RequireFromString(text), nil
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 )
 
@@ -20,5 +19,5 @@ func (s *sandboxCommand) Run(c *call) error {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
-	return exit.Fail(exit.Failed, "sandbox: %s", terminal.Clean(err.Error()))
+	return exit.Fail(exit.Failed, "sandbox: %s", err)
 }

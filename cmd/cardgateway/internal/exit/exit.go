@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -31,9 +32,24 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Text }
 
-// Fail returns a Failure. Its text should name the setting or flag to change.
+// Fail returns a Failure with a Message. It should name the setting or flag to change.
 func Fail(code int, format string, args ...any) error {
-	return &Failure{code, fmt.Sprintf(format, args...)}
+	return &Failure{code, Message(format, args...)}
+}
+
+// Message formats a message. Texts and errors among the arguments may come from outside: what a terminal would obey is escaped, and an
+// error of several lines, such as joined ones, becomes one line.
+func Message(format string, args ...any) string {
+	safe := make([]any, len(args))
+	for i, arg := range args {
+		safe[i] = arg
+		if err, ok := arg.(error); ok {
+			safe[i] = terminal.Clean(terminal.OneLine(err.Error()))
+		} else if reflect.ValueOf(arg).Kind() == reflect.String {
+			safe[i] = terminal.Clean(fmt.Sprint(arg))
+		}
+	}
+	return fmt.Sprintf(format, safe...)
 }
 
 // Report prints an error on w, and returns its exit code.

@@ -43,3 +43,12 @@ func TestReport(t *testing.T) {
 		})
 	}
 }
+
+// TestMessage: what a terminal would obey is escaped in texts and errors, and the format is as it is.
+func TestMessage(t *testing.T) {
+	type own string
+	got := Message("%s: %v, %d,\n%v", own("a\x1b[2J\nb"), errors.New("\u202ec\nd"), 7, nil)
+	if want := "a\\u001b[2J\\u000ab: \\u202ec; d, 7,\n<nil>"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

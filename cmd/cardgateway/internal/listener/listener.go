@@ -16,7 +16,6 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/internal/bounded"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -119,7 +118,7 @@ func (l *Listener) Serve(ctx context.Context, socket net.Listener) error {
 type lineWriter func(format string, args ...any)
 
 func (tell lineWriter) Write(p []byte) (int, error) {
-	tell("%s", terminal.Clean(strings.TrimSuffix(string(p), "\n")))
+	tell("%s", strings.TrimSuffix(string(p), "\n"))
 	return len(p), nil
 }
 

@@ -91,7 +91,7 @@ func (p *Period) day(now time.Time) (time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, p.Day)
 	if err != nil {
-		return day, exit.Fail(exit.Failed, "--day: %q is not a day; write 2026-11-21, today or yesterday", terminal.Clean(p.Day))
+		return day, exit.Fail(exit.Failed, "--day: %q is not a day; write 2026-11-21, today or yesterday", p.Day)
 	}
 	return day, nil
 }
@@ -107,7 +107,7 @@ func (p *Period) month(now time.Time) (time.Time, error) {
 	}
 	month, err := time.Parse("2006-01", p.Month)
 	if err != nil {
-		return month, exit.Fail(exit.Failed, "--month: %q is not a month; write 2026-10, this or last", terminal.Clean(p.Month))
+		return month, exit.Fail(exit.Failed, "--month: %q is not a month; write 2026-10, this or last", p.Month)
 	}
 	return month, nil
 }
@@ -120,7 +120,7 @@ func ParseLast(text string) (time.Duration, error) {
 		d *= 24
 	}
 	if d = d.Truncate(time.Second); err != nil || d <= 0 {
-		return 0, exit.Fail(exit.Failed, "%q is not a duration; write 36h, 90m or 7d", terminal.Clean(text))
+		return 0, exit.Fail(exit.Failed, "%q is not a duration; write 36h, 90m or 7d", text)
 	}
 	return d, nil
 }
@@ -137,7 +137,7 @@ func ParseTime(flag, text string, zone *time.Location) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, exit.Fail(exit.Failed, "%s: %q is not a time; write 2026-11-01, \"2026-11-01 08:30:00\" or 2026-11-01T08:30:00Z", flag, terminal.Clean(text))
+		return t, exit.Fail(exit.Failed, "%s: %q is not a time; write 2026-11-01, \"2026-11-01 08:30:00\" or 2026-11-01T08:30:00Z", flag, text)
 	}
 	return t.In(zone), nil
 }

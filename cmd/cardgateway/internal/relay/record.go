@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Recorded is one line of the --record file. It contains no secrets: see RecordBody.
@@ -123,7 +122,7 @@ func OpenRecord(path string) (_ *Recorder, last int, err error) {
 		}
 	}()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, 0, exit.Fail(exit.Failed, "--record %s is not a regular file", terminal.Clean(path))
+		return nil, 0, exit.Fail(exit.Failed, "--record %s is not a regular file", path)
 	}
 	r := NewReader(file)
 	for {
@@ -132,7 +131,7 @@ func OpenRecord(path string) (_ *Recorder, last int, err error) {
 			break
 		}
 		if err != nil {
-			return nil, 0, exit.Fail(exit.Failed, "--record %s is not a record of this program: %v. Choose another file", terminal.Clean(path), err)
+			return nil, 0, exit.Fail(exit.Failed, "--record %s is not a record of this program: %v. Choose another file", path, err)
 		}
 		last = max(last, Number(d.Delivery))
 	}

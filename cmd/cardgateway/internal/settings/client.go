@@ -12,7 +12,6 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Client creates a client from the settings. A nil transport means the default.
@@ -61,7 +60,7 @@ func (s *Settings) Location() (*time.Location, error) {
 	}
 	location, err := time.LoadLocation(zone.Value)
 	if err != nil {
-		return nil, exit.Fail(exit.Failed, "zone (%s): %q is not a time zone; write a name such as Asia/Shanghai or UTC", zone.From, terminal.Clean(zone.Value))
+		return nil, exit.Fail(exit.Failed, "zone (%s): %q is not a time zone; write a name such as Asia/Shanghai or UTC", zone.From, zone.Value)
 	}
 	return location, nil
 }
@@ -87,7 +86,7 @@ func (s *Settings) AnyApp() (bool, error) {
 	}
 	is, err := strconv.ParseBool(anyApp.Value)
 	if err != nil {
-		return false, exit.Fail(exit.Failed, "%s (%s): %q is neither true nor false", AnyApp, anyApp.From, terminal.Clean(anyApp.Value))
+		return false, exit.Fail(exit.Failed, "%s (%s): %q is neither true nor false", AnyApp, anyApp.From, anyApp.Value)
 	}
 	return is, nil
 }
@@ -100,7 +99,7 @@ func (s *Settings) Timeout() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(timeout.Value)
 	if err != nil || d <= 0 {
-		return 0, exit.Fail(exit.Failed, "timeout (%s): %q is not a duration; write 30s or 2m", timeout.From, terminal.Clean(timeout.Value))
+		return 0, exit.Fail(exit.Failed, "timeout (%s): %q is not a duration; write 30s or 2m", timeout.From, timeout.Value)
 	}
 	return d, nil
 }
@@ -110,21 +109,21 @@ func (s *Settings) complete() error {
 	var missing []string
 	for _, name := range []string{"base-url", "app-id"} {
 		if s.Get(name).Value == "" {
-			missing = append(missing, fmt.Sprintf("%s is missing: set --%s, %s, or %s in %s",
+			missing = append(missing, exit.Message("%s is missing: set --%s, %s, or %s in %s",
 				name, name, Variable(name), name, s.FileName()))
 		}
 	}
 	merchant, secret := s.Get("merchant-id"), s.Get(Secret)
 	switch {
 	case merchant.Value != "" && secret.Value == "":
-		missing = append(missing, fmt.Sprintf("merchant-id is set (%s), and the secret key is missing: set %s, or --secret-file",
+		missing = append(missing, exit.Message("merchant-id is set (%s), and the secret key is missing: set %s, or --secret-file",
 			merchant.From, Variable(Secret)))
 	case merchant.Value == "" && secret.Value != "":
-		missing = append(missing, fmt.Sprintf("the secret key is set (%s), and merchant-id is missing: set --merchant-id or %s",
+		missing = append(missing, exit.Message("the secret key is set (%s), and merchant-id is missing: set --merchant-id or %s",
 			secret.From, Variable("merchant-id")))
 	}
 	if len(missing) > 0 {
-		return exit.Fail(exit.Failed, "%s", strings.Join(missing, "\ncardgateway: "))
+		return &exit.Failure{Code: exit.Failed, Text: strings.Join(missing, "\ncardgateway: ")}
 	}
 	return nil
 }

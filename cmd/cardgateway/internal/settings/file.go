@@ -36,7 +36,7 @@ func (f *Flags) fileText(src Source) (path, text, profile string, err error) {
 		if err != nil && !named { // no home directory, as in many containers
 			return "", "", "", nil
 		} else if err != nil {
-			return "", "", "", exit.Fail(exit.Failed, "profile %s: there is no configuration file; set its path with --config", terminal.Clean(profile))
+			return "", "", "", exit.Fail(exit.Failed, "profile %s: there is no configuration file; set its path with --config", profile)
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
@@ -83,19 +83,18 @@ func (f *Flags) Section(src Source, name string) (where string, values map[strin
 	}
 	section, ok := sections[name]
 	if _, err := os.Stat(path); !ok && errors.Is(err, fs.ErrNotExist) {
-		return "", nil, exit.Fail(exit.Failed, "--as %s: there is no configuration file %s; set its path with --config or %s", terminal.Clean(name),
+		return "", nil, exit.Fail(exit.Failed, "--as %s: there is no configuration file %s; set its path with --config or %s", name,
 			cmp.Or(path, "cardgateway/config.toml"), Variable("config"))
 	}
 	if !ok {
-		return "", nil, exit.Fail(exit.Failed, "%s: there is no section [reconcile.%s]; there are: %s", path, terminal.Clean(name),
-			cmp.Or(terminal.Clean(strings.Join(slices.Sorted(maps.Keys(sections)), ", ")), "none"))
+		return "", nil, exit.Fail(exit.Failed, "%s: there is no section [reconcile.%s]; there are: %s", path, name,
+			cmp.Or(strings.Join(slices.Sorted(maps.Keys(sections)), ", "), "none"))
 	}
-	where, values = path+", section reconcile."+terminal.Clean(name), map[string]string{}
+	where, values = path+", section reconcile."+name, map[string]string{}
 	for name, value := range section {
 		var ok bool
 		if values[name], ok = textOf(value); !ok {
-			return "", nil, exit.Fail(exit.Failed, "%s: %s must be a string: %s = \"value\", as in the flag --%s", where, terminal.Clean(name), terminal.Clean(name),
-				terminal.Clean(name))
+			return "", nil, exit.Fail(exit.Failed, "%s: %s must be a string: %s = \"value\", as in the flag --%s", where, name, name, name)
 		}
 	}
 	return where, values, nil
@@ -116,7 +115,7 @@ func profileAlone(profile string, values map[string]Setting, src Source) error {
 		for _, other := range names {
 			if src.Getenv(Variable(other)) != "" {
 				return exit.Fail(exit.Failed, "profile %s sets %s, and so does the environment (%s): unset the variable, or do not use the profile",
-					terminal.Clean(profile), name, Variable(other))
+					profile, name, Variable(other))
 			}
 		}
 	}
@@ -142,7 +141,7 @@ func parseFile(path, text, profile string) (map[string]Setting, error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(profiles)) { // errors in other profiles are reported too
-		own, err := parseTable(path+", profile "+terminal.Clean(name), profiles[name], "file "+path+", profile "+terminal.Clean(name))
+		own, err := parseTable(path+", profile "+name, profiles[name], "file "+path+", profile "+name)
 		if err != nil {
 			return nil, err
 		}
@@ -151,8 +150,8 @@ func parseFile(path, text, profile string) (map[string]Setting, error) {
 		}
 	}
 	if _, ok := profiles[profile]; profile != "" && !ok {
-		return nil, exit.Fail(exit.Failed, "%s: there is no profile %q; there are: %s", path, terminal.Clean(profile),
-			cmp.Or(terminal.Clean(strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")), "none; write [profile.NAME]"))
+		return nil, exit.Fail(exit.Failed, "%s: there is no profile %q; there are: %s", path, profile,
+			cmp.Or(strings.Join(slices.Sorted(maps.Keys(profiles)), ", "), "none; write [profile.NAME]"))
 	}
 	return values, nil
 }
@@ -197,7 +196,7 @@ func parseTable(where string, raw map[string]any, from string) (map[string]Setti
 	values := map[string]Setting{}
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		if !slices.Contains(known, name) {
-			return nil, exit.Fail(exit.Failed, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(known, ", "))
+			return nil, exit.Fail(exit.Failed, "%s: there is no setting %q; there are %s", where, name, strings.Join(known, ", "))
 		}
 		text, ok := textOf(raw[name])
 		if _, isBool := raw[name].(bool); !ok || isBool && name != AnyApp {

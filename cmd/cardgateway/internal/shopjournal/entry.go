@@ -27,7 +27,7 @@ func ParseState(word string) (journal.State, error) {
 		for _, state := range states {
 			words = append(words, asWord(state))
 		}
-		return 0, exit.Fail(exit.Failed, "--state: there is no state %q of the journal; there are %s", terminal.Clean(word), strings.Join(words, ", "))
+		return 0, exit.Fail(exit.Failed, "--state: there is no state %q of the journal; there are %s", word, strings.Join(words, ", "))
 	}
 	return states[i], nil
 }

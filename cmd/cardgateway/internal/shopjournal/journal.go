@@ -57,7 +57,7 @@ func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string
 		db, err = name.OpenServer(mysqlPassword)
 	}
 	if err != nil {
-		return nil, nil, exit.Fail(exit.Failed, "journal (%s): %s", place.From, terminal.Clean(err.Error()))
+		return nil, nil, exit.Fail(exit.Failed, "journal (%s): %s", place.From, err)
 	}
 	db.SetMaxOpenConns(8)
 	dialect := map[database.Kind]sqlstore.Dialect{
@@ -84,7 +84,7 @@ func openFile(path string) (*sql.DB, error) {
 
 // cannotOpen returns the error for a journal that cannot be opened.
 func cannotOpen(ctx context.Context, from string, name database.Name, err error) error {
-	shown := terminal.Clean(name.String())
+	shown := name.String()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -108,7 +108,7 @@ func (j *Journal) findShop(ctx context.Context) error {
 		names = append(names, s.Gateway+", app "+string(s.AppID))
 	}
 	return exit.Fail(exit.Failed, "the journal has no entry of %s, app %s, only of %s. Check base-url and app-id, or set --gateway",
-		terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(strings.Join(names, "; ")))
+		j.Shop.Gateway, j.Shop.AppID, strings.Join(names, "; "))
 }
 
 // Close closes the database.
@@ -127,8 +127,7 @@ func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, 
 		found = append(found, &e)
 	}
 	if len(found) == 0 {
-		return nil, exit.Fail(exit.Negative, "the journal of %s, app %s has no payment and no refund %q", terminal.Clean(j.Shop.Gateway),
-			terminal.Clean(string(j.Shop.AppID)), terminal.Clean(id))
+		return nil, exit.Fail(exit.Negative, "the journal of %s, app %s has no payment and no refund %q", j.Shop.Gateway, j.Shop.AppID, id)
 	}
 	return found, nil
 }
