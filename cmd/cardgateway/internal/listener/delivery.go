@@ -33,11 +33,11 @@ type delivery struct {
 type deliveryKey struct{}
 
 // refusal returns the line about a notification that package notify refused, with the failed check and the reason.
-func refusal(d *delivery, secretKey string, skipVerify bool) *relay.EventLine {
+func (l *Listener) refusal(d *delivery) *relay.EventLine {
 	line := &relay.EventLine{Delivery: d.name, At: d.at, Event: relay.Event{Kind: notify.KindUnknown.String()}}
 	n, err := notify.Parse(d.body.Bytes(), d.header.Get("Content-Type"))
 	if err == nil {
-		d.hidden = relay.Hide(secretKey, n.Token)
+		d.hidden = relay.Hide(l.o.SecretKey, n.Token)
 		line.Event = relay.ClaimedEvent(n)
 		line.Event.Hide(d.hidden)
 	}
@@ -45,7 +45,7 @@ func refusal(d *delivery, secretKey string, skipVerify bool) *relay.EventLine {
 	switch {
 	case d.info.Throttled:
 		line.RefusedBy, what = "bounds", "TURNED AWAY"
-	case d.info.Verified || skipVerify && err == nil:
+	case d.info.Verified || l.o.SkipVerify && err == nil:
 		line.RefusedBy, what = "confirmation", "NOT CONFIRMED"
 	case d.info.Status == http.StatusForbidden:
 		line.RefusedBy, what = "signature", "SIGNATURE REFUSED"
@@ -87,15 +87,12 @@ func (d *delivery) respond(w http.ResponseWriter, status int) {
 	}
 }
 
-// statusOnly keeps only the status of a response.
-type statusOnly struct {
-	header http.Header
-	status int
-}
+// noResponse discards the response of package notify: notify.Info has its status.
+type noResponse http.Header
 
-func (s *statusOnly) Header() http.Header         { return s.header }
-func (s *statusOnly) Write(p []byte) (int, error) { return len(p), nil }
-func (s *statusOnly) WriteHeader(status int)      { s.status = status }
+func (n noResponse) Header() http.Header       { return http.Header(n) }
+func (noResponse) Write(p []byte) (int, error) { return len(p), nil }
+func (noResponse) WriteHeader(int)             {}
 
 type readCloser struct {
 	io.Reader

@@ -136,25 +136,22 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.number++
 	d.name = relay.Name(l.number)
 	l.mu.Unlock()
-	status := l.receive(d, r)
-	line := l.outcome(d, status)
+	l.receive(d, r)
+	line := l.outcome(d)
 	l.print(d, line)
 	l.record(d, line)
 	d.respond(w, line.Status)
 	l.count(line.Outcome)
 }
 
-// receive lets package notify read, verify and confirm, which calls confirmed. It returns the status with which notify would
-// respond.
-func (l *Listener) receive(d *delivery, r *http.Request) int {
+// receive lets package notify read, verify and confirm, which calls confirmed, and then sets d.info.
+func (l *Listener) receive(d *delivery, r *http.Request) {
 	l.inFlight.Add(1)
 	defer l.inFlight.Add(-1)
 	body := r.Body
 	r.Body = readCloser{io.TeeReader(body, &d.body), body}
-	status := &statusOnly{header: http.Header{}, status: http.StatusOK}
-	l.handler.ServeHTTP(status, r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d)))
+	l.handler.ServeHTTP(noResponse{}, r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d)))
 	_, _ = io.CopyN(io.Discard, body, 256<<10) // so that a sender of too much can read the response
-	return status.status
 }
 
 // errAgain makes package notify pass on repeated notifications too, so that the program can be tested with them.
@@ -203,7 +200,7 @@ func (l *Listener) remember(key, name string) (before string) {
 }
 
 // outcome returns the line about the outcome of a delivery. The gateway receives its status.
-func (l *Listener) outcome(d *delivery, status int) relay.AnswerLine {
+func (l *Listener) outcome(d *delivery) relay.AnswerLine {
 	switch {
 	case d.answer != nil:
 		line := relay.NewAnswerLine(d.name, l.o.Forwarder, d.answer, d.hidden)
@@ -212,15 +209,15 @@ func (l *Listener) outcome(d *delivery, status int) relay.AnswerLine {
 		}
 		return line
 	case d.n != nil:
-		status = http.StatusServiceUnavailable // the gateway sends it again
+		status := http.StatusServiceUnavailable // the gateway sends it again
 		if l.o.Ack {
 			status = http.StatusOK
 		}
 		return relay.AnswerLine{Delivery: d.name, At: l.o.Now(), Outcome: relay.Held, Status: status, Note: "not forwarded"}
 	}
-	d.event = refusal(d, l.o.SecretKey, l.o.SkipVerify)
+	d.event = l.refusal(d)
 	return relay.AnswerLine{
-		Delivery: d.name, At: l.o.Now(), Outcome: relay.Refused, Status: status, MS: l.o.Now().Sub(d.at).Milliseconds(), Note: "not forwarded",
+		Delivery: d.name, At: l.o.Now(), Outcome: relay.Refused, Status: d.info.Status, MS: l.o.Now().Sub(d.at).Milliseconds(), Note: "not forwarded",
 	}
 }
 
