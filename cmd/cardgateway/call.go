@@ -72,6 +72,20 @@ func (c *call) rowFormat(asked string, sum bool) string {
 	return cmp.Or(asked, tabular.CSV)
 }
 
+// printSums prints the totals of rows: on stdout if nothing else is printed, otherwise on stderr.
+func (c *call) printSums(sums tabular.Sums, format string) error {
+	out := c.err
+	if format == tabular.SumsOnly {
+		out = c.out
+	} else if c.settings.Quiet {
+		return nil
+	}
+	if err := sums.Print(out); err != nil {
+		return exit.CannotWrite("totals", err)
+	}
+	return nil
+}
+
 // say prints a message on stderr, unless --quiet is set.
 func (c *call) say(format string, args ...any) {
 	if !c.settings.Quiet {

@@ -127,19 +127,13 @@ func (r *entryRows) write(e *journal.Entry) error {
 	return nil
 }
 
-// end prints the remaining rows, and the totals: on stdout with --sum, otherwise on stderr.
+// end prints the remaining rows, and the totals.
 func (r *entryRows) end(c *call) error {
 	if err := r.writer.Flush(); err != nil {
 		return exit.CannotWrite("rows", err)
 	}
-	out := c.err
-	if r.format == tabular.SumsOnly {
-		out = c.out
-	} else if c.settings.Quiet || r.onlyNew && len(r.sums) == 0 {
+	if r.onlyNew && len(r.sums) == 0 {
 		return nil
 	}
-	if err := r.sums.Print(out); err != nil {
-		return exit.CannotWrite("totals", err)
-	}
-	return nil
+	return c.printSums(r.sums, r.format)
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -119,9 +118,6 @@ func (l *listing[T]) prepare() error {
 		if value != "" {
 			l.saved.Filter[name] = value
 		}
-	}
-	if len(l.states) > 0 {
-		l.saved.Filter["state"] = strings.Join(l.states, ",")
 	}
 	if before == nil || l.flags.Period.IsSet() {
 		if l.saved.From, l.saved.To, err = l.flags.Period.Bounds(l.now(), zone); err != nil {
@@ -235,14 +231,8 @@ func (l *listing[T]) goOn() string {
 // finish prints the totals, and up to when the list is complete. It removes the checkpoint.
 func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	zone := l.client.Location()
-	out, isWanted := l.err, !l.settings.Quiet
-	if l.saved.Format == tabular.SumsOnly {
-		out, isWanted = l.out, true
-	}
-	if isWanted {
-		if err := l.saved.Sums.Print(out); err != nil {
-			return exit.CannotWrite("totals", err)
-		}
+	if err := l.printSums(l.saved.Sums, l.saved.Format); err != nil {
+		return err
 	}
 	if end := period.Earlier(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
 		l.say("complete up to %s; the gateway may not list all rows after that yet", terminal.Wall(r.CompleteUpTo.In(zone)))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -41,7 +42,9 @@ func (o *ordersCommand) Run(c *call) error {
 	l := listing[cardgateway.Transaction]{
 		call: c, flags: &o.listFlags, client: client, name: "orders", columns: tabular.PaymentColumns(client.Location()),
 		states: o.State,
-		filter: map[string]string{"unique-id": o.UniqueID, "order": o.Order, "transaction": o.Transaction},
+		filter: map[string]string{
+			"unique-id": o.UniqueID, "order": o.Order, "transaction": o.Transaction, "state": strings.Join(o.State, ","),
+		},
 		walk: func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
 			return client.OrderWalk(cardgateway.OrderQuery{
 				UniqueID: o.UniqueID, OrderID: o.Order, TransactionID: o.Transaction, Start: from, End: to,
@@ -88,6 +91,7 @@ func (r *refundsCommand) Run(c *call) error {
 		states: r.State,
 		filter: map[string]string{
 			"payment": r.Payment, "transaction": r.Transaction, "refund-id": r.RefundID, "refund-unique-id": r.RefundUniqueID,
+			"state": strings.Join(r.State, ","),
 		},
 		walk: func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Refund] {
 			return client.RefundWalk(cardgateway.RefundQuery{
