@@ -54,54 +54,40 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 
 // Location returns the gateway's time zone.
 func (s *Settings) Location() (*time.Location, error) {
-	zone := s.Get("zone")
-	if zone.Value == "" {
-		return cardgateway.DefaultLocation(), nil
-	}
-	location, err := time.LoadLocation(zone.Value)
-	if err != nil {
-		return nil, exit.Fail(exit.Failed, "zone (%s): %q is not a time zone; write a name such as Asia/Shanghai or UTC", zone.From, zone.Value)
-	}
-	return location, nil
+	return parse(s.Get("zone"), cardgateway.DefaultLocation(), time.LoadLocation, "is not a time zone; write a name such as Asia/Shanghai or UTC")
 }
 
 // hostedPageLifetime returns how long the cardholder can use the hosted page; zero means the client's default.
 func (s *Settings) hostedPageLifetime() (time.Duration, error) {
-	lifetime := s.Get("hosted-page-lifetime")
-	if lifetime.Value == "" {
-		return 0, nil
-	}
-	d, err := period.ParseLast(lifetime.Value)
-	if err != nil {
-		return 0, exit.Fail(exit.Failed, "hosted-page-lifetime (%s): %v", lifetime.From, err)
-	}
-	return d, nil
+	return parse(s.Get("hosted-page-lifetime"), 0, period.ParseLast, "is not a duration; write 36h, 90m or 7d")
 }
 
 // AnyApp reports whether what states another appId is accepted, too.
 func (s *Settings) AnyApp() (bool, error) {
-	anyApp := s.Get(AnyApp)
-	if anyApp.Value == "" {
-		return false, nil
-	}
-	is, err := strconv.ParseBool(anyApp.Value)
-	if err != nil {
-		return false, exit.Fail(exit.Failed, "%s (%s): %q is neither true nor false", AnyApp, anyApp.From, anyApp.Value)
-	}
-	return is, nil
+	return parse(s.Get(AnyApp), false, strconv.ParseBool, "is neither true nor false")
 }
 
 // Timeout returns the timeout of one request.
 func (s *Settings) Timeout() (time.Duration, error) {
-	timeout := s.Get("timeout")
-	if timeout.Value == "" {
-		return 30 * time.Second, nil
+	return parse(s.Get("timeout"), 30*time.Second, func(text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		if d <= 0 {
+			err = strconv.ErrRange
+		}
+		return d, err
+	}, "is not a duration; write 30s or 2m")
+}
+
+// parse parses the value of a setting, if it is set. Wrong says what is wrong with a value that cannot be parsed.
+func parse[T any](set Setting, absent T, parser func(string) (T, error), wrong string) (T, error) {
+	if set.Value == "" {
+		return absent, nil
 	}
-	d, err := time.ParseDuration(timeout.Value)
-	if err != nil || d <= 0 {
-		return 0, exit.Fail(exit.Failed, "timeout (%s): %q is not a duration; write 30s or 2m", timeout.From, timeout.Value)
+	value, err := parser(set.Value)
+	if err != nil {
+		return value, exit.Fail(exit.Failed, "%s (%s): %q %s", set.Name, set.From, set.Value, wrong)
 	}
-	return d, nil
+	return value, nil
 }
 
 // complete returns an error that names all missing settings, or nil.

@@ -136,12 +136,12 @@ func parseFile(path, text, profile string) (map[string]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := parseTable(path, raw, "file "+path)
+	values, err := parseTable(path, raw)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(profiles)) { // errors in other profiles are reported too
-		own, err := parseTable(path+", profile "+name, profiles[name], "file "+path+", profile "+name)
+		own, err := parseTable(path+", profile "+name, profiles[name])
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +188,7 @@ func takeTables(path string, raw map[string]any, kind string) (map[string]map[st
 }
 
 // parseTable parses settings.
-func parseTable(where string, raw map[string]any, from string) (map[string]Setting, error) {
+func parseTable(where string, raw map[string]any) (map[string]Setting, error) {
 	known := []string{Secret}
 	for _, s := range (&Flags{}).flags() {
 		known = append(known, s.Name)
@@ -202,7 +202,7 @@ func parseTable(where string, raw map[string]any, from string) (map[string]Setti
 		if _, isBool := raw[name].(bool); !ok || isBool && name != AnyApp {
 			return nil, exit.Fail(exit.Failed, "%s: %s must be a string: %s = \"value\"", where, name, name)
 		}
-		values[name] = Setting{name, text, from}
+		values[name] = Setting{name, text, "file " + where}
 	}
 	return values, nil
 }
