@@ -13,6 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 )
@@ -59,6 +60,11 @@ func (c *call) configure(transport http.RoundTripper) (*settings.Settings, *card
 	}
 	client, err := set.Client(transport)
 	return set, client, err
+}
+
+// commandLine returns a command for the same gateway, to be printed.
+func (c *call) commandLine(words ...string) string {
+	return shell.CommandLine(append(words, c.settings.AsFlags()...)...)
 }
 
 // rowFormat returns the format of rows on stdout: that of the flags, or the default.

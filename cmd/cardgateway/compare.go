@@ -134,7 +134,7 @@ func (c *call) copySpan(b *books.Books) (match.Span, error) {
 		return match.Span{}, booksError("db: ", err)
 	}
 	if info.Zone == nil || !info.Since.Before(info.CompleteUpTo) {
-		return match.Span{}, exit.Fail(exit.Failed, "the database has no copy of the gateway yet; create one: %s", c.syncCommandLine())
+		return match.Span{}, exit.Fail(exit.Failed, "the database has no copy of the gateway yet; create one: %s", c.commandLine("reconcile", "sync"))
 	}
 	return match.Span{From: info.Since.In(info.Zone), To: info.CompleteUpTo.In(info.Zone)}, nil
 }

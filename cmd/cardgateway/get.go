@@ -61,7 +61,7 @@ func (c *call) checkUniqueID(id string) error {
 		return nil
 	}
 	return exit.Fail(exit.Failed, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",
-		shell.Quote(id), shell.CommandLine(append([]string{"get", "--transaction=" + id}, c.settings.AsFlags()...)...))
+		shell.Quote(id), c.commandLine("get", "--transaction="+id))
 }
 
 // search finds all payments with the transactionId.

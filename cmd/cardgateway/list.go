@@ -14,7 +14,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
@@ -225,7 +224,7 @@ func (l *listing[T]) goOn() string {
 	for _, name := range slices.Sorted(maps.Keys(l.saved.Filter)) {
 		words = append(words, "--"+name+"="+l.saved.Filter[name]) // in one word: an id can begin with a hyphen
 	}
-	return shell.CommandLine(append(words, l.settings.AsFlags()...)...)
+	return l.commandLine(words...)
 }
 
 // finish prints the totals, and up to when the list is complete. It removes the checkpoint.

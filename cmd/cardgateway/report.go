@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
@@ -161,7 +160,7 @@ func (r *reconciliation) page(s *match.Summary, f *reportFlags) *report.Page {
 	if f.Out != "" {
 		words = append(words, "--out="+f.Out)
 	}
-	command := shell.CommandLine(append(words, r.call.settings.AsFlags()...)...)
+	command := r.call.commandLine(words...)
 	if r.isDemonstration {
 		command = "cardgateway reconcile run --demo"
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
@@ -60,12 +59,7 @@ func (s *syncCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
-	return s.sync(c, c.out, b, options, c.syncCommandLine())
-}
-
-// syncCommandLine returns the command that creates or continues a copy.
-func (c *call) syncCommandLine() string {
-	return shell.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
+	return s.sync(c, c.out, b, options, c.commandLine("reconcile", "sync"))
 }
 
 // options checks the flags. The flag with the start of a new copy has another name in each command.
@@ -127,7 +121,7 @@ func otherApps(n books.OtherApps) string {
 // syncEnded prints what is saved and how to continue, and returns the error.
 func syncEnded(c *call, report books.SyncReport, err error, goOn string) error {
 	if gone, ok := errors.AsType[*books.GoneError](err); ok {
-		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", c.syncCommandLine(), int(c.now().Sub(gone.From).Hours())+1)
+		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", c.commandLine("reconcile", "sync"), int(c.now().Sub(gone.From).Hours())+1)
 		return booksError("", err)
 	}
 	if refused, ok := errors.AsType[*books.Refused](err); ok {
