@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// run compares, and prints a summary on stderr.
+func (r *reconciliation) run() (*match.Summary, error) {
+	r.sayNotes(0)
+	summary, err := match.Run(r.call.ctx, r.books, r.options)
+	if err != nil {
+		if _, ok := errors.AsType[*exit.Failure](err); ok {
+			return nil, err
+		}
+		return nil, booksError("comparing: ", err)
+	}
+	said := len(r.notes)
+	if list := r.options.Payments.Span; summary.Rows(match.ClassUnchecked) > 0 && !list.IsZero() {
+		r.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(r.options.Copy.From.Location())),
+			terminal.Wall(list.To.In(r.options.Copy.From.Location())), terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To))
+	}
+	if later := summary.ListLater; later != 0 {
+		r.note("Nearly all payments of your list are %s than at the gateway. Is its time zone right? See --list-zone.", hoursLater(later))
+	}
+	r.sayNotes(said)
+	r.call.metrics = append(r.call.metrics, comparisonMetrics(summary)...)
+	if !r.call.settings.Quiet {
+		if err := r.print(summary); err != nil {
+			return nil, exit.CannotWrite("summary", err)
+		}
+	}
+	return summary, nil
+}
+
+// hoursLater says how much later something is, in hours.
+func hoursLater(d time.Duration) string {
+	hours, word := "hours", "later"
+	if d.Abs() == time.Hour {
+		hours = "hour"
+	}
+	if d < 0 {
+		word = "earlier"
+	}
+	return fmt.Sprintf("%g %s %s", d.Abs().Hours(), hours, word)
+}
+
+// print prints the differences by class, and the totals of both sides.
+func (r *reconciliation) print(s *match.Summary) error {
+	r.call.tell("%s to %s: %s of %s rows tie out", terminal.Wall(r.options.Period.From), terminal.Wall(r.options.Period.To), terminal.Thousands(s.TiedOut),
+		terminal.Thousands(s.Compared))
+	if s.Newer > 0 {
+		r.call.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
+	}
+	if r.info.RefundList.ReadAt.IsZero() {
+		r.call.tell("refunds were not compared: there is no list of them; set --refund-list or --refund-query")
+	}
+	if s.Elsewhere > 0 {
+		r.call.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
+	}
+	if s.TestsLeftOut > 0 {
+		r.call.tell("left out: %s", report.TestsLeftOut(s.TestsLeftOut))
+	}
+	if len(s.Earlier) > 0 {
+		r.call.tell("open from earlier months: %s", report.EarlierText(s))
+	}
+	if s.Kept > 0 {
+		r.call.tell("open at the end of this month, and kept for the next one: %s", terminal.Thousands(s.Kept))
+	}
+	if s.NotKept > 0 {
+		r.call.tell("open, but not kept, because there are too many: %s; is your list complete?", terminal.Thousands(s.NotKept))
+	}
+	if n := len(s.Unused); n > 0 {
+		r.call.tell("%s: entries that match no difference: %d, the first in line %d", r.flags.Known, n, s.Unused[0].Line)
+	}
+	if len(s.Classes) > 0 {
+		t := tabular.PlainTable()
+		t.AppendHeader(table.Row{"differences", "class", "of", "value", "", "oldest", "known"})
+		t.SetColumnConfigs(numbersRight(1, 4, 7))
+		for _, c := range s.Classes {
+			row := table.Row{terminal.Thousands(c.Rows), string(c.Class), string(c.Kind) + "s", "", terminal.Clean(c.Currency), "", ""}
+			if c.Currency != "" {
+				row[3] = amount.Text(c.Value, c.Currency)
+			}
+			if !c.Oldest.IsZero() {
+				row[5] = c.Oldest.In(r.options.Period.From.Location()).Format(time.DateOnly)
+			}
+			if c.Known > 0 {
+				row[6] = terminal.Thousands(c.Known)
+			}
+			t.AppendRow(row)
+		}
+		if err := tabular.Render(t, r.call.err); err != nil {
+			return err
+		}
+	}
+	t := tabular.PlainTable()
+	t.AppendHeader(table.Row{"", "", "your books", "differences", "gateway", "left over"})
+	t.SetColumnConfigs(numbersRight(3, 4, 5, 6))
+	for i := range s.Bridges {
+		b := &s.Bridges[i]
+		t.AppendRow(table.Row{string(b.Kind) + "s", terminal.Clean(b.Currency), amount.Text(b.Books, b.Currency),
+			amount.Text(b.Gateway.Sub(b.Books), b.Currency), amount.Text(b.Gateway, b.Currency), amount.Text(b.LeftOver(), b.Currency)})
+	}
+	if len(s.Bridges) == 0 {
+		return nil
+	}
+	return tabular.Render(t, r.call.err)
+}
+
+func numbersRight(columns ...int) (configs []table.ColumnConfig) {
+	for _, n := range columns {
+		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	return configs
+}
+
+// ended returns an error whose exit code is that of the result, or nil.
+func (r *reconciliation) ended(s *match.Summary) error {
+	for i := range s.Bridges {
+		if b := &s.Bridges[i]; !b.LeftOver().IsZero() {
+			return exit.Fail(exit.Failed, "the comparison is inconsistent: %s in %s: %s left over", b.Kind, b.Currency, amount.Plain(b.LeftOver()))
+		}
+	}
+	var found []string
+	if n := s.Differences(); n > 0 {
+		found = append(found, "differences: "+terminal.Thousands(n))
+	}
+	if n := s.Unchecked(); n > 0 {
+		found = append(found, "not checked: "+report.NotChecked(n, r.options.Grace))
+	}
+	switch {
+	case len(found) > 0:
+		return exit.Fail(exit.Negative, "%s", strings.Join(found, "; "))
+	case s.Compared == 0 && s.Known() == 0:
+		return exit.Fail(exit.Failed, "nothing was compared: neither the gateway nor your list has a payment or a refund in the period")
+	}
+	return nil
+}
