@@ -101,7 +101,7 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 	o = listener.Options{
 		SecretKey: secret, SkipVerify: f.SkipVerify, Only: f.Only, Ack: f.Ack, Quiet: f.Output == "quiet", Most: f.ExitAfter,
 		Printer: &relay.Printer{Format: f.Format, Zone: client.Location(), Body: 200, Out: c.out},
-		Now:     c.now, Tell: c.tell, End: func(inFlight int) {
+		Tell:    c.tell, End: func(inFlight int) {
 			if c.ctx.Err() != nil && inFlight > 0 {
 				c.say("waiting for requests in flight; press Ctrl-C again to exit at once")
 			}
@@ -112,7 +112,7 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 		if err != nil {
 			return o, nil, err
 		}
-		if o.Forwarder, err = relay.NewForwarder("--forward-to", f.ForwardTo, timeout, c.now); err != nil {
+		if o.Forwarder, err = relay.NewForwarder("--forward-to", f.ForwardTo, timeout); err != nil {
 			return o, nil, err
 		}
 	}

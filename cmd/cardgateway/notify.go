@@ -58,7 +58,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	forwarder, err := relay.NewForwarder("URL", n.URL, s.timeout, c.now)
+	forwarder, err := relay.NewForwarder("URL", n.URL, s.timeout)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func newNotificationSender(c *call, set *settings.Settings, format string) (*not
 
 // send sends one notification, and prints a line for it and one for the response.
 func (s *notificationSender) send(ctx context.Context, to *relay.Forwarder, line relay.EventLine, header http.Header, body []byte) error {
-	line.At = to.Now()
+	line.At = time.Now()
 	s.lines.Event(line)
 	a := to.Send(ctx, header, "", body)
 	if ctx.Err() != nil {
@@ -221,7 +221,7 @@ func (s *notificationSender) send(ctx context.Context, to *relay.Forwarder, line
 	if a.Err != nil {
 		s.unreachable++
 	}
-	s.lines.Answer(relay.NewAnswerLine(line.Delivery, to, a, s.hidden))
+	s.lines.Answer(relay.NewAnswerLine(line.Delivery, to.Shown, a, s.hidden))
 	if err := s.lines.Failure(); err != nil {
 		return exit.CannotWrite("lines", err)
 	}

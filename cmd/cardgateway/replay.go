@@ -70,7 +70,7 @@ func (r *replayCommand) Run(c *call) error {
 		if r.To == "" {
 			name = "the URL of " + delivery
 		}
-		if forwarders[to], err = relay.NewForwarder(name, to, s.timeout, c.now); err != nil {
+		if forwarders[to], err = relay.NewForwarder(name, to, s.timeout); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,6 @@ type Options struct {
 	Number    int              // of the last delivery in the record
 	Printer   *relay.Printer   // required, as are the functions below
 
-	Now  func() time.Time
 	Tell func(format string, args ...any) // prints a message
 	End  func(inFlight int)               // called when no more are accepted, before those in flight are finished
 }
@@ -131,7 +130,7 @@ func (l *Listener) Totals() Totals {
 
 // ServeHTTP receives one notification.
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d := &delivery{at: l.o.Now(), header: r.Header, query: r.URL.RawQuery, hidden: relay.Hide(l.o.SecretKey, cardgateway.Token{})}
+	d := &delivery{at: time.Now(), header: r.Header, query: r.URL.RawQuery, hidden: relay.Hide(l.o.SecretKey, cardgateway.Token{})}
 	l.mu.Lock()
 	l.number++
 	d.name = relay.Name(l.number)
@@ -203,7 +202,7 @@ func (l *Listener) remember(key, name string) (before string) {
 func (l *Listener) outcome(d *delivery) relay.AnswerLine {
 	switch {
 	case d.answer != nil:
-		line := relay.NewAnswerLine(d.name, l.o.Forwarder, d.answer, d.hidden)
+		line := relay.NewAnswerLine(d.name, l.o.Forwarder.Shown, d.answer, d.hidden)
 		if d.hungUp {
 			line.Note = strings.TrimPrefix(line.Note+"; the gateway closed the connection before the response", "; ")
 		}
@@ -213,11 +212,11 @@ func (l *Listener) outcome(d *delivery) relay.AnswerLine {
 		if l.o.Ack {
 			status = http.StatusOK
 		}
-		return relay.AnswerLine{Delivery: d.name, At: l.o.Now(), Outcome: relay.Held, Status: status, Note: "not forwarded"}
+		return relay.AnswerLine{Delivery: d.name, At: time.Now(), Outcome: relay.Held, Status: status, Note: "not forwarded"}
 	}
 	d.event = l.refusal(d)
 	return relay.AnswerLine{
-		Delivery: d.name, At: l.o.Now(), Outcome: relay.Refused, Status: d.info.Status, MS: l.o.Now().Sub(d.at).Milliseconds(), Note: "not forwarded",
+		Delivery: d.name, At: time.Now(), Outcome: relay.Refused, Status: d.info.Status, MS: time.Since(d.at).Milliseconds(), Note: "not forwarded",
 	}
 }
 

@@ -24,7 +24,7 @@ func newTest(t *testing.T, o Options) (*Listener, *bytes.Buffer) {
 	}
 	var out bytes.Buffer
 	o.SecretKey, o.Printer = "k3y-AGsC0123456789", &relay.Printer{Format: "text", Zone: time.UTC, Out: &out}
-	o.Now, o.Tell, o.End = time.Now, func(format string, args ...any) { t.Errorf(format, args...) }, func(int) {}
+	o.Tell, o.End = func(format string, args ...any) { t.Errorf(format, args...) }, func(int) {}
 	return New(client, o), &out
 }
 

@@ -25,14 +25,13 @@ type Forwarder struct {
 	Shown   string // to, without what may be secret in it
 	Timeout time.Duration
 	client  *http.Client
-	Now     func() time.Time
 }
 
 // largestAnswer is the maximum size of a program's response, in bytes.
 const largestAnswer = 1 << 20
 
 // NewForwarder creates a forwarder to a URL. Name is the flag or argument that contains the URL, for errors.
-func NewForwarder(name, to string, timeout time.Duration, now func() time.Time) (*Forwarder, error) {
+func NewForwarder(name, to string, timeout time.Duration) (*Forwarder, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, exit.Fail(exit.Failed, "%s must be an http or https URL, such as http://localhost:8080/notify", name)
@@ -44,7 +43,7 @@ func NewForwarder(name, to string, timeout time.Duration, now func() time.Time) 
 	shown := *u
 	shown.RawQuery, shown.ForceQuery = "", false
 	return &Forwarder{
-		to: u, Shown: shown.String(), Timeout: timeout, Now: now,
+		to: u, Shown: shown.String(), Timeout: timeout,
 		client: &http.Client{
 			// A new connection for each request: a kept one may be closed when the program is restarted.
 			Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
@@ -89,9 +88,9 @@ func (a *Answer) note() string {
 func (f *Forwarder) Send(ctx context.Context, header http.Header, query string, body []byte) *Answer {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	begun := f.Now()
+	begun := time.Now()
 	a := f.exchange(ctx, header, query, body)
-	a.took = f.Now().Sub(begun)
+	a.took = time.Since(begun)
 	return a
 }
 

@@ -53,17 +53,17 @@ const (
 // LongestBody is how much of a response body is shown at most, in bytes.
 const LongestBody = 2 << 10
 
-// NewAnswerLine returns the line about a response of a program.
-func NewAnswerLine(delivery string, f *Forwarder, a *Answer, h Hidden) AnswerLine {
+// NewAnswerLine returns the line about a response of the program at a URL.
+func NewAnswerLine(delivery, to string, a *Answer, h Hidden) AnswerLine {
 	line := AnswerLine{
-		Delivery: delivery, At: f.Now(), Outcome: Failed, Status: a.Status, MS: a.took.Milliseconds(), To: f.Shown,
+		Delivery: delivery, At: time.Now(), Outcome: Failed, Status: a.Status, MS: a.took.Milliseconds(), To: to,
 		Note: h.Text(a.note()), Body: terminal.Cut(h.Text(string(a.Body)), LongestBody),
 	}
 	if a.IsTaken() {
 		line.Outcome = Forwarded
 	}
-	if to, _, _ := strings.Cut(a.Header.Get("Location"), "?"); to != "" && a.Status >= 300 && a.Status < 400 {
-		line.Note = "to " + terminal.Cut(h.Text(to), 200) + "; " + line.Note
+	if location, _, _ := strings.Cut(a.Header.Get("Location"), "?"); location != "" && a.Status >= 300 && a.Status < 400 {
+		line.Note = "to " + terminal.Cut(h.Text(location), 200) + "; " + line.Note
 	}
 	return line
 }
