@@ -67,7 +67,7 @@ func (r *runCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
-	if err := r.sync(c, c.progressOut(), b, options, sameAgain); err != nil {
+	if err := r.update(c, b, options); err != nil {
 		if failed, ok := errors.AsType[*exit.Failure](err); ok && failed.Code == exit.Negative {
 			failed.Code = exit.Failed // rows are gone: nothing was compared
 		}
@@ -80,15 +80,13 @@ func (r *runCommand) Run(c *call) (err error) {
 	return m.report(&r.reportFlags)
 }
 
-// sameAgain continues an update that is part of reconcile run.
-const sameAgain = "the same command again"
-
-// progressOut returns where the result of an update goes that is only a step of the command.
-func (c *call) progressOut() io.Writer {
+// update updates the copy. What it contains is not the result of this command, and goes to stderr.
+func (r *runCommand) update(c *call, b *books.Books, options books.SyncOptions) error {
+	out := c.err
 	if c.settings.Quiet {
-		return io.Discard
+		out = io.Discard
 	}
-	return c.err
+	return r.sync(c, out, b, options, "the same command again")
 }
 
 // demonstrate reconciles with a gateway in this process. The lists are made from the copy, with errors added.
@@ -111,7 +109,7 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
 	options := books.SyncOptions{Client: d.client, From: d.from.Truncate(time.Second), Now: c.now}
-	if err := r.sync(c, c.progressOut(), b, options, sameAgain); err != nil {
+	if err := r.update(c, b, options); err != nil {
 		return err
 	}
 	if err := plantLists(c.ctx, b, d.dir); err != nil {
