@@ -29,17 +29,13 @@ func readRecord(t *testing.T, path string) (all []*relay.Recorded) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	r := relay.NewReader(file)
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
+	for d, err := range relay.NewReader(file).All() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, d)
 	}
+	return all
 }
 
 // TestNoSecretInRecord: a token, card numbers and the secret key are in nothing that is printed or recorded, whatever a

@@ -2,8 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"io"
+	"iter"
 	"net/http"
 	"os"
 	"slices"
@@ -74,14 +73,15 @@ func (r *replayCommand) Run(c *call) error {
 			return err
 		}
 	}
-	if err := r.each(func(d *relay.Recorded) error {
-		to, ok := wanted[d.Delivery]
-		if !ok {
-			return nil
+	for d, err := range r.recorded() {
+		if err != nil {
+			return err
 		}
-		return s.replay(c, forwarders[to], d)
-	}); err != nil {
-		return err
+		if to, ok := wanted[d.Delivery]; ok {
+			if err := s.replay(c, forwarders[to], d); err != nil {
+				return err
+			}
+		}
 	}
 	return s.result()
 }
@@ -90,14 +90,16 @@ func (r *replayCommand) Run(c *call) error {
 func (r *replayCommand) choose() (wanted map[string]string, err error) {
 	wanted = map[string]string{}
 	failures := map[string]*relay.Recorded{} // by event: the last failure
-	err = r.each(func(d *relay.Recorded) error {
+	for d, err := range r.recorded() {
 		switch {
+		case err != nil:
+			return nil, err
 		case slices.Contains(r.Deliveries, d.Delivery):
 			if _, ok := wanted[d.Delivery]; ok {
-				return exit.Fail(exit.Failed, "%s is in %s twice: two programs wrote to the file at the same time", d.Delivery, r.From)
+				return nil, exit.Fail(exit.Failed, "%s is in %s twice: two programs wrote to the file at the same time", d.Delivery, r.From)
 			}
 			if d.Body == nil {
-				return exit.Fail(exit.Failed, "%s was refused (%s), so it is not replayed", d.Delivery, d.RefusedBy)
+				return nil, exit.Fail(exit.Failed, "%s was refused (%s), so it is not replayed", d.Delivery, d.RefusedBy)
 			}
 			wanted[d.Delivery] = cmp.Or(r.To, d.To)
 		case !r.Failed || d.Body == nil:
@@ -106,37 +108,34 @@ func (r *replayCommand) choose() (wanted map[string]string, err error) {
 		case d.Outcome == relay.Forwarded:
 			delete(failures, d.Event.Key())
 		}
-		return nil
-	})
+	}
 	for _, d := range failures {
 		wanted[d.Delivery] = cmp.Or(r.To, d.To)
 	}
 	for _, name := range r.Deliveries {
-		if _, ok := wanted[name]; !ok && err == nil {
-			err = exit.Fail(exit.Failed, "%s is not in %s", name, r.From)
+		if _, ok := wanted[name]; !ok {
+			return nil, exit.Fail(exit.Failed, "%s is not in %s", name, r.From)
 		}
 	}
-	return wanted, err
+	return wanted, nil
 }
 
-// each calls do for every delivery in the record.
-func (r *replayCommand) each(do func(*relay.Recorded) error) error {
-	file, err := os.Open(r.From)
-	if err != nil {
-		return exit.Fail(exit.Failed, "--from cannot be read: %v", err)
-	}
-	defer file.Close()
-	reader := relay.NewReader(file)
-	for {
-		d, err := reader.Next()
-		if errors.Is(err, io.EOF) { // listen may still be appending
-			return nil
-		}
+// recorded returns the deliveries in the record, and an error as the last one if there is one. Listen may still be appending.
+func (r *replayCommand) recorded() iter.Seq2[*relay.Recorded, error] {
+	return func(yield func(*relay.Recorded, error) bool) {
+		file, err := os.Open(r.From)
 		if err != nil {
-			return exit.Fail(exit.Failed, "--from %s is not a record of listen: %v", r.From, err)
+			yield(nil, exit.Fail(exit.Failed, "--from cannot be read: %v", err))
+			return
 		}
-		if err := do(d); err != nil {
-			return err
+		defer file.Close()
+		for d, err := range relay.NewReader(file).All() {
+			if err != nil {
+				err = exit.Fail(exit.Failed, "--from %s is not a record of listen: %v", r.From, err)
+			}
+			if !yield(d, err) {
+				return
+			}
 		}
 	}
 }

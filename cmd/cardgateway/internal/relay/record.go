@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -68,9 +69,21 @@ func NewReader(in io.Reader) *Reader {
 	return &Reader{in: bufio.NewReaderSize(in, 64<<10)}
 }
 
-// Next returns the next delivery, or io.EOF at the end. A last line without an end is left out: it may still be written, or the
+// All returns the deliveries, and an error as the last one if there is one. A last line without an end is left out: it may still be written, or the
 // machine has failed. Other errors name the line and quote nothing.
-func (r *Reader) Next() (*Recorded, error) {
+func (r *Reader) All() iter.Seq2[*Recorded, error] {
+	return func(yield func(*Recorded, error) bool) {
+		for {
+			d, err := r.next()
+			if errors.Is(err, io.EOF) || !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// next returns the next delivery, or io.EOF at the end.
+func (r *Reader) next() (*Recorded, error) {
 	var line []byte
 	for {
 		part, err := r.in.ReadSlice('\n')
@@ -125,11 +138,7 @@ func OpenRecord(path string) (_ *Recorder, last int, err error) {
 		return nil, 0, exit.Fail(exit.Failed, "--record %s is not a regular file", path)
 	}
 	r := NewReader(file)
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for d, err := range r.All() {
 		if err != nil {
 			return nil, 0, exit.Fail(exit.Failed, "--record %s is not a record of this program: %v. Choose another file", path, err)
 		}

@@ -90,8 +90,7 @@ func FuzzRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		reader := NewReader(bytes.NewReader(text))
 		verify := notify.SignatureSHA256(secretKey)
-		for {
-			d, err := reader.Next()
+		for d, err := range reader.All() {
 			if reader.good > int64(len(text)) {
 				t.Fatalf("got %d good bytes of %d", reader.good, len(text))
 			}
