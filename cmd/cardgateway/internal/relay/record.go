@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
@@ -69,8 +70,8 @@ func NewReader(in io.Reader) *Reader {
 	return &Reader{in: bufio.NewReaderSize(in, 64<<10)}
 }
 
-// All returns the deliveries, and an error as the last one if there is one. A last line without an end is left out: it may still be written, or the
-// machine has failed. Other errors name the line and quote nothing.
+// All returns the deliveries, and an error as the last one if there is one. A last line without an end is left out: it may still be
+// written, or the machine has failed. Other errors name the line and quote nothing.
 func (r *Reader) All() iter.Seq2[*Recorded, error] {
 	return func(yield func(*Recorded, error) bool) {
 		for {
@@ -108,7 +109,7 @@ func (r *Reader) next() (*Recorded, error) {
 	var d Recorded
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&d); err != nil || decoder.More() || Number(d.Delivery) == 0 {
+	if err := decoder.Decode(&d); err != nil || decoder.More() || Number(d.Delivery) == 0 || !utf8.Valid(line) {
 		return nil, fmt.Errorf("line %d is not a line of a record", r.line)
 	}
 	r.good += int64(len(line))
