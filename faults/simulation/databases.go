@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -125,7 +126,7 @@ func (d *database) replace() error {
 }
 
 func (d *database) eachFile(do func(string, []byte)) {
-	files, _ := filepath.Glob(filepath.Join(orElse(d.dir, "none"), "*.db*")) // none with Postgres
+	files, _ := filepath.Glob(filepath.Join(cmp.Or(d.dir, "none"), "*.db*")) // none with Postgres
 	for _, f := range files {
 		if b, err := os.ReadFile(f); err == nil {
 			do(filepath.Base(f), b)

@@ -217,7 +217,7 @@ func (x *notifications) post(c *call, m mail, how string) (status int) {
 		}
 		delete(x.begun, c)
 	}()
-	w.tell("%s: a notification arrives %s: %s", p.name(), orElse(how, "as it is"), describe(m))
+	w.tell("%s: a notification arrives %s: %s", p.name(), cmp.Or(how, "as it is"), describe(m))
 	recorder := httptest.NewRecorder()
 	x.handler(p).ServeHTTP(recorder, r.WithContext(ctx))
 	if p.isDead() {
@@ -227,7 +227,7 @@ func (x *notifications) post(c *call, m mail, how string) (status int) {
 	w.searchSecrets("the answer to a notification", fmt.Appendf(recorder.Body.Bytes(), "%v", recorder.Header()))
 	after := x.successes(p, m)
 	wrong := func(why string) {
-		w.violate("a notification is answered as documented", "%s %s was answered with %d: %s", orElse(how, "unchanged"), describe(m), recorder.Code, why)
+		w.violate("a notification is answered as documented", "%s %s was answered with %d: %s", cmp.Or(how, "unchanged"), describe(m), recorder.Code, why)
 	}
 	switch {
 	case forged && (recorder.Code == http.StatusOK && after == 0 || after > before && !w.scheduler.isOn()): // with others at once, it may be theirs
@@ -457,7 +457,7 @@ func (x *notifications) keepToken(p *process, n *notify.Notification) {
 		x.tokens[p] = make(map[string]string)
 	}
 	id := n.Transaction.TransactionID
-	x.tokens[p][id] = orElse(x.tokens[p][id], n.Token.Reveal())
+	x.tokens[p][id] = cmp.Or(x.tokens[p][id], n.Token.Reveal())
 }
 
 // confirm passes on to the journal what the gateway has confirmed.

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -437,7 +438,7 @@ func (p *plan) step() Step {
 
 // address draws another spelling of the gateway's address, or a new one with the old one as the journal's.
 func (p *plan) address(s *Settings, shop int) {
-	base := orElse(p.h.World.Shops[shop].Base, "https://gw.test")
+	base := cmp.Or(p.h.World.Shops[shop].Base, "https://gw.test")
 	host := base[len("https://"):]
 	spelled := []string{"", base, base + "/", "https://" + upper(host), base + ":443", "HTTPS://" + host}
 	switch p.IntN(3) {
@@ -479,11 +480,11 @@ func (p *plan) newThing() {
 		}
 		t.Amount = one(p.draw, "0.50", "0.70", p.h.Things[t.Of].Amount, "500.00")
 		if p.chance(4) {
-			t.ID = orElse(p.h.Things[t.Of].ID, fmt.Sprintf("p-%d", t.Of)) // the payment's id
+			t.ID = cmp.Or(p.h.Things[t.Of].ID, fmt.Sprintf("p-%d", t.Of)) // the payment's id
 		}
 	case len(p.h.World.Shops) > 1 && len(p.h.Things) > 0 && p.chance(2): // the id that another shop has
 		i := p.IntN(len(p.h.Things))
-		t.ID = orElse(p.h.Things[i].ID, fmt.Sprintf("p-%d", i))
+		t.ID = cmp.Or(p.h.Things[i].ID, fmt.Sprintf("p-%d", i))
 		if p.chance(2) {
 			t.Amount = p.h.Things[i].Amount
 		}

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -52,7 +53,7 @@ func (w *world) start(s *shop, number int, settings Settings) *process {
 	p.handle = w.medium.open(p)
 	var err error
 	config := cardgateway.Config{
-		BaseURL: orElse(settings.BaseURL, s.base()), AppID: cardgateway.AppID(s.appID()),
+		BaseURL: cmp.Or(settings.BaseURL, s.base()), AppID: cardgateway.AppID(s.appID()),
 		HTTPClient: &http.Client{Transport: p}, AnyAppID: s.config.Gateway.StatesApp != "",
 		Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: s.gateway.location,
 		Retry: cardgateway.RetryPolicy{MaxAttempts: settings.MaxAttempts}, Logger: w.logger, KeepResponses: settings.KeepResponses,
@@ -268,11 +269,4 @@ func (l logged) Write(b []byte) (int, error) {
 
 func (w *world) newLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(logged{w}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

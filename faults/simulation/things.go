@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -75,8 +76,8 @@ func (t *thing) name() string {
 }
 
 func (w *world) addThing(i int, config Thing) {
-	t := &thing{Thing: config, w: w, id: orElse(config.ID, fmt.Sprintf("p-%d", i)), shop: w.shops[config.Shop%len(w.shops)]}
-	t.Op, t.Amount = orElse(config.Op, "CreateSubscription"), orElse(config.Amount, "10.00")
+	t := &thing{Thing: config, w: w, id: cmp.Or(config.ID, fmt.Sprintf("p-%d", i)), shop: w.shops[config.Shop%len(w.shops)]}
+	t.Op, t.Amount = cmp.Or(config.Op, "CreateSubscription"), cmp.Or(config.Amount, "10.00")
 	kind := 0
 	if t.isRefund() {
 		kind = 1

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -77,9 +78,9 @@ type shop struct {
 	replicas  shopReplicas
 }
 
-func (s *shop) appID() string { return orElse(s.config.AppID, "7") }
+func (s *shop) appID() string { return cmp.Or(s.config.AppID, "7") }
 
-func (s *shop) base() string { return orElse(s.config.Base, "https://gw.test") }
+func (s *shop) base() string { return cmp.Or(s.config.Base, "https://gw.test") }
 
 func (s *shop) weather(isPost bool) string {
 	if isPost {
