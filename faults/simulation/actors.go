@@ -7,7 +7,6 @@ type actor interface {
 	// can be made at the same time as others.
 	do(s *Step) (do func(), ok bool)
 	rest()
-	end()
 }
 
 // newActors returns all actors. For planning, w is nil.

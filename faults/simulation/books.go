@@ -100,7 +100,6 @@ func verdictOfState(e *journal.Entry) verdict {
 type books struct {
 	stored         map[verdict]bool
 	last           journal.State // that was stored
-	toldBy         *process      // the last one that stored something
 	called         bool          // the merchant has called for it
 	givenUp        bool          // acknowledged without an outcome: it need not be told any more
 	ackedAs        verdict       // what the last acknowledgement was of
@@ -111,23 +110,20 @@ type books struct {
 }
 
 // store stores what was told.
-func (b *books) store(v verdict, p *process) {
+func (b *books) store(v verdict, state journal.State) {
+	b.last = state
+	b.paying = b.paying && (state == journal.Unknown || state == journal.Pending)
+	b.add(v)
+}
+
+func (b *books) add(v verdict) {
 	if b.stored == nil {
 		b.stored = make(map[verdict]bool)
 	}
-	b.stored[v], b.toldBy = true, p
+	b.stored[v] = true
 }
 
-// heard is called with what a process was told, and whether the merchant has stored it.
-func (b *books) heard(v verdict, state journal.State, p *process, stored bool) {
-	if stored {
-		b.last = state
-		b.paying = b.paying && (state == journal.Unknown || state == journal.Pending)
-		b.store(v, p)
-	}
-}
-
-// payer is how a payment is made: a journal, or one of its ways to submit again.
+// payer is how a payment is made: a client, a journal, or one of its ways to submit again.
 type payer interface {
 	TokenPayment(context.Context, cardgateway.Token, cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error)
 	CreateTokenOrder(context.Context, cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error)

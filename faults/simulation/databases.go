@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
+	"strings"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
@@ -103,19 +103,15 @@ func (d *database) connect() (*sqlstore.Store, *sql.DB, error) {
 	return store, db, nil
 }
 
-func (d *database) open(p *process) handle {
+func (d *database) open(p *process) *contacts {
 	store, db, err := d.connect()
 	if err != nil {
 		panic(err)
 	}
-	return &databaseHandle{contacts{p, store}, db}
+	return &contacts{p, store, db}
 }
 
-func (d *database) read() journal.Store { return d.reader }
-
-func (d *database) forget(ctx context.Context, before time.Time) (int64, error) {
-	return d.reader.Forget(ctx, before)
-}
+func (d *database) read() administered { return d.reader }
 
 func (d *database) replace() error {
 	if err := d.readDB.Close(); err != nil {
@@ -123,6 +119,26 @@ func (d *database) replace() error {
 	}
 	d.number++
 	return d.prepare()
+}
+
+// damage makes the entry of a thing unreadable, as another program or a bad disk would, and repair undoes it. In memory there
+// is nothing to damage.
+func (d *database) damage(t *thing, repair bool) bool {
+	from, to := `{"`, `{?"`
+	if repair {
+		from, to = to, from
+	}
+	statement := `UPDATE cardgateway_journal SET intent = replace(intent, ?, ?) WHERE shop = ? AND transaction_id = ?`
+	if d.dialect == sqlstore.Postgres {
+		statement = strings.NewReplacer("intent, ?, ?", "intent, $1, $2", "shop = ?", "shop = $3", "id = ?", "id = $4").Replace(statement)
+	}
+	key := t.key()
+	result, err := d.readDB.Exec(statement, from, to, key.Shop.String(), key.ID.String())
+	if err != nil {
+		return false
+	}
+	n, err := result.RowsAffected()
+	return err == nil && n > 0
 }
 
 func (d *database) eachFile(do func(string, []byte)) {
@@ -146,12 +162,3 @@ func (d *database) end() {
 		_ = os.RemoveAll(d.dir)
 	}
 }
-
-// databaseHandle is a store whose calls are contacts with the outside.
-type databaseHandle struct {
-	contacts
-	db *sql.DB
-}
-
-func (h *databaseHandle) close() { _ = h.db.Close() }
-func (h *databaseHandle) kill()  { h.close() }

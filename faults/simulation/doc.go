@@ -29,8 +29,9 @@
 //     arguments are the fields of Step (N, Delay, Text, Thing, Shop, Process, Post, Query, DieAt, With); add a field if none fits;
 //   - do, which carries out one of its steps. Call the library within w.call (a goroutine of a process, which a kill can
 //     end) and compare what it returns with w.gatewayOf(shop).sandbox: report a broken promise with w.violate;
-//   - rest, which is called when the world has come to rest: faults are off, two days have passed;
-//   - end, which ends what it has started.
+//   - rest, which is called when the world has come to rest: faults are off, two days have passed.
+//
+// It adds to w.ends what has to end with the world.
 //
 // State that lives in the merchant's program belongs to *process (it dies with it); state that survives (a checkpoint that
 // was saved, an order in the merchant's database) belongs to *shop or to the actor, and is written only while the

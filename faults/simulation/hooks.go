@@ -14,9 +14,8 @@ import (
 
 // hooks is what a process gives the client to call: what reports and what can refuse.
 type hooks struct {
-	mu    sync.Mutex
-	open  int // calls that Observe has seen begin and not end
-	calls int
+	mu   sync.Mutex
+	open int // calls that Observe has seen begin and not end
 }
 
 var errRefusing = errors.New("the vault has no key now")
@@ -85,7 +84,6 @@ func (h *hooks) begun(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.open += n
-	h.calls++
 }
 
 // checkBalance checks that every call that Observe has seen begin has ended, once no call is under way. A process that was
@@ -127,13 +125,7 @@ func (l *logText) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// searchKept looks for secrets in the response that an error keeps for a support ticket.
-func (w *world) searchKept(err error) {
-	if raw := keptResponse(err); raw != nil {
-		w.searchPrinted("a response that an error keeps", *raw)
-	}
-}
-
+// keptResponse returns the response that an error keeps for a support ticket.
 func keptResponse(err error) *cardgateway.RawResponse {
 	if e, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		return e.Raw

@@ -99,13 +99,13 @@ func (w *world) isForeign(s *shop, app cardgateway.AppID) bool {
 
 // window is the range of a search around now.
 func window() (from, to time.Time) {
-	return time.Now().Add(-25 * 24 * time.Hour), time.Now().Add(24 * time.Hour)
+	return time.Now().Add(-25 * day), time.Now().Add(2 * day)
 }
 
 // search gets a page of the orders, as a person who looks.
 func (x *lookups) search(c *call, t *thing) {
-	w, from, to := x.w, time.Time{}, time.Time{}
-	from, to = window()
+	w := x.w
+	from, to := window()
 	ctx, cancel := c.context()
 	defer cancel()
 	q := cardgateway.OrderQuery{Start: from, End: to}
@@ -339,11 +339,10 @@ func (x *lookups) invalid(c *call, t *thing) {
 // safe, and resolves what is unknown.
 func (x *lookups) payBare(c *call, t *thing) {
 	w := x.w
-	how := bare{c.client()}
 	c.again = riskingTwice // what may be repeated is checked here
 	for range 3 {
 		before := c.whole
-		r, err := t.pay(c, how, t.amount())
+		r, err := t.pay(c, c.client(), t.amount())
 		if c.process.isDead() {
 			return
 		}
@@ -407,9 +406,6 @@ func (x *lookups) checkDeclined(c *call, t *thing, v verdict, sentAt time.Time) 
 	}
 }
 
-// bare is a client, with the methods of a journal.
-type bare struct{ *cardgateway.Client }
-
 // rest checks that what was reported as begun has ended.
 func (x *lookups) rest() {
 	for _, s := range x.w.shops {
@@ -418,8 +414,6 @@ func (x *lookups) rest() {
 		}
 	}
 }
-
-func (x *lookups) end() {}
 
 func (x *lookups) plan(d *draw, h *History) {
 	for i := range h.World.Shops {

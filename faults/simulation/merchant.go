@@ -28,10 +28,7 @@ func (m *merchant) do(s *Step) (do func(), ok bool) {
 		return w.call(s, p, normally, func(c *call) { m.recoverAll(c) }), true
 	case "run":
 		if p := w.processOf(s); !p.isDead() {
-			w.tell("%s starts Run", p.name())
-			p.startRun(s.Delay, func(ctx context.Context, e journal.Entry) error {
-				return m.toldByRun(ctx, p, s, &e)
-			})
+			p.startRun(s)
 		}
 		return nil, true
 	case "stop run":
@@ -52,8 +49,6 @@ func (m *merchant) do(s *Step) (do func(), ok bool) {
 	}
 	return nil, false
 }
-
-func (m *merchant) end() {}
 
 // processOf returns the process of a step that is not about a thing.
 func (w *world) processOf(s *Step) *process { return w.shops[s.Shop%len(w.shops)].process(s.Process) }
@@ -160,12 +155,12 @@ func (m *merchant) keep(c *call, t *thing, v verdict, state journal.State) {
 		c.process.kill()
 		return
 	}
-	m.w.mu.Lock()
-	t.heard(v, state, c.process, c.step.Books != "fail")
-	m.w.mu.Unlock()
 	if c.step.Books == "fail" {
 		return
 	}
+	m.w.mu.Lock()
+	t.store(v, state)
+	m.w.mu.Unlock()
 	if c.step.Ack && v.isFinal() && v != notSent {
 		m.ack(c, t, state, false)
 	}
@@ -234,7 +229,7 @@ func (m *merchant) get(c *call, t *thing) (state journal.State, ok bool) {
 	w.hear(c, t, v, told, &e)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t.heard(v, e.State(), p, true)
+	t.store(v, e.State())
 	return t.last, true
 }
 
@@ -285,8 +280,8 @@ func (m *merchant) recoverAll(c *call) {
 }
 
 // toldByRun is the function that Run calls.
-func (m *merchant) toldByRun(ctx context.Context, p *process, s *Step, e *journal.Entry) error {
-	w := m.w
+func (p *process) toldByRun(ctx context.Context, s *Step, e *journal.Entry) error {
+	w := p.w
 	if p.isDead() {
 		return errStore
 	}
@@ -301,7 +296,7 @@ func (m *merchant) toldByRun(ctx context.Context, p *process, s *Step, e *journa
 	t.runs++
 	fails := s.Books == "fail" && t.runs%2 == 1
 	w.mu.Unlock()
-	if err := (&replicas{w}).slowly(ctx, p, s); err != nil {
+	if err := p.tellSlowly(ctx, s); err != nil {
 		return err
 	}
 	slow := s.Do == "run" && s.N > 0 && t == w.thing(s.Thing) // the merchant's database, with this one
@@ -314,11 +309,10 @@ func (m *merchant) toldByRun(ctx context.Context, p *process, s *Step, e *journa
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t.heard(v, e.State(), p, !fails)
-	t.reportFailed = fails
-	if fails {
+	if t.reportFailed = fails; fails {
 		return errStore
 	}
+	t.store(v, e.State())
 	return nil
 }
 
@@ -327,7 +321,7 @@ func (m *merchant) confirm(c *call, t *thing) {
 	w, p := m.w, c.process
 	ctx, cancel := c.context()
 	defer cancel()
-	from, to := time.Now().Add(-25*24*time.Hour), time.Now().Add(2*24*time.Hour)
+	from, to := window()
 	if t.isRefund() {
 		page, err := p.client.SearchRefunds(ctx, cardgateway.RefundQuery{RefundTransactionID: t.id, Start: from, End: to}, cardgateway.PageRequest{})
 		if err != nil || p.isDead() {

@@ -234,7 +234,7 @@ func (x *notifications) post(c *call, m mail, how string) (status int) {
 		wrong("it was forged")
 	case how == "second token" && recorder.Code == http.StatusOK && x.hasFirst(p, m):
 		wrong("the process has got another token of this transaction before")
-	case recorder.Code == http.StatusOK && after == 0 && how == "" && !x.sharesWork(p.shop):
+	case recorder.Code == http.StatusOK && after == 0 && how == "" && !p.shop.config.Notifications.Shared: // otherwise another process may have
 		wrong("the merchant's function has never accepted it")
 	case recorder.Code != http.StatusOK && after > before && !c.troubled && !w.scheduler.isOn():
 		wrong("the merchant's function has accepted it")
@@ -271,9 +271,6 @@ func (x *notifications) successes(p *process, m mail) int {
 	defer x.w.mu.Unlock()
 	return x.accepted[p.shop.name+fmt.Sprint(decode(m.body)["uniqueId"])]
 }
-
-// sharesWork reports whether a process can answer for what another one has handled.
-func (x *notifications) sharesWork(s *shop) bool { return s.config.Notifications.Shared }
 
 // request returns the request with which a notification is sent, and whether no handler may accept it.
 func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *http.Request, forged bool) {
@@ -586,8 +583,6 @@ func (x *notifications) canConfirm(s *shop, m mail) bool {
 	t := s.find(true, id)
 	return t != nil && len(t.rows()) == 1 && time.Since(t.rows()[0].At) < 53*day && !t.frozen && t.shop.gateway.config.Lag == 0
 }
-
-func (x *notifications) end() {}
 
 // sharedDeduper is the table of a Deduper that several processes share. It does what sqlstore.Deduper does, in virtual time.
 type sharedDeduper struct {

@@ -229,14 +229,16 @@ func (w *world) checkRecorded(t *thing, v verdict) {
 func (w *world) searchError(where string, err error) {
 	if err != nil {
 		w.searchSecrets(where, fmt.Appendf(nil, "%v %+v", err, err))
-		w.searchKept(err)
+		if raw := keptResponse(err); raw != nil {
+			w.searchPrinted("a response that an error keeps", *raw)
+		}
 		if _, holds := errors.AsType[*holdingError](err); holds {
 			w.violate("no secret is stored, logged or told", "%s has the request", where)
 		}
 	}
 }
 
-// stored returns the entry of a thing as the store has it.
+// entryOf returns the entry of a thing as the store has it.
 func (w *world) entryOf(t *thing) (journal.Entry, error) {
 	return w.medium.read().Get(context.Background(), t.key())
 }
@@ -450,7 +452,7 @@ func (w *world) acknowledged(t *thing, giveUp bool) {
 	defer w.mu.Unlock()
 	v := verdictOfState(&e)
 	if giveUp && w.together {
-		t.store(v, nil) // what came between Get and Ack
+		t.add(v) // what came between Get and Ack
 	}
 	if giveUp && !v.isFinal() {
 		t.givenUp = true

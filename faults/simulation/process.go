@@ -23,7 +23,7 @@ type process struct {
 	settings Settings
 	client   *cardgateway.Client
 	journal  *journal.Journal
-	handle   handle // of the database
+	store    *contacts // its journal's
 	ctx      context.Context
 	cancel   context.CancelFunc
 	program  *call // contacts that belong to no call of the merchant
@@ -50,7 +50,7 @@ func (w *world) start(s *shop, number int, settings Settings) *process {
 	p := &process{w: w, shop: s, number: number, settings: settings}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.program = &call{process: p}
-	p.handle = w.medium.open(p)
+	p.store = w.medium.open(p)
 	var err error
 	config := cardgateway.Config{
 		BaseURL: cmp.Or(settings.BaseURL, s.base()), AppID: cardgateway.AppID(s.appID()),
@@ -71,9 +71,9 @@ func (w *world) start(s *shop, number int, settings Settings) *process {
 		AbsentAfter: settings.AbsentAfter, Wait: settings.Settle,
 		Parallel: max(settings.Parallel, 1), WaitElsewhere: settings.WaitElsewhere, Gateway: settings.Gateway, Logger: w.logger,
 	}
-	var store journal.Store = p.handle
+	var store journal.Store = p.store
 	if s.config.Replicas {
-		store = leasedStore{p.handle, p}
+		store = leasedStore{p.store, p}
 		opts.Paying = func(context.Context) ([]journal.ID, error) { return s.paying(w), nil }
 	}
 	p.journal = journal.New(p.client, store, opts)
@@ -91,7 +91,7 @@ func (p *process) kill() {
 		p.w.tell("%s is killed", p.name())
 		p.runEnded()
 		p.cancel()
-		p.handle.kill()
+		p.store.close()
 	}
 }
 
@@ -102,7 +102,7 @@ func (p *process) stop() {
 	}
 	p.stopRunning()
 	p.client.CloseIdleConnections()
-	p.handle.close()
+	p.store.close()
 	p.mu.Lock()
 	p.dead = true
 	p.mu.Unlock()
@@ -196,11 +196,12 @@ func (c *call) exit() {
 	}
 }
 
-// startRun runs Journal.Run in the background.
-func (p *process) startRun(every time.Duration, tell func(context.Context, journal.Entry) error) {
+// startRun runs Journal.Run in the background, as the step says: at its Delay.
+func (p *process) startRun(s *Step) {
 	if p.stopRun != nil {
 		return
 	}
+	p.w.tell("%s starts Run", p.name())
 	c := &call{process: p, step: &Step{}}
 	ctx, cancel := context.WithCancel(context.WithValue(p.ctx, callKey{}, c))
 	if p.shop.config.Replicas {
@@ -211,23 +212,13 @@ func (p *process) startRun(every time.Duration, tell func(context.Context, journ
 	p.w.mu.Unlock()
 	p.stopRun, p.ran = cancel, make(chan struct{})
 	p.program = c
-	s := &p.w.scheduler
-	s.mu.Lock()
-	s.background++
-	s.on = true
-	s.mu.Unlock()
+	p.w.scheduler.begin()
 	ran := p.ran
 	go func() {
-		defer func() {
-			s.mu.Lock()
-			s.background--
-			s.on = s.on && (s.background > 0 || s.working > 0)
-			s.signal()
-			s.mu.Unlock()
-			close(ran)
-		}()
-		s.park(func() string { return p.name() + " Run" })
-		_ = p.journal.Run(ctx, every, tell)
+		defer close(ran)
+		defer p.w.scheduler.end()
+		p.w.scheduler.park(func() string { return p.name() + " Run" })
+		_ = p.journal.Run(ctx, s.Delay, func(ctx context.Context, e journal.Entry) error { return p.toldByRun(ctx, s, &e) })
 		p.runEnded()
 	}()
 }

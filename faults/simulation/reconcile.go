@@ -75,7 +75,7 @@ func (x *reconciles) do(s *Step) (do func(), ok bool) {
 
 // program returns one run of the program that keeps the books of a shop. Its clock is right, and it has no journal.
 func (x *reconciles) program(s *shop) *process {
-	p := &process{w: x.w, shop: s, number: len(s.processes), settings: Settings{MaxAttempts: s.config.Settings.MaxAttempts}, handle: &memoryHandle{}}
+	p := &process{w: x.w, shop: s, number: len(s.processes), settings: Settings{MaxAttempts: s.config.Settings.MaxAttempts}, store: new(contacts)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.program = &call{process: p}
 	return p
@@ -93,6 +93,7 @@ func (x *reconciles) of(s *shop) *copied {
 			panic(err)
 		}
 		x.dir = dir
+		x.w.ends = append(x.w.ends, x.end)
 	}
 	k = &copied{shop: s, database: filepath.Join(x.dir, fmt.Sprintf("books %d.db", len(x.books))), driver: "sqlite"}
 	if x.w.h.World.Store == "postgres" {
@@ -461,7 +462,5 @@ func (x *reconciles) end() {
 	if x.admin != nil {
 		_ = x.admin.Close()
 	}
-	if x.dir != "" {
-		_ = os.RemoveAll(x.dir)
-	}
+	_ = os.RemoveAll(x.dir)
 }

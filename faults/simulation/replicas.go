@@ -127,8 +127,7 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 	case "replica: run":
 		if p := w.processOf(s); !p.isDead() && p.shop.config.Replicas {
 			p.stopRunning()
-			w.tell("%s starts Run", p.name())
-			p.startRun(s.Delay, func(ctx context.Context, e journal.Entry) error { return (&merchant{w}).toldByRun(ctx, p, s, &e) })
+			p.startRun(s)
 		}
 	case "replica: stop":
 		w.processOf(s).stopRunning()
@@ -151,15 +150,15 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 	return nil, true
 }
 
-// slowly takes N seconds within the merchant's function, unless its context ends before.
-func (x *replicas) slowly(ctx context.Context, p *process, s *Step) error {
+// tellSlowly takes N seconds within the merchant's function, unless its context ends before.
+func (p *process) tellSlowly(ctx context.Context, s *Step) error {
 	if s.Do != "replica: run" || s.N == 0 {
 		return nil
 	}
 	length := time.Duration(s.N) * time.Second
-	x.w.mu.Lock()
+	p.w.mu.Lock()
 	p.replica.slowUntil = time.Now().Add(length + soonReported)
-	x.w.mu.Unlock()
+	p.w.mu.Unlock()
 	timer := time.NewTimer(length)
 	defer timer.Stop()
 	select {
@@ -168,18 +167,18 @@ func (x *replicas) slowly(ctx context.Context, p *process, s *Step) error {
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		x.checkLost(ctx, p)
+		p.checkLost(ctx)
 	}
 	return context.Cause(ctx)
 }
 
 // checkLost checks that a process has a reason if it loses the lease while it reports.
-func (x *replicas) checkLost(ctx context.Context, p *process) {
-	x.w.mu.Lock()
+func (p *process) checkLost(ctx context.Context) {
+	p.w.mu.Lock()
 	wasTrouble := time.Since(p.replica.troubleUntil) < longestTakeover
-	x.w.mu.Unlock()
+	p.w.mu.Unlock()
 	if errors.Is(context.Cause(ctx), journal.ErrLeaseLost) && !wasTrouble && !p.isDead() {
-		x.w.violate("a lease is kept", "%s has lost the lease while it reported, and its store was in no trouble", p.name())
+		p.w.violate("a lease is kept", "%s has lost the lease while it reported, and its store was in no trouble", p.name())
 	}
 }
 
@@ -386,7 +385,7 @@ func (x *replicas) rest() {
 		if len(s.paying(w)) == 0 || !s.config.Replicas || p.isDead() {
 			continue
 		}
-		p.startRun(time.Minute, func(ctx context.Context, e journal.Entry) error { return (&merchant{w}).toldByRun(ctx, p, &Step{}, &e) })
+		p.startRun(&Step{Delay: time.Minute})
 		w.scheduler.sleep(8 * time.Minute)
 		p.stopRunning()
 		for _, id := range s.paying(w) {
@@ -399,5 +398,3 @@ func (x *replicas) rest() {
 	}
 	w.check()
 }
-
-func (x *replicas) end() {}

@@ -142,6 +142,22 @@ func (s *scheduler) ended() {
 	s.signal()
 }
 
+// begin is called when something begins that nobody waits for, and end when it ends.
+func (s *scheduler) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.background++
+	s.on = true
+}
+
+func (s *scheduler) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.background--
+	s.on = s.on && (s.background > 0 || s.working > 0)
+	s.signal()
+}
+
 // sumOf returns a number that depends on a text only.
 func sumOf(text string) uint64 {
 	sum := fnv.New64()

@@ -44,7 +44,6 @@ type shrinking struct {
 	promise   string
 	until     time.Time
 	successes int
-	Tries     int
 }
 
 func (s *shrinking) inTime() bool { return time.Now().Before(s.until) }
@@ -61,7 +60,6 @@ func (s *shrinking) try(change func(*History)) bool {
 	if reflect.DeepEqual(h, s.best) {
 		return false
 	}
-	s.Tries++
 	r := Run(s.t, &h, false)
 	if len(r.Broken) == 0 || r.Broken[0].Promise != s.promise {
 		return false

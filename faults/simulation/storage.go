@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"iter"
 	"strings"
@@ -12,41 +13,39 @@ import (
 
 // medium is where the journals of all shops are: what survives a process.
 type medium interface {
-	open(p *process) handle // a process's own connection
-	read() journal.Store    // for the oracle
-	forget(ctx context.Context, before time.Time) (int64, error)
-	replace() error // with an empty one, for a restore
+	open(p *process) *contacts // a process's own connection
+	read() administered        // for the oracle, and the administrator
+	replace() error            // with an empty one, for a restore
 	damage(t *thing, repair bool) bool
 	eachFile(func(name string, b []byte))
 	end()
 }
 
-// handle is a process's store.
-type handle interface {
+// administered is a store that no process has between itself and its caller.
+type administered interface {
 	journal.Store
-	close()
-	kill()
+	Forget(ctx context.Context, before time.Time) (int64, error)
 }
 
 // memory is a medium in memory.
 type memory struct{ store *journal.MemoryStore }
 
-func (m *memory) open(p *process) handle {
+func (m *memory) open(p *process) *contacts {
 	if planted != nil {
-		return &memoryHandle{contacts{p, planted(m.store)}}
+		return &contacts{p: p, store: planted(m.store)}
 	}
-	return &memoryHandle{contacts{p, m.store}}
+	return &contacts{p: p, store: m.store}
 }
-func (m *memory) read() journal.Store { return m.store }
-func (m *memory) forget(ctx context.Context, before time.Time) (int64, error) {
-	return m.store.Forget(ctx, before)
-}
+
+func (m *memory) read() administered { return m.store }
+
 func (m *memory) damage(*thing, bool) bool { return false }
 
 func (m *memory) replace() error {
 	m.store = journal.NewMemoryStore()
 	return nil
 }
+
 func (m *memory) eachFile(func(string, []byte)) {}
 
 func (m *memory) end() {}
@@ -54,37 +53,53 @@ func (m *memory) end() {}
 // planted changes the stores of processes, for tests of the oracle.
 var planted func(journal.Store) journal.Store
 
-type memoryHandle struct{ contacts }
-
-func (memoryHandle) close() {}
-func (memoryHandle) kill()  {}
-
 var errStore = errors.New("the database failed")
 
-// contacts is a store whose every call is a contact with the outside. The clock of the process may be off: what
+// contacts is a process's store, whose every call is a contact with the outside. The clock of the process may be off: what
 // it writes is shifted to the world's time, and what it reads to its own.
 type contacts struct {
 	p     *process
 	store journal.Store
+	db    *sql.DB // nil in memory
+}
+
+func (s *contacts) close() {
+	if s.db != nil {
+		_ = s.db.Close()
+	}
+}
+
+// storeFails returns how the next call of the store fails, or "".
+func (c *call) storeFails(what func() string) (how string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stored++
+	if c.step == nil {
+		return ""
+	}
+	switch at := max(c.step.StoreAt, 1); c.step.Store {
+	case "outage": // from then on
+		if c.stored >= at {
+			how = "before"
+		}
+	case "full": // it can be read, and takes no more evidence
+		if c.stored >= at && strings.HasPrefix(what(), "Record ") {
+			how = "before"
+		}
+	default:
+		if c.stored == at {
+			how = c.step.Store
+		}
+	}
+	c.troubled = c.troubled || how != ""
+	return how
 }
 
 // disturbed makes one call of the store, unless it is to fail.
 func disturbed[T any](s *contacts, ctx context.Context, what func() string, do func(context.Context) (T, error)) (got T, err error) {
 	c := s.p.callOf(ctx)
 	c.contact(true, what)
-	how := ""
-	c.mu.Lock()
-	c.stored++
-	if c.step != nil && c.step.Store == "outage" && c.stored >= max(c.step.StoreAt, 1) { // from then on
-		how, c.troubled = "before", true
-	} else if c.step != nil && c.step.Store == "full" { // it can be read, and takes no more evidence
-		if c.stored >= c.step.StoreAt && strings.HasPrefix(what(), "Record ") {
-			how, c.troubled = "before", true
-		}
-	} else if c.step != nil && c.step.Store != "" && c.stored == max(c.step.StoreAt, 1) {
-		how, c.troubled = c.step.Store, true
-	}
-	c.mu.Unlock()
+	how := c.storeFails(what)
 	if how == "before" {
 		s.p.w.tell("%s: the store fails before %s", s.p.name(), what())
 		return got, errStore
@@ -121,7 +136,7 @@ func (s *contacts) Begin(ctx context.Context, in journal.Intent) (journal.Entry,
 		e  journal.Entry
 		is bool
 	}
-	s.p.w.searchIntent(&in)
+	s.p.w.searchStored("an intent", &in)
 	b, err := disturbed(s, ctx, func() string { return "Begin " + in.ID.String() },
 		func(ctx context.Context) (begun, error) {
 			e, is, err := s.store.Begin(ctx, s.written(in))
@@ -139,7 +154,7 @@ func (s *contacts) Get(ctx context.Context, key journal.Key) (journal.Entry, err
 }
 
 func (s *contacts) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
-	s.p.w.searchEvidence(&ev)
+	s.p.w.searchStored("evidence", &ev)
 	_, err := disturbed(s, ctx, func() string { return "Record " + key.ID.String() }, func(ctx context.Context) (struct{}, error) {
 		err := s.store.Record(ctx, key, version, s.writtenEvidence(ev))
 		s.p.w.touch(key)

@@ -70,8 +70,6 @@ func (x *surroundings) do(s *Step) (do func(), ok bool) {
 	return nil, true
 }
 
-func (x *surroundings) end() {}
-
 // revive starts a process in place of one that has ended.
 func (w *world) revive(p *process, settings Settings) {
 	w.tell("%s starts", p.name())
@@ -125,7 +123,7 @@ func (x *surroundings) renew(t *thing, twice bool) {
 func (x *surroundings) forget(s *Step) {
 	w := x.w
 	before := time.Now().Add(-s.Delay)
-	n, err := w.medium.forget(context.Background(), before)
+	n, err := w.medium.read().Forget(context.Background(), before)
 	w.tell("the administrator forgets what is older than %v: %d entries, %v", s.Delay, n, err)
 	w.afterForget(before) // after an error it may have forgotten some
 }

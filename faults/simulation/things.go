@@ -3,7 +3,6 @@ package simulation
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -238,5 +237,3 @@ func (t *thing) pay(c *call, how payer, amount decimal.Decimal) (result, error) 
 	})
 	return result{payment: p}, err
 }
-
-var _ http.RoundTripper = (*process)(nil)

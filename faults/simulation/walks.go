@@ -426,8 +426,6 @@ func (x *walks) restArchives() {
 	}
 }
 
-func (x *walks) end() {}
-
 func (x *walks) plan(d *draw, h *History) {
 	var steps []Step
 	for range len(h.Steps) / 10 {

@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -28,6 +29,7 @@ type world struct {
 	shops       []*shop
 	things      []*thing
 	actors      []actor
+	ends        []func() // what actors have to do when the world ends
 	logger      *slog.Logger
 	secrets     [][]byte
 	steps       int // carried out
@@ -243,8 +245,8 @@ func (w *world) end() {
 	w.mu.Lock()
 	w.over = true
 	w.mu.Unlock()
-	for _, a := range w.actors {
-		a.end()
+	for _, end := range w.ends {
+		end()
 	}
 	for _, s := range w.shops {
 		for _, p := range s.processes {
@@ -318,16 +320,10 @@ func (w *world) searchSecrets(where string, b []byte) {
 	}
 }
 
-// searchIntent and searchEvidence look for secrets in what is stored.
-func (w *world) searchIntent(in *journal.Intent) {
-	if b, err := in.MarshalJSON(); err == nil {
-		w.searchSecrets("an intent", b)
-	}
-}
-
-func (w *world) searchEvidence(ev *journal.Evidence) {
-	if b, err := ev.MarshalJSON(); err == nil {
-		w.searchSecrets("evidence", b)
+// searchStored looks for secrets in what is stored.
+func (w *world) searchStored(what string, v json.Marshaler) {
+	if b, err := v.MarshalJSON(); err == nil {
+		w.searchSecrets(what, b)
 	}
 }
 
