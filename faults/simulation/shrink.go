@@ -95,9 +95,7 @@ func (s *shrinking) steps() {
 // arguments sets the arguments of steps, and the members of things, to their zero values.
 func (s *shrinking) arguments() {
 	for i := range s.best.Steps {
-		for f := range reflect.TypeFor[Step]().NumField() {
-			s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.Steps[i]).Elem().Field(f) }, reflect.TypeFor[Step]().Field(f).Name == "Do")
-		}
+		s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.Steps[i]).Elem() }, "Do")
 		if s.best.Steps[i].After > time.Minute {
 			_ = s.try(func(h *History) { h.Steps[i].After = time.Minute }) ||
 				s.try(func(h *History) { h.Steps[i].After = h.Steps[i].After.Round(time.Hour) })
@@ -108,9 +106,7 @@ func (s *shrinking) arguments() {
 		}
 	}
 	for i := range s.best.Things {
-		for f := range reflect.TypeFor[Thing]().NumField() {
-			s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.Things[i]).Elem().Field(f) }, false)
-		}
+		s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.Things[i]).Elem() })
 	}
 	s.things()
 }
@@ -149,30 +145,24 @@ func (s *shrinking) world() {
 		if i > 0 && i == len(s.best.World.Shops)-1 && s.try(func(h *History) { h.World.Shops = h.World.Shops[:i] }) {
 			continue
 		}
-		of := func(h *History) reflect.Value { return reflect.ValueOf(&h.World.Shops[i]).Elem() }
-		for f := range reflect.TypeFor[Shop]().NumField() {
-			name := reflect.TypeFor[Shop]().Field(f).Name // a shop differs from the others by its address and appId
-			s.plain(func(h *History) reflect.Value { return of(h).Field(f) }, i > 0 && (name == "AppID" || name == "Base"))
+		var stay []string
+		if i > 0 { // a shop differs from the others by its address and appId
+			stay = []string{"AppID", "Base"}
 		}
-		for f := range reflect.TypeFor[Gateway]().NumField() {
-			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Gateway").Field(f) }, false)
-		}
-		for f := range reflect.TypeFor[Archive]().NumField() {
-			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Archive").Field(f) }, false)
-		}
-		for f := range reflect.TypeFor[Reconcile]().NumField() {
-			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Reconcile").Field(f) }, false)
-		}
-		for f := range reflect.TypeFor[Settings]().NumField() {
-			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Settings").Field(f) }, false)
-		}
+		s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.World.Shops[i]).Elem() }, stay...)
 	}
-	s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.World.Store).Elem() }, false)
+	s.try(func(h *History) { h.World.Store = "" })
 }
 
-// plain sets one value to zero, unless it is, or must stay.
-func (s *shrinking) plain(of func(*History) reflect.Value, stays bool) {
-	if !stays && !of(&s.best).IsZero() {
-		s.try(func(h *History) { of(h).SetZero() })
+// plain sets the fields of a struct to zero, and those of the structs in it, except those that stay.
+func (s *shrinking) plain(of func(*History) reflect.Value, stay ...string) {
+	for f := range of(&s.best).NumField() {
+		field := func(h *History) reflect.Value { return of(h).Field(f) }
+		if slices.Contains(stay, of(&s.best).Type().Field(f).Name) || field(&s.best).IsZero() {
+			continue
+		}
+		if !s.try(func(h *History) { field(h).SetZero() }) && field(&s.best).Kind() == reflect.Struct {
+			s.plain(field)
+		}
 	}
 }
