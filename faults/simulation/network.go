@@ -119,33 +119,38 @@ func (c *call) fate(isPost bool) (string, time.Duration) {
 	return c.process.shop.weather(false), 0
 }
 
-// carry carries a request to the gateway and an answer back.
+// carry carries a request to the gateway and an answer back. With a fate that begins with "made" the gateway does what it is
+// asked to, and something else comes back.
 func (w *world) carry(ctx context.Context, c *call, in *request, fate string, delay time.Duration) answer {
 	if fate != "" && in.thing != nil && in.isPost {
 		w.tell("the request for %s: %s", in.thing.id, fate)
 	}
 	deliver := func() answer { return in.gateway.serve(in) }
-	lost := answer{err: syscall.ECONNRESET}
-	ok := func(body string, status int) answer {
-		return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: []byte(body)}
-	}
-	switch fate {
-	case "lost":
-		deliver()
-		return lost
-	case "dropped", "down":
-		return lost
-	case "late":
+	deliverLater := func() {
 		time.AfterFunc(delay, func() {
 			if !w.isOver() {
 				w.tell("the late request for %s arrives", in.thing.name())
 				deliver()
 			}
 		})
+	}
+	lost, refused := answer{err: syscall.ECONNRESET}, answer{status: 429, header: http.Header{"Retry-After": {"1"}}}
+	answered, made := strings.CutPrefix(fate, "made, ")
+	var a answer
+	if made {
+		a = deliver()
+	}
+	switch answered {
+	case "lost":
+		deliver()
+		return lost
+	case "dropped", "down":
+		return lost
+	case "late":
+		deliverLater()
 		return lost
 	case "slow":
-		a := deliver()
-		return waitFor(ctx, delay, a)
+		return waitFor(ctx, delay, deliver())
 	case "slow, then delivered":
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
@@ -153,40 +158,24 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 		case <-timer.C:
 			return deliver()
 		case <-ctx.Done(): // nobody waits any more, but it is on its way
-			time.AfterFunc(delay, func() {
-				if !w.isOver() {
-					deliver()
-				}
-			})
+			deliverLater()
 			return answer{err: ctx.Err()}
 		}
-	case "twice":
+	case "twice", "twice, lost":
 		a := deliver()
 		w.doubled(in)
 		deliver()
+		if answered == "twice, lost" {
+			return lost
+		}
 		return a
-	case "twice, lost":
-		deliver()
-		w.doubled(in)
-		deliver()
-		return lost
 	case "twice, later":
-		a := deliver()
 		w.doubled(in)
-		time.AfterFunc(delay, func() {
-			if !w.isOver() {
-				deliver()
-			}
-		})
-		return a
+		deliverLater()
+		return deliver()
 	case "refused, then delivered":
-		time.AfterFunc(delay, func() {
-			if !w.isOver() {
-				w.tell("the refused request for %s arrives", in.thing.name())
-				deliver()
-			}
-		})
-		return answer{status: 429, header: http.Header{"Retry-After": {"1"}}}
+		deliverLater()
+		return refused
 	case "another's answer": // a mixed-up one; the request is lost
 		g := in.gateway
 		if g.config.Echoes { // no client can know the other one's secrets
@@ -196,43 +185,37 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 			return lost
 		}
 		return g.last
-	case "403":
-		return answer{status: 403, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<h1>Forbidden</h1>")}
-	case "429":
-		return answer{status: 429, header: http.Header{"Retry-After": {"1"}}}
 	case "201", "401":
-		return ok(`{"code":`+fate+`,"message":"not processed"}`, 200)
-	case "made, 201", "made, 401":
-		deliver()
-		return ok(`{"code":`+strings.TrimPrefix(fate, "made, ")+`,"message":"not processed"}`, 200)
-	case "made, 403":
-		deliver()
-		return answer{status: 403, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<h1>Forbidden</h1>")}
+		return jsonAnswer(`{"code":` + answered + `,"message":"not processed"}`)
+	case "403":
+		return pageAnswer(403, "Forbidden")
+	case "429":
+		return refused
 	case "500":
 		return answer{status: 500, header: http.Header{}}
-	case "made, 502":
-		deliver()
-		return answer{status: 502, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<h1>Bad gateway</h1>")}
-	case "made, 999":
-		deliver()
-		return ok(`{"code":999,"message":"system error"}`, 200)
+	case "502":
+		return pageAnswer(502, "Bad gateway")
+	case "999":
+		return jsonAnswer(`{"code":999,"message":"system error"}`)
 	case "html":
-		return answer{status: 200, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<h1>Maintenance</h1>")}
-	case "made, empty":
-		deliver()
+		return pageAnswer(200, "Maintenance")
+	case "empty":
 		return answer{status: 200, header: http.Header{}}
-	case "made, error with secrets":
-		deliver()
+	case "error with secrets":
 		return answer{err: in.quotingError(c.step)}
-	case "made, no code", "made, unlisted code", "made, other amount", "made, no id", "made, other app", "made, foreign", "made, echo", "made, no transactionId":
-		a := deliver()
-		a.body = in.gateway.changed(a.body, strings.TrimPrefix(fate, "made, "), in)
+	case "no code", "unlisted code", "other amount", "no id", "other app", "foreign", "echo", "no transactionId":
+		a.body = in.gateway.changed(a.body, answered, in)
 		return a
-	case "empty page":
-		in.gateway.shop.blurred = true
-		return ok(`{"code":121,"message":"Search success","currPage":1,"pageSize":10,"totalCount":0,"totalPage":0,"data":[]}`, 200)
 	}
 	return deliver()
+}
+
+func jsonAnswer(body string) answer {
+	return answer{status: 200, header: http.Header{"Content-Type": {"application/json"}}, body: []byte(body)}
+}
+
+func pageAnswer(status int, title string) answer {
+	return answer{status: status, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<h1>" + title + "</h1>")}
 }
 
 // quotingError is the error of a foreign transport that quotes the request: as it is, with other escapes, or as a value.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"runtime"
 	"time"
 
@@ -78,7 +79,7 @@ func (x *walks) do(s *Step) (made func(), ok bool) {
 	return x.w.call(s, p, normally, func(c *call) { x.run(c, s.Walk) }), true
 }
 
-// row is what the oracle needs of an order or a refund.
+// walkedRow is what the oracle needs of an order or a refund.
 type walkedRow struct {
 	id, thing string
 	app       cardgateway.AppID // empty in a refund
@@ -90,62 +91,43 @@ type walkedRow struct {
 
 // run runs a job once.
 func (x *walks) run(c *call, config Walk) {
-	j := x.job(c.process.shop, config)
+	j, client := x.job(c.process.shop, config), c.process.client
+	l := client.Location()
 	if config.Refunds {
-		run(x, c, j, config, c.process.refundWalk, func(r *cardgateway.Refund) walkedRow {
-			l := c.process.client.Location()
-			if !r.RefundAt.IsZero() && r.RefundRequestAt.Compare(r.RefundAt) > 0 {
-				x.w.violate("a walk gives what the gateway has", "refund %s was made at %v and requested at %v", r.RefundUniqueID, r.RefundAt, r.RefundRequestAt)
-			}
-			return walkedRow{r.RefundUniqueID, r.MerchantRefundID, "", r.Code, r.RefundRequestAt.In(l), r.RefundAt.In(l), r.Refunded()}
+		run(x, c, j, config, way[cardgateway.Refund, cardgateway.RefundQuery]{
+			query: func(start, end time.Time) cardgateway.RefundQuery {
+				return cardgateway.RefundQuery{Start: start, End: end}
+			},
+			walk: client.RefundWalk, loop: client.Refunds,
+			read: func(r *cardgateway.Refund) walkedRow {
+				if !r.RefundAt.IsZero() && r.RefundRequestAt.Compare(r.RefundAt) > 0 {
+					x.w.violate("a walk gives what the gateway has", "refund %s was made at %v and requested at %v", r.RefundUniqueID, r.RefundAt, r.RefundRequestAt)
+				}
+				return walkedRow{r.RefundUniqueID, r.MerchantRefundID, "", r.Code, r.RefundRequestAt.In(l), r.RefundAt.In(l), r.Refunded()}
+			},
 		})
 		return
 	}
-	run(x, c, j, config, c.process.orderWalk, func(t *cardgateway.Transaction) walkedRow {
-		return walkedRow{t.UniqueID, t.TransactionID, t.AppID, t.Code, t.TransactionAt.In(c.process.client.Location()), time.Time{}, t.Paid()}
+	run(x, c, j, config, way[cardgateway.Transaction, cardgateway.OrderQuery]{
+		query: func(start, end time.Time) cardgateway.OrderQuery {
+			return cardgateway.OrderQuery{Start: start, End: end}
+		},
+		walk: client.OrderWalk, loop: client.Orders,
+		read: func(t *cardgateway.Transaction) walkedRow {
+			return walkedRow{t.UniqueID, t.TransactionID, t.AppID, t.Code, t.TransactionAt.In(l), time.Time{}, t.Paid()}
+		},
 	})
 }
 
-// walkOf is a walk over a range, or a loop that is not a walk, whose walk is nil.
-type walkOf[T any] struct {
-	walk *cardgateway.Walk[T]
-	all  func(context.Context) func(func(*T, error) bool)
+// way is how the rows of a kind are read: in a walk, or in a loop without one.
+type way[T, Query any] struct {
+	query func(start, end time.Time) Query
+	walk  func(Query, cardgateway.WalkOptions) *cardgateway.Walk[T]
+	loop  func(context.Context, Query) iter.Seq2[*T, error]
+	read  func(*T) walkedRow
 }
 
-// checkpoint is the zero Checkpoint of a loop that has none.
-func (w walkOf[T]) checkpoint() cardgateway.Checkpoint {
-	if w.walk == nil {
-		return cardgateway.Checkpoint{}
-	}
-	return w.walk.Checkpoint()
-}
-
-func (p *process) orderWalk(start, end time.Time, plain bool, o cardgateway.WalkOptions) walkOf[cardgateway.Transaction] {
-	q := cardgateway.OrderQuery{Start: start, End: end}
-	if plain {
-		return walkOf[cardgateway.Transaction]{all: func(ctx context.Context) func(func(*cardgateway.Transaction, error) bool) {
-			return p.client.Orders(ctx, q)
-		}}
-	}
-	w := p.client.OrderWalk(q, o)
-	return walkOf[cardgateway.Transaction]{w, func(ctx context.Context) func(func(*cardgateway.Transaction, error) bool) { return w.All(ctx) }}
-}
-
-func (p *process) refundWalk(start, end time.Time, plain bool, o cardgateway.WalkOptions) walkOf[cardgateway.Refund] {
-	q := cardgateway.RefundQuery{Start: start, End: end}
-	if plain {
-		return walkOf[cardgateway.Refund]{all: func(ctx context.Context) func(func(*cardgateway.Refund, error) bool) {
-			return p.client.Refunds(ctx, q)
-		}}
-	}
-	w := p.client.RefundWalk(q, o)
-	return walkOf[cardgateway.Refund]{w, func(ctx context.Context) func(func(*cardgateway.Refund, error) bool) { return w.All(ctx) }}
-}
-
-func run[T any](
-	x *walks, c *call, j *job, config Walk,
-	newWalk func(start, end time.Time, plain bool, o cardgateway.WalkOptions) walkOf[T], read func(*T) walkedRow,
-) {
+func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query]) {
 	w, p := x.w, c.process
 	var past *pastRows
 	if config.Archive {
@@ -195,16 +177,24 @@ func run[T any](
 			return
 		}
 	}
-	var walk walkOf[T]
-	if resumed {
-		walk = newWalk(time.Time{}, time.Time{}, false, o)
-	} else {
-		walk = newWalk(start, end, config.Plain, o)
+	var walk *cardgateway.Walk[T] // nil if it is a loop without one
+	var all iter.Seq2[*T, error]
+	switch {
+	case config.Plain:
+		all = by.loop(ctx, by.query(start, end))
+	case resumed:
+		walk = by.walk(by.query(time.Time{}, time.Time{}), o)
+	default:
+		walk = by.walk(by.query(start, end), o)
+	}
+	checkpoint := func() (none cardgateway.Checkpoint) { return none }
+	if walk != nil {
+		all, checkpoint = walk.All(ctx), walk.Checkpoint
 	}
 	if past != nil {
 		var complete func() time.Time
-		if walk.walk != nil {
-			complete = func() time.Time { return walk.walk.Report().CompleteUpTo }
+		if walk != nil {
+			complete = func() time.Time { return walk.Report().CompleteUpTo }
 		}
 		// A walk cannot take account of an answer that it does not get, and a loop without a checkpoint does not tell where an earlier walk
 		// is complete.
@@ -241,7 +231,7 @@ func run[T any](
 	rows, began := 0, time.Now()
 	take := func(row *T) {
 		rows++
-		r := read(row)
+		r := by.read(row)
 		x.checkRow(c, config, r, start, end)
 		if r.id != "" && seen[r.id] {
 			w.violate("a walk gives each row once", "%s: row %s of %s twice in one walk", p.name(), r.id, r.thing)
@@ -252,7 +242,7 @@ func run[T any](
 	var failed error
 	isLast := false
 	if inBatches {
-		for batch, err := range walk.walk.Batches(ctx, config.SaveEvery) {
+		for batch, err := range walk.Batches(ctx, config.SaveEvery) {
 			if p.isDead() {
 				runtime.Goexit()
 			}
@@ -269,7 +259,7 @@ func run[T any](
 			isLast = batch.Last
 		}
 	} else {
-		for row, err := range walk.all(ctx) {
+		for row, err := range all {
 			if p.isDead() {
 				runtime.Goexit()
 			}
@@ -278,7 +268,7 @@ func run[T any](
 			}
 			take(row)
 			if config.SaveEvery > 0 && rows%config.SaveEvery == 0 {
-				save(walk.checkpoint())
+				save(checkpoint())
 			}
 			if isEnough() {
 				break
@@ -297,18 +287,18 @@ func run[T any](
 	if left && c.step.Books != "" { // without saving
 		return
 	}
-	save(walk.checkpoint())
-	if walk.walk == nil {
+	save(checkpoint())
+	if walk == nil {
 		if failed == nil && !left {
 			x.claim(c, j, config, minTime(end, began.Add(-lag)), lag, end)
 		}
 		return
 	}
-	report := walk.walk.Report()
+	report := walk.Report()
 	if report.RowsSeen != rows {
 		w.violate("a walk counts what it gives", "%s: %d rows, and the report has %d", p.name(), rows, report.RowsSeen)
 	}
-	for _, err := range walk.all(ctx) {
+	for _, err := range walk.All(ctx) {
 		if !errors.Is(err, cardgateway.ErrWalked) {
 			w.violate("a walk is used once", "%s: a second loop ends with %v", p.name(), err)
 		}
@@ -364,7 +354,7 @@ func (x *walks) claim(c *call, j *job, config Walk, upTo time.Time, lag time.Dur
 		}
 		return
 	}
-	if lag < s.gateway.config.Lag || s.blurred {
+	if lag < s.gateway.config.Lag {
 		return
 	}
 	for _, t := range w.things {

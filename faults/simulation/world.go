@@ -72,7 +72,6 @@ type shop struct {
 	gateway   *gateway
 	processes []*process
 	mail      mailbox
-	blurred   bool                 // the gateway has answered a query with something that is not true
 	byID      [2]map[string]*thing // payments, refunds
 	post      string               // fate of every request that has none of its own
 	query     string
