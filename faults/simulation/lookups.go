@@ -200,38 +200,11 @@ func (x *lookups) resolve(c *call, t *thing) {
 	if t.whole == 0 || t.isRefund() && t.uniqueID == "" || t.frozen {
 		return
 	}
-	ctx, cancel := c.context()
-	defer cancel()
-	sentAt := t.firstAt
-	var r result
-	var err error
-	if t.isRefund() {
-		lost, kept := errors.AsType[*cardgateway.RefundUnknownError](t.lost)
-		if !kept {
-			lost = &cardgateway.RefundUnknownError{
-				Op: t.Op, UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(), SentAt: sentAt, Seen: !t.seen.IsZero(),
-				SentAgain: t.whole > 1,
-			}
-		}
-		sentAt = lost.SentAt
-		r.refund, err = c.client().ResolveRefund(ctx, lost.Query())
-	} else {
-		lost, kept := errors.AsType[*cardgateway.OutcomeUnknownError](t.lost)
-		if !kept {
-			lost = &cardgateway.OutcomeUnknownError{
-				Op: t.Op, TransactionID: t.id, Amount: t.amount(), Currency: "USD", SentAt: sentAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
-				SentAgain: t.whole > 1,
-			}
-			if t.isSubscription() {
-				lost.SubscriptionCycle = cardgateway.CycleWeek
-			}
-			if t.Op != "TokenPayment" {
-				lost.OrderID = "o-" + t.id
-			}
-		}
-		sentAt = lost.SentAt
-		r.payment, err = c.client().Resolve(ctx, lost.Query())
+	lost := t.lost
+	if lost == nil {
+		lost = t.unknownOutcome()
 	}
+	r, sentAt, err := c.resolve(lost)
 	if c.process.isDead() {
 		return
 	}
@@ -248,6 +221,44 @@ func (x *lookups) resolve(c *call, t *thing) {
 	if v == conflict && t.successes() < 2 && !t.cameBack && !t.renewedTwice {
 		w.violate("a conflict is one", "%s: Resolve says %v, and the ledger has %v", t.name(), err, t.rows())
 	}
+}
+
+// unknownOutcome is the error of an unknown outcome, made from what a program has in its database.
+func (t *thing) unknownOutcome() error {
+	if t.isRefund() {
+		return &cardgateway.RefundUnknownError{
+			Op: t.Op, UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(), SentAt: t.firstAt, Seen: !t.seen.IsZero(),
+			SentAgain: t.whole > 1,
+		}
+	}
+	lost := &cardgateway.OutcomeUnknownError{
+		Op: t.Op, TransactionID: t.id, Amount: t.amount(), Currency: "USD", SentAt: t.firstAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
+		SentAgain: t.whole > 1,
+	}
+	if t.isSubscription() {
+		lost.SubscriptionCycle = cardgateway.CycleWeek
+	}
+	if t.Op != "TokenPayment" {
+		lost.OrderID = "o-" + t.id
+	}
+	return lost
+}
+
+// resolve asks the gateway for the outcome that an error left open.
+func (c *call) resolve(lost error) (r result, sentAt time.Time, err error) {
+	ctx, cancel := c.context()
+	defer cancel()
+	if unknown, is := errors.AsType[*cardgateway.RefundUnknownError](lost); is {
+		r.refund, err = c.client().ResolveRefund(ctx, unknown.Query())
+		return r, unknown.SentAt, err
+	}
+	unknown, is := errors.AsType[*cardgateway.OutcomeUnknownError](lost)
+	if !is {
+		c.process.w.violate("what is unknown can be resolved", "no query can be made of %v", lost)
+		return r, sentAt, lost
+	}
+	r.payment, err = c.client().Resolve(ctx, unknown.Query())
+	return r, unknown.SentAt, err
 }
 
 // checkNotFound checks that what is said not to be found was not to be found during all of the search.
@@ -374,16 +385,7 @@ func (x *lookups) checkBare(t *thing, v verdict, err error) {
 }
 
 func (x *lookups) resolveBare(c *call, t *thing, err error) {
-	ctx, cancel := c.context()
-	defer cancel()
-	var r result
-	var sentAt time.Time
-	if unknown, is := errors.AsType[*cardgateway.RefundUnknownError](err); is {
-		r.refund, err = c.client().ResolveRefund(ctx, unknown.Query())
-	} else if unknown, is := errors.AsType[*cardgateway.OutcomeUnknownError](err); is {
-		sentAt = unknown.SentAt
-		r.payment, err = c.client().Resolve(ctx, unknown.Query())
-	}
+	r, sentAt, err := c.resolve(err)
 	if c.process.isDead() {
 		return
 	}

@@ -318,43 +318,48 @@ func (p *process) toldByRun(ctx context.Context, s *Step, e *journal.Entry) erro
 
 // confirm looks a thing up, as a walk or a notification would, and passes it to the journal.
 func (m *merchant) confirm(c *call, t *thing) {
-	w, p := m.w, c.process
+	p := c.process
 	ctx, cancel := c.context()
 	defer cancel()
 	from, to := window()
 	if t.isRefund() {
 		page, err := p.client.SearchRefunds(ctx, cardgateway.RefundQuery{RefundTransactionID: t.id, Start: from, End: to}, cardgateway.PageRequest{})
-		if err != nil || p.isDead() {
+		if err != nil {
 			return
 		}
 		for i := range page.Data {
-			r := &page.Data[i]
-			if r.MerchantRefundID != t.id || !c.step.isAbout(i, len(page.Data)) {
-				continue
+			if r := &page.Data[i]; r.MerchantRefundID == t.id && c.step.isAbout(i, len(page.Data)) && !p.isDead() {
+				_ = p.confirmRefund(ctx, c, r)
 			}
-			err := p.journal.ConfirmRefund(ctx, r)
-			if p.isDead() {
-				return
-			}
-			w.confirmed(c, t, r.Refunded(), r.State() == cardgateway.StateDeclined, r.RefundUniqueID, err)
 		}
 		return
 	}
 	page, err := p.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: t.id, Start: from, End: to}, cardgateway.PageRequest{})
-	if err != nil || p.isDead() {
+	if err != nil {
 		return
 	}
 	for i := range page.Data {
-		row := &page.Data[i]
-		if row.TransactionID != t.id || !c.step.isAbout(i, len(page.Data)) {
-			continue
+		if row := &page.Data[i]; row.TransactionID == t.id && c.step.isAbout(i, len(page.Data)) && !p.isDead() {
+			_ = p.confirm(ctx, c, row)
 		}
-		err := p.journal.Confirm(ctx, row)
-		if p.isDead() {
-			return
-		}
-		w.confirmed(c, t, row.Paid(), row.State() == cardgateway.StateDeclined, row.UniqueID, err)
 	}
+}
+
+// confirm passes a row of the gateway to the journal.
+func (p *process) confirm(ctx context.Context, c *call, row *cardgateway.Transaction) error {
+	err := p.journal.Confirm(ctx, row)
+	if t := p.shop.find(false, row.TransactionID); t != nil && !p.isDead() {
+		p.w.confirmed(c, t, row.Paid(), row.State() == cardgateway.StateDeclined, row.UniqueID, err)
+	}
+	return err
+}
+
+func (p *process) confirmRefund(ctx context.Context, c *call, row *cardgateway.Refund) error {
+	err := p.journal.ConfirmRefund(ctx, row)
+	if t := p.shop.find(true, row.MerchantRefundID); t != nil && !p.isDead() {
+		p.w.confirmed(c, t, row.Refunded(), row.State() == cardgateway.StateDeclined, row.RefundUniqueID, err)
+	}
+	return err
 }
 
 // isAbout reports whether a step that confirms is about the i-th of so many rows: N of them, counted from 1, or all.

@@ -459,16 +459,10 @@ func (x *notifications) keepToken(p *process, n *notify.Notification) {
 
 // confirm passes on to the journal what the gateway has confirmed.
 func (x *notifications) confirm(ctx context.Context, c *call, n *notify.Notification) (err error) {
-	w, p := x.w, c.process
-	isRefund, id, success, decline, uniqueID := false, n.Transaction.TransactionID, n.Transaction.Paid(), n.Transaction.State() == cardgateway.StateDeclined, n.Transaction.UniqueID
 	if n.Refund != nil {
-		isRefund, id, success, decline, uniqueID = true, n.Refund.MerchantRefundID, n.Refund.Refunded(), n.Refund.State() == cardgateway.StateDeclined, n.Refund.RefundUniqueID
-		err = p.journal.ConfirmRefund(ctx, n.Refund)
+		err = c.process.confirmRefund(ctx, c, n.Refund)
 	} else {
-		err = p.journal.Confirm(ctx, n.Transaction)
-	}
-	if t := p.shop.find(isRefund, id); t != nil && !p.isDead() {
-		w.confirmed(c, t, success, decline, uniqueID, err)
+		err = c.process.confirm(ctx, c, n.Transaction)
 	}
 	if errors.Is(err, journal.ErrNoEntry) { // not made through the journal
 		return nil

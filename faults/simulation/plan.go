@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -440,23 +441,13 @@ func (p *plan) step() Step {
 func (p *plan) address(s *Settings, shop int) {
 	base := cmp.Or(p.h.World.Shops[shop].Base, "https://gw.test")
 	host := base[len("https://"):]
-	spelled := []string{"", base, base + "/", "https://" + upper(host), base + ":443", "HTTPS://" + host}
+	spelled := []string{"", base, base + "/", "https://" + strings.ToUpper(host), base + ":443", "HTTPS://" + host}
 	switch p.IntN(3) {
 	case 0:
 		s.BaseURL = one(p.draw, spelled...)
 	case 1:
 		s.BaseURL, s.Gateway = "https://new."+host, one(p.draw, spelled[1:]...)
 	}
-}
-
-func upper(s string) string {
-	b := []byte(s)
-	for i := range b {
-		if 'a' <= b[i] && b[i] <= 'z' {
-			b[i] -= 'a' - 'A'
-		}
-	}
-	return string(b)
 }
 
 // newThing draws something that a customer wants.

@@ -432,15 +432,15 @@ func (d *draw) bookkeeping(things, refunded []int) (steps []Step) {
 // rest updates each copy once more, and compares the whole of it with lists without a mistake and with some.
 func (x *reconciles) rest() {
 	w := x.w
-	for _, s := range w.shops {
+	for i, s := range w.shops {
 		if !s.config.Reconcile.Kept || w.isBroken() {
 			continue
 		}
 		for _, step := range []Step{
 			{Do: "books: sync", N: 1}, {Do: "books: import"}, {Do: "books: compare"}, {Do: "books: import", Text: "any", N: 3}, {Do: "books: compare"},
 		} {
-			call, _ := x.do(&Step{Do: step.Do, N: step.N, Text: step.Text, Shop: slices.Index(w.shops, s)})
-			if call != nil {
+			step.Shop = i
+			if call, _ := x.do(&step); call != nil {
 				w.scheduler.run(1, []func(){call})
 			}
 		}
