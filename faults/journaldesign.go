@@ -19,28 +19,19 @@ type journalDesign struct {
 }
 
 // newJournalDesign pays through the journal, with a store in memory.
-func newJournalDesign(s *site) (Design, error) { return journalInMemory(s) }
-
-func journalInMemory(s *site) (*journalDesign, error) {
-	return journalOver("memory", journal.NewMemoryStore(), s)
+func newJournalDesign(s *site) (Design, error) {
+	return JournalOver("memory", journal.NewMemoryStore())(s)
 }
 
 // JournalOver pays through the journal over a store.
 func JournalOver(name string, store journal.Store) func(*site) (Design, error) {
-	return func(s *site) (Design, error) { return journalOver(name, store, s) }
-}
-
-// RefundsOver refunds through the journal over a store.
-func RefundsOver(name string, store journal.Store) func(*site) (RefundDesign, error) {
-	return func(s *site) (RefundDesign, error) { return journalOver(name, store, s) }
-}
-
-func journalOver(name string, store journal.Store, s *site) (*journalDesign, error) {
-	c, err := s.client()
-	if err != nil {
-		return nil, err
+	return func(s *site) (Design, error) {
+		c, err := s.client()
+		if err != nil {
+			return nil, err
+		}
+		return &journalDesign{site: s, client: c, name: name, store: store, shop: journal.New(c, store, journal.Options{})}, nil
 	}
-	return &journalDesign{site: s, client: c, name: name, store: store, shop: journal.New(c, store, journal.Options{})}, nil
 }
 
 func (d *journalDesign) Name() string { return "this client, with journal (" + d.name + ")" }
@@ -51,15 +42,15 @@ func (d *journalDesign) Pay(ctx context.Context, o *Order) Verdict {
 
 // Settle recovers, like restarted programs a day later, until nothing is open any more.
 func (d *journalDesign) Settle(ctx context.Context, orders []Order, verdicts []Verdict) {
-	at := make(map[string]int, len(orders))
-	for i := range orders {
-		at[orders[i].ID] = i
-	}
-	d.recover(ctx, at, verdicts)
+	d.recover(ctx, func(i int) string { return orders[i].ID }, verdicts)
 }
 
 // recover stores the verdicts of the entries that Recover yields.
-func (d *journalDesign) recover(ctx context.Context, at map[string]int, verdicts []Verdict) {
+func (d *journalDesign) recover(ctx context.Context, id func(i int) string, verdicts []Verdict) {
+	at := make(map[string]int, len(verdicts))
+	for i := range verdicts {
+		at[id(i)] = i
+	}
 	for range 20 {
 		open := 0
 		j := journal.New(d.client, Aged{d.store}, journal.Options{Parallel: 256})

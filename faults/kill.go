@@ -43,14 +43,10 @@ func (k KillRun) Run() (*KillResult, error) {
 		Duplicates: sandbox.DuplicatesExecuted, RefundDuplicates: sandbox.RefundDuplicatesExecuted, NoNotifications: true, Seed: k.Seed,
 	})
 	defer g.Close()
-	tokens, err := storeTokens(g)
-	if err != nil {
-		return nil, err
-	}
 	front := NewFront(g, FrontOptions{Seed: k.Seed, PaymentShare: 0.2, QueryShare: 0.2, Patience: patience})
 	defer front.Close()
 	t := &task{
-		Role: "shop", Store: k.Store, URL: front.URL, Tokens: tokens, Patience: patience, Seed: k.Seed, Payments: k.Payments,
+		Role: "shop", Store: k.Store, URL: front.URL, Tokens: storedCards(g), Patience: patience, Seed: k.Seed, Payments: k.Payments,
 	}
 	books := make(map[string]Verdict)
 	r := &KillResult{Payments: k.Payments}
@@ -66,17 +62,14 @@ func (k KillRun) Run() (*KillResult, error) {
 	if err := front.Settle(); err != nil {
 		return nil, err
 	}
-	for _, o := range Orders(k.Seed, k.Payments) {
-		if o.Card == sandbox.Pending {
-			_ = g.Settle(o.ID, true) // an error: it has not arrived, or is final
-		}
-	}
+	orders := Orders(k.Seed, k.Payments)
+	settlePending(g, orders)
 	t.Role = "last"
 	if _, err := t.live(books, nil, 0); err != nil {
 		return nil, err
 	}
 	r.Posts, r.Took = front.Posts.Load(), time.Since(begun)
-	for _, o := range Orders(k.Seed, k.Payments) {
+	for _, o := range orders {
 		r.Charged += r.judge(books[o.ID], g.Executed(o.ID))
 		if back := refundOf(o.ID); books[back] != "" || g.Refunded(back) > 0 { // a payment may be refunded or not
 			r.Refunded += r.judge(books[back], g.Refunded(back))

@@ -10,10 +10,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Mix is a run of many payments through many faults.
+// Mix is a run of many payments, or refunds, through many faults.
 type Mix struct {
 	Seed     uint64
 	Payments int
+	Refunds  bool // payments are made without faults, and their refunds through them
 	Behavior Behavior
 	Proto    string
 	Only     *Fault        // if set, every payment has this fault and no query has one
@@ -55,47 +56,73 @@ func (r *Row) Open() int { return r.UnknownCharged + r.UnknownNot + r.StillPendi
 func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	m.Patience = cmp.Or(m.Patience, 400*time.Millisecond)
 	g := sandbox.New(sandbox.Options{
-		Duplicates: m.Behavior.Duplicates, NoNotifications: true, Seed: m.Seed,
-		Search: sandbox.Search{Lag: m.Patience / 2, LagOneIn: 5},
+		Duplicates: m.Behavior.Duplicates, RefundDuplicates: m.Behavior.RefundDuplicates, RefundSettleAfter: m.Patience / 2,
+		NoNotifications: true, Seed: m.Seed, Search: sandbox.Search{Lag: m.Patience / 2, LagOneIn: 5},
 	})
 	defer g.Close()
-	tokens, err := storeTokens(g)
-	if err != nil {
-		return nil, err
+	var refunds []Refund
+	if m.Refunds {
+		var err error
+		if refunds, err = Refunds(g, m.Seed, m.Payments); err != nil {
+			return nil, err
+		}
 	}
 	s := newSite(g, FrontOptions{
 		Seed: m.Seed, PaymentShare: 0.5, QueryShare: 0.3, LeakShare: m.Behavior.LeakShare, Patience: m.Patience, Proto: m.Proto, Only: m.Only,
 	})
 	defer s.front.Close()
-	s.tokens = tokens
 	d, err := design(s)
 	if err != nil {
 		return nil, err
 	}
-	return m.run(g, s, d)
+	if m.Refunds {
+		return m.run(s, d.Name(), refunding(g, d, refunds))
+	}
+	return m.run(s, d.Name(), paying(g, d, Orders(m.Seed, m.Payments)))
 }
 
-func (m Mix) run(g *sandbox.Gateway, s *site, d Design) (*Row, error) {
+// calls are what a design does in a mix.
+type calls struct {
+	pay    func(i int) Verdict
+	settle func(verdicts []Verdict)
+	moved  func(i int) (id string, times int) // how often money moved
+}
+
+func paying(g *sandbox.Gateway, d Design, orders []Order) calls {
+	return calls{
+		pay: func(i int) Verdict { return d.Pay(background, &orders[i]) },
+		settle: func(verdicts []Verdict) {
+			settlePending(g, orders)
+			d.Settle(background, orders, verdicts)
+		},
+		moved: func(i int) (string, int) { return orders[i].ID, g.Executed(orders[i].ID) },
+	}
+}
+
+func refunding(g *sandbox.Gateway, d Design, refunds []Refund) calls {
+	return calls{
+		pay:    func(i int) Verdict { return d.PayBack(background, &refunds[i]) },
+		settle: func(verdicts []Verdict) { d.SettleRefunds(background, refunds, verdicts) },
+		moved:  func(i int) (string, int) { return refunds[i].ID, g.Refunded(refunds[i].ID) },
+	}
+}
+
+func (m Mix) run(s *site, design string, by calls) (*Row, error) {
 	begun := time.Now()
-	orders := Orders(m.Seed, m.Payments)
-	verdicts := make([]Verdict, len(orders))
-	each(len(orders), workersOver(m.Proto), func(i int) { verdicts[i] = d.Pay(background, &orders[i]) })
+	verdicts := make([]Verdict, m.Payments)
+	each(len(verdicts), workersOver(m.Proto), func(i int) { verdicts[i] = by.pay(i) })
 	if err := s.front.Settle(s.callers...); err != nil {
 		return nil, err
 	}
-	time.Sleep(m.Patience) // until the slowest row can be found
-	for i := range orders {
-		if orders[i].Card == sandbox.Pending {
-			_ = g.Settle(orders[i].ID, true) // an error: it has not arrived, or is final
-		}
-	}
-	d.Settle(background, orders, verdicts)
+	time.Sleep(m.Patience) // until the slowest row can be found, and the last refund is made
+	by.settle(verdicts)
 	row := &Row{
-		Design: d.Name(), Behavior: m.Behavior.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
+		Design: design, Behavior: m.Behavior.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
 		Posts: s.front.Posts.Load(), Verdicts: make(map[Verdict]int), Took: time.Since(begun),
 	}
-	for i := range orders {
-		row.judge(orders[i].ID, verdicts[i], g.Executed(orders[i].ID))
+	for i, v := range verdicts {
+		id, times := by.moved(i)
+		row.judge(id, v, times)
 	}
 	return row, nil
 }

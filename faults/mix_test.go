@@ -1,7 +1,7 @@
 package faults
 
 import (
-	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -16,39 +16,36 @@ type run struct {
 	design func(*site) (Design, error)
 }
 
-// runAll runs several mixes.
-func runAll(t *testing.T, runs []run) {
+// runAll runs several mixes, in the short form all concurrently, because most of their time is spent waiting. This client
+// must be right about every payment and refund.
+func runAll(t *testing.T, runs []run) []*Row {
 	t.Helper()
-	rows := runRows(t, len(runs),
-		func(i int) (*Row, error) { return runs[i].Run(runs[i].design) },
-		func(i int) string { return fmt.Sprint(runs[i].Seed, " ", runs[i].name()) })
-	if !t.Failed() {
-		logTable(t, rows)
-	}
-}
-
-// runRows runs rows, in the short form all concurrently, because most of their time is spent waiting. This client must be
-// right about every payment and refund. Name returns a row's name, with its seed and fault.
-func runRows(t *testing.T, n int, run func(i int) (*Row, error), name func(i int) string) []*Row {
-	t.Helper()
-	workers := n
+	workers := len(runs)
 	if long() {
 		workers = 1
 	}
-	rows := make([]*Row, n)
-	each(n, workers, func(i int) {
-		row, err := run(i)
+	rows := make([]*Row, len(runs))
+	each(len(runs), workers, func(i int) {
+		row, err := runs[i].Run(runs[i].design)
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		rows[i] = row
 		if row.Broken() > 0 || row.Open() > 0 || row.Posts > int64(row.Payments) {
-			t.Errorf("seed %s, %s, %s, %s: %d broken, %d open, %d posts for %d: %s", name(i), row.Behavior, row.Design,
+			t.Errorf("seed %d %s, %s, %s, %s: %d broken, %d open, %d posts for %d: %s", runs[i].Seed, runs[i].name(), row.Behavior, row.Design,
 				row.Proto, row.Broken(), row.Open(), row.Posts, row.Payments, strings.Join(row.Failures, "; "))
 		}
 	})
 	return rows
+}
+
+// runPayments runs several mixes of payments.
+func runPayments(t *testing.T, runs []run) {
+	t.Helper()
+	if rows := runAll(t, runs); !t.Failed() {
+		logTable(t, rows, Print)
+	}
 }
 
 func (r *run) name() string {
@@ -65,13 +62,12 @@ func TestMix(t *testing.T) {
 	if long() {
 		payments = 10_000
 	}
-	protos := []string{"http", "tls", "h2", "http"}
 	var runs []run
 	for i, b := range Behaviors() {
-		m := Mix{Seed: uint64(11 + i), Payments: payments, Behavior: b, Proto: protos[i]}
+		m := Mix{Seed: uint64(11 + i), Payments: payments, Behavior: b, Proto: Protos()[i]}
 		runs = append(runs, run{m, newClientDesign}, run{m, newJournalDesign})
 	}
-	runAll(t, runs)
+	runPayments(t, runs)
 }
 
 // TestMixStores does the same with the journal in each database.
@@ -92,7 +88,7 @@ func TestMixStores(t *testing.T) {
 			m := Mix{Seed: uint64(111 + i), Payments: payments, Behavior: b}
 			runs = append(runs, run{m, JournalOver(t.Name(), store)})
 		}
-		runAll(t, runs)
+		runPayments(t, runs)
 	})
 }
 
@@ -111,7 +107,7 @@ func TestPeers(t *testing.T) {
 			t.Errorf("%s charged nothing twice", row.Design)
 		}
 	}
-	logTable(t, rows)
+	logTable(t, rows, Print)
 }
 
 // TestEveryFault makes payments with one fault at a time.
@@ -123,12 +119,12 @@ func TestEveryFault(t *testing.T) {
 			runs = append(runs, run{Mix{Seed: 7, Payments: 6, Behavior: Behaviors()[0], Only: &fault, Proto: proto}, newClientDesign})
 		}
 	}
-	runAll(t, runs)
+	runPayments(t, runs)
 }
 
-func logTable(t *testing.T, rows []*Row) {
+func logTable(t *testing.T, rows []*Row, print func(io.Writer, []*Row)) {
 	t.Helper()
 	var b strings.Builder
-	Print(&b, rows)
+	print(&b, rows)
 	t.Log("\n" + b.String())
 }

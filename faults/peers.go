@@ -48,13 +48,9 @@ func (p *peer) post(ctx context.Context, path string, body []byte) int {
 // Settle does nothing: these designs cannot resolve outcomes.
 func (p *peer) Settle(context.Context, []Order, []Verdict) {}
 
-func newRetryable(s *site) (Design, error) { return retryable(s), nil }
-
-func newLoop(s *site) (Design, error) { return loop(s), nil }
-
-// retryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and 5xx.
+// newRetryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and 5xx.
 // Only its pauses are shorter.
-func retryable(s *site) *peer {
+func newRetryable(s *site) (Design, error) {
 	c := retryablehttp.NewClient()
 	c.Logger = nil
 	c.RetryWaitMin, c.RetryWaitMax = 5*time.Millisecond, 50*time.Millisecond
@@ -67,11 +63,11 @@ func retryable(s *site) *peer {
 		}
 		req.Header.Set("Content-Type", "application/json")
 		return read(c.Do(req))
-	}}
+	}}, nil
 }
 
-// loop makes up to three attempts until a response can be read.
-func loop(s *site) *peer {
+// newLoop makes up to three attempts until a response can be read.
+func newLoop(s *site) (Design, error) {
 	c := &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
 	s.callers = append(s.callers, c)
 	return &peer{s, "a plain loop, three tries", func(ctx context.Context, url string, body []byte) (status int, answer []byte, err error) {
@@ -88,7 +84,7 @@ func loop(s *site) *peer {
 			}
 		}
 		return status, answer, err
-	}}
+	}}, nil
 }
 
 func read(resp *http.Response, err error) (int, []byte, error) {

@@ -1,26 +1,13 @@
 package faults
 
-import (
-	"fmt"
-	"strings"
-	"testing"
-)
+import "testing"
 
-// refundRun is a mix of refunds with a design.
-type refundRun struct {
-	RefundMix
-	design func(*site) (RefundDesign, error)
-}
-
-// runRefunds runs several mixes, as runAll does.
-func runRefunds(t *testing.T, runs []refundRun) {
+// runRefunds runs several mixes of refunds.
+func runRefunds(t *testing.T, runs []run) {
 	t.Helper()
-	rows := runRows(t, len(runs),
-		func(i int) (*Row, error) { return runs[i].Run(runs[i].design) },
-		func(i int) string { return fmt.Sprint(runs[i].Seed) })
-	if !t.Failed() {
+	if rows := runAll(t, runs); !t.Failed() {
 		wantEnds(t, rows, Paid, Absent) // on a slow machine every decline may be absent
-		logRefunds(t, rows)
+		logTable(t, rows, PrintRefunds)
 	}
 }
 
@@ -38,13 +25,6 @@ func wantEnds(t *testing.T, rows []*Row, ends ...Verdict) {
 	}
 }
 
-func logRefunds(t *testing.T, rows []*Row) {
-	t.Helper()
-	var b strings.Builder
-	PrintRefunds(&b, rows)
-	t.Log("\n" + b.String())
-}
-
 // TestRefunds makes refunds with every fault and every behavior of the gateway.
 func TestRefunds(t *testing.T) {
 	parallel(t)
@@ -52,12 +32,10 @@ func TestRefunds(t *testing.T) {
 	if long() {
 		refunds = 5000
 	}
-	var runs []refundRun
+	var runs []run
 	for i, b := range RefundBehaviors() {
-		m := RefundMix{Seed: uint64(21 + i), Refunds: refunds, Behavior: b, Proto: RefundProtos()[i]}
-		for _, design := range RefundDesigns()[:2] {
-			runs = append(runs, refundRun{m, design})
-		}
+		m := Mix{Seed: uint64(21 + i), Payments: refunds, Refunds: true, Behavior: b, Proto: Protos()[i]}
+		runs = append(runs, run{m, newClientDesign}, run{m, newJournalDesign})
 	}
 	runRefunds(t, runs)
 }
@@ -75,8 +53,8 @@ func TestRefundsStores(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = done() }()
-		m := RefundMix{Seed: 121, Refunds: refunds, Behavior: RefundBehaviors()[0]}
-		runRefunds(t, []refundRun{{m, RefundsOver(t.Name(), store)}})
+		m := Mix{Seed: 121, Payments: refunds, Refunds: true, Behavior: RefundBehaviors()[0]}
+		runRefunds(t, []run{{m, JournalOver(t.Name(), store)}})
 	})
 }
 
@@ -85,8 +63,8 @@ func TestRefundsStores(t *testing.T) {
 func TestRefundPeers(t *testing.T) {
 	parallel(t)
 	var rows []*Row
-	for _, design := range RefundDesigns()[2:] {
-		row, err := RefundMix{Seed: 21, Refunds: 200, Behavior: RefundBehaviors()[0]}.Run(design)
+	for _, design := range []func(*site) (Design, error){newRetryable, newLoop} {
+		row, err := Mix{Seed: 21, Payments: 200, Refunds: true, Behavior: RefundBehaviors()[0]}.Run(design)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,28 +73,15 @@ func TestRefundPeers(t *testing.T) {
 			t.Errorf("%s paid nothing back twice", row.Design)
 		}
 	}
-	logRefunds(t, rows)
+	logTable(t, rows, PrintRefunds)
 }
 
 // TestEveryRefundFault makes refunds with one fault at a time.
 func TestEveryRefundFault(t *testing.T) {
 	parallel(t)
-	faults := PaymentFaults()
-	rows := make([]*Row, len(faults))
-	each(len(faults), len(faults), func(i int) {
-		row, err := RefundMix{Seed: 7, Refunds: 6, Behavior: RefundBehaviors()[0], Only: &faults[i]}.Run(RefundDesigns()[0])
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		rows[i] = row
-		if row.Broken() > 0 || row.Open() > 0 || row.Posts > int64(row.Payments) {
-			t.Errorf("%s: %d broken, %d open, %d posts for %d refunds: %s", faults[i].Name, row.Broken(), row.Open(), row.Posts,
-				row.Payments, strings.Join(row.Failures, "; "))
-		}
-	})
-	if !t.Failed() {
-		wantEnds(t, rows, Paid, Absent)
-		logRefunds(t, rows)
+	var runs []run
+	for _, fault := range PaymentFaults() {
+		runs = append(runs, run{Mix{Seed: 7, Payments: 6, Refunds: true, Behavior: RefundBehaviors()[0], Only: &fault}, newClientDesign})
 	}
+	runRefunds(t, runs)
 }

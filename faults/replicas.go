@@ -48,14 +48,10 @@ func (r ReplicasRun) Run() (*ReplicasResult, error) {
 	begun := time.Now()
 	g := sandbox.New(sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, NoNotifications: true, Seed: r.Seed})
 	defer g.Close()
-	tokens, err := storeTokens(g)
-	if err != nil {
-		return nil, err
-	}
 	front := NewFront(g, FrontOptions{Seed: r.Seed, PaymentShare: 0.3, QueryShare: 0.1, Patience: patience})
 	defer front.Close()
 	t := task{
-		Role: "replica", Store: r.Store, URL: front.URL, Tokens: tokens, Patience: patience, Seed: r.Seed, Payments: r.Payments,
+		Role: "replica", Store: r.Store, URL: front.URL, Tokens: storedCards(g), Patience: patience, Seed: r.Seed, Payments: r.Payments,
 		Replicas: r.Replicas, Pause: time.Second * time.Duration(r.Replicas*replicaCallers) / time.Duration(r.Rate),
 	}
 	all := &replicas{run: r, books: make(map[string]Verdict), working: -1}
@@ -74,11 +70,7 @@ func (r ReplicasRun) Run() (*ReplicasResult, error) {
 		return nil, err
 	}
 	orders := Orders(r.Seed, r.Payments)
-	for _, o := range orders {
-		if o.Card == sandbox.Pending {
-			_ = g.Settle(o.ID, true) // an error: it has not arrived, or is final
-		}
-	}
+	settlePending(g, orders)
 	t.Role = "last"
 	if _, err := t.live(all.books, nil, 0); err != nil {
 		return nil, err

@@ -46,13 +46,15 @@ func verdictOf(t *cardgateway.Transaction, err error) Verdict {
 	return Unknown
 }
 
-// Design is a way of making payments under test.
+// Design is a way of making payments and refunds under test.
 type Design interface {
 	Name() string
 	// Pay makes a payment and returns its verdict. It is called concurrently.
 	Pay(ctx context.Context, o *Order) Verdict
+	PayBack(ctx context.Context, r *Refund) Verdict
 	// Settle is called once, when no payment is in progress any more, with the verdicts so far, and updates them.
 	Settle(ctx context.Context, orders []Order, verdicts []Verdict)
+	SettleRefunds(ctx context.Context, refunds []Refund, verdicts []Verdict)
 }
 
 // site is the gateway of a design, behind a front.
@@ -68,7 +70,7 @@ func newSite(g *sandbox.Gateway, opts FrontOptions) *site {
 	if opts.Only != nil {
 		opts.PaymentShare, opts.QueryShare = 1, 0
 	}
-	return &site{front: NewFront(g, opts), patience: opts.Patience}
+	return &site{front: NewFront(g, opts), tokens: storedCards(g), patience: opts.Patience}
 }
 
 // client returns a client of the site. Over h2 its transport is one that the client cannot make speak HTTP/1.1.

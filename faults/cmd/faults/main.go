@@ -69,7 +69,8 @@ func (m *measurement) run(only string, write bool) (failed error) {
 		stores  bool
 		measure func() error
 	}{
-		{"payments", false, m.mix}, {"stores", true, m.mixStores}, {"refunds", false, m.mixRefunds}, {"kill", true, m.kill}, {"race", true, m.race},
+		{"payments", false, func() error { return m.mix(m.payments, false) }}, {"stores", true, m.mixStores},
+		{"refunds", false, func() error { return m.mix(m.refunds, true) }}, {"kill", true, m.kill}, {"race", true, m.race},
 		{"replicas", true, m.replicas}, {"many", true, m.many}, {"cost", true, m.cost}, {"speed", true, m.speed},
 	} {
 		if only != "" && only != part.name {
@@ -115,51 +116,31 @@ func (m *measurement) publish(part string, write bool) error {
 
 var errBroken = errors.New("faults: the promise was broken")
 
-// mix makes payments over broken connections.
-func (m *measurement) mix() error {
-	protos := []string{"http", "tls", "h2", "http"}
-	var runs []func() (*faults.Row, error)
-	for i, b := range faults.Behaviors() {
-		mix := faults.Mix{Seed: m.seed + uint64(i), Payments: m.payments, Behavior: b, Proto: protos[i]}
-		for _, design := range faults.Designs() {
-			runs = append(runs, func() (*faults.Row, error) { return mix.Run(design) })
+// mix makes payments or refunds over broken connections, with each behavior and each design. The first two designs are this
+// project's: it fails if they broke a guarantee.
+func (m *measurement) mix(n int, refunds bool) (failed error) {
+	behaviors, print := faults.Behaviors(), faults.Print
+	if refunds {
+		behaviors, print = faults.RefundBehaviors(), faults.PrintRefunds
+	}
+	var rows []*faults.Row
+	for i, b := range behaviors {
+		mix := faults.Mix{Seed: m.seed + uint64(i), Payments: n, Refunds: refunds, Behavior: b, Proto: faults.Protos()[i]}
+		for k, design := range faults.Designs() {
+			row, err := mix.Run(design)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(os.Stderr, row.Behavior, "|", row.Design, "|", row.Took)
+			if ours := k < 2; ours && (row.Broken() > 0 || row.Open() > 0) {
+				failed = errBroken
+				fmt.Fprintln(os.Stderr, row.Failures)
+			}
+			rows = append(rows, row)
 		}
 	}
-	rows, err := runAll(runs, len(faults.Designs()))
-	faults.Print(&m.out, rows)
-	return err
-}
-
-// mixRefunds makes refunds over broken connections.
-func (m *measurement) mixRefunds() error {
-	var runs []func() (*faults.Row, error)
-	for i, b := range faults.RefundBehaviors() {
-		mix := faults.RefundMix{Seed: m.seed + uint64(i), Refunds: m.refunds, Behavior: b, Proto: faults.RefundProtos()[i]}
-		for _, design := range faults.RefundDesigns() {
-			runs = append(runs, func() (*faults.Row, error) { return mix.Run(design) })
-		}
-	}
-	rows, err := runAll(runs, len(faults.RefundDesigns()))
-	faults.PrintRefunds(&m.out, rows)
-	return err
-}
-
-// runAll runs all rows of a table, each behavior with so many designs, and reports progress. The first two designs of each
-// behavior are this project's: it fails if they broke a guarantee.
-func runAll(runs []func() (*faults.Row, error), designs int) (rows []*faults.Row, failed error) {
-	for i, run := range runs {
-		row, err := run()
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintln(os.Stderr, row.Behavior, "|", row.Design, "|", row.Took)
-		if ours := i%designs < 2; ours && (row.Broken() > 0 || row.Open() > 0) {
-			failed = errBroken
-			fmt.Fprintln(os.Stderr, row.Failures)
-		}
-		rows = append(rows, row)
-	}
-	return rows, failed
+	print(&m.out, rows)
+	return failed
 }
 
 // startStores creates one empty store of each kind.
