@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -94,7 +95,7 @@ func (c *child) next() (word, rest string, ok bool) {
 }
 
 // open returns the store and a journal over it, as the process has them.
-func (t *task) open() (journal.Store, *cardgateway.Client, func() error, error) {
+func (t *task) open() (*sqlstore.Store, *cardgateway.Client, func() error, error) {
 	store, done, err := OpenStore(t.Store)
 	if err != nil {
 		return nil, nil, nil, err

@@ -48,21 +48,10 @@ func newCopies(t *testing.T, spec string) *copies {
 	return c
 }
 
-// copying is a *sqlstore.Store, or what embeds one.
-type copying interface {
-	CopyOrders(context.Context, *cardgateway.Client, sqlstore.Copy[cardgateway.Transaction]) (time.Time, error)
-	CopyRefunds(context.Context, *cardgateway.Client, sqlstore.Copy[cardgateway.Refund]) (time.Time, error)
-}
-
 // store opens the store like a process of its own.
-func (c *copies) store(t *testing.T) copying {
+func (c *copies) store(t *testing.T) *sqlstore.Store {
 	t.Helper()
-	store, done, err := OpenStore(c.spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = done() }) // it has served
-	return store.(copying)
+	return openStore(t, c.spec)
 }
 
 func storeRow(ctx context.Context, tx *sql.Tx, table, id string, code cardgateway.Code) error {

@@ -8,11 +8,11 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -71,21 +71,20 @@ func Cost(name, spec string, n int) (row *CostRow, err error) {
 			took[kind] = append(took[kind], time.Since(begun))
 		}
 	}
-	return &CostRow{name, median(took[0]), median(took[1]), median(took[2])}, nil
+	return &CostRow{name, percentile(took[0], 50), percentile(took[1], 50), percentile(took[2], 50)}, nil
 }
 
 // writer returns a function that writes the row of an intent into the journal's table, for a separate shop.
 func writer(spec string) (write func(*Order) error, closeDB func() error, err error) {
-	kind, place, _ := strings.Cut(spec, ":")
-	driver, evidence := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind], ""
-	parameters := "?, ?, ?, ?, ?"
-	switch kind {
-	case "sqlite":
-		place = "file:" + place + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" // as sqlite.Open
-	case "postgres":
-		parameters = "$1, $2, $3, $4, $5"
+	d, err := databaseOf(spec)
+	if err != nil {
+		return nil, nil, err
 	}
-	db, err := sql.Open(driver, place)
+	parameters := "?, ?, ?, ?, ''"
+	if d.dialect == sqlstore.Postgres {
+		parameters = "$1, $2, $3, $4, ''"
+	}
+	db, err := sql.Open(d.driver, d.source)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,14 +102,15 @@ func writer(spec string) (write func(*Order) error, closeDB func() error, err er
 		if err != nil {
 			return err
 		}
-		_, err = insert.Exec("https://gateway.example 7", o.ID, at.UnixMicro(), string(intent), evidence)
+		_, err = insert.Exec("https://gateway.example 7", o.ID, at.UnixMicro(), string(intent))
 		return err
 	}, db.Close, nil
 }
 
-func median(all []time.Duration) time.Duration {
+// percentile sorts all, and returns the one that so many per cent are below.
+func percentile(all []time.Duration, percent int) time.Duration {
 	slices.Sort(all)
-	return all[len(all)/2]
+	return all[len(all)*percent/100]
 }
 
 // PrintCost writes rows as a table.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -16,38 +15,16 @@ import (
 // database was asked for something: connections, transactions and statements.
 func openCounted(t *testing.T, spec string) (*sqlstore.Store, *atomic.Int64) {
 	t.Helper()
-	_, done, err := OpenStore(spec) // creates the schema or the database
-	if err == nil {
-		err = done()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind, place, _ := strings.Cut(spec, ":")
-	name := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind]
-	if kind == "sqlite" {
-		place = "file:" + place + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
-	}
-	plain, err := sql.Open(name, place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := new(atomic.Int64)
-	db := sql.OpenDB(counting{plain.Driver(), place, asked})
+	d, asked := createDatabase(t, spec), new(atomic.Int64)
+	db := sql.OpenDB(counting{openDB(t, spec).Driver(), d.source, asked})
 	db.SetMaxOpenConns(16)
 	db.SetMaxIdleConns(16)
-	s, err := sqlstore.New(t.Context(), db, map[string]sqlstore.Dialect{
-		"sqlite": sqlstore.SQLite, "postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL,
-	}[kind])
-	if err != nil {
-		t.Fatal(errors.Join(err, db.Close(), plain.Close()))
-	}
 	t.Cleanup(func() {
-		if err := errors.Join(db.Close(), plain.Close()); err != nil {
+		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return s, asked
+	return newStore(t, db, d.dialect), asked
 }
 
 // counting opens connections of another driver and counts what is asked of them.

@@ -19,20 +19,78 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
+// openStore opens a store until the end of the test.
+func openStore(t testing.TB, spec string) *sqlstore.Store {
+	t.Helper()
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = done() }) // it has served
+	return store
+}
+
+// createStore opens a store that does not exist yet, and closes it.
+func createStore(t *testing.T, spec string) {
+	t.Helper()
+	expectOpen(t, spec, "")
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// expectOpen opens and closes a store. It fails the test if the error does not have a text, or if there is one and want is "".
+func expectOpen(t *testing.T, spec, want string) {
+	t.Helper()
+	_, done, err := OpenStore(spec)
+	if err == nil {
+		err = done()
+	}
+	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want an error with %q", err, want)
+	}
+}
+
+// databaseFor returns the database of a specification.
+func databaseFor(t testing.TB, spec string) database {
+	t.Helper()
+	d, err := databaseOf(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// createDatabase creates the schema or the database of a specification, without tables.
+func createDatabase(t testing.TB, spec string) database {
+	t.Helper()
+	d := databaseFor(t, spec)
+	if err := d.create(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // openDB opens the database of a store like an administrator or another program.
 func openDB(t *testing.T, spec string) *sql.DB {
 	t.Helper()
-	kind, place, _ := strings.Cut(spec, ":")
-	driver := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind]
-	if kind == "sqlite" {
-		place += "?_pragma=busy_timeout(10000)" // the store may be writing
-	}
-	db, err := sql.Open(driver, place)
+	d := databaseFor(t, spec)
+	db, err := sql.Open(d.driver, d.source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() }) // it has served
 	return db
+}
+
+// newStore is a store over an open database.
+func newStore(t *testing.T, db *sql.DB, d sqlstore.Dialect) *sqlstore.Store {
+	t.Helper()
+	s, err := sqlstore.New(t.Context(), db, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func execAll(t *testing.T, db interface {
@@ -50,68 +108,34 @@ func execAll(t *testing.T, db interface {
 // program may use them.
 func TestSchema(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
-		reopen := func(want string) {
-			t.Helper()
-			_, done, err := OpenStore(spec)
-			if err == nil {
-				err = done()
-			}
-			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v, want an error with %q", err, want)
-			}
-		}
-		reopen("")
-		reopen("")
+		expectOpen(t, spec, "")
+		expectOpen(t, spec, "")
 		db := openDB(t, spec)
 		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied) VALUES (99, 0)")
-		reopen("newer program")
+		expectOpen(t, spec, "newer program")
 		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied, oldest) VALUES (100, 0, 1)")
-		reopen("")
+		expectOpen(t, spec, "")
 		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied, oldest) VALUES (101, 0, 2)")
-		reopen("newer program")
+		expectOpen(t, spec, "newer program")
 	})
 }
 
 // TestVersionThatCannotBeRecorded: tables are not used if the database does not store their version.
 func TestVersionThatCannotBeRecorded(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
-		_, done, err := OpenStore(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := done(); err != nil {
-			t.Fatal(err)
-		}
+		createStore(t, spec)
 		execAll(t, openDB(t, spec), "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal",
 			"CREATE TABLE cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL, CONSTRAINT nothing_new CHECK (version > 99))")
-		_, done, err = OpenStore(spec)
-		if err == nil {
-			_ = done()
-		}
-		if err == nil || !strings.Contains(err.Error(), "nothing_new") {
-			t.Errorf("got %v, want the refusal of the database", err)
-		}
+		expectOpen(t, spec, "nothing_new")
 	})
 }
 
 // TestForeignTable: a table that has the journal's name and other columns is refused.
 func TestForeignTable(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
-		_, done, err := OpenStore(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := done(); err != nil {
-			t.Fatal(err)
-		}
+		createStore(t, spec)
 		execAll(t, openDB(t, spec), "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal", "CREATE TABLE cardgateway_journal (note INTEGER)")
-		_, done, err = OpenStore(spec)
-		if err == nil {
-			_ = done()
-		}
-		if err == nil || !strings.Contains(err.Error(), "column") {
-			t.Errorf("got %v, want that a column is missing", err)
-		}
+		expectOpen(t, spec, "column")
 	})
 }
 
@@ -130,38 +154,31 @@ func TestSettings(t *testing.T) {
 			{"journal_mode(WAL)", ""},
 		} {
 			t.Run(tt.pragma, func(t *testing.T) {
-				refused(t, tt.pragma, "sqlite", "file:"+path+"?_pragma="+tt.pragma, tt.want)
+				refused(t, tt.pragma, database{"sqlite", "file:" + path, sqlstore.SQLite}, "?_pragma="+tt.pragma, tt.want)
 			})
 		}
 	})
 	t.Run("postgres", func(t *testing.T) {
-		url := strings.TrimPrefix(postgres(t, ""), "postgres:")
-		if err := makeSchema(url); err != nil {
-			t.Fatal(err)
-		}
-		refused(t, "off", "pgx", url+"&synchronous_commit=off", "set synchronous_commit = on")
-		refused(t, "on", "pgx", url, "")
+		d := createDatabase(t, postgres(t, ""))
+		refused(t, "off", d, "&synchronous_commit=off", "set synchronous_commit = on")
+		refused(t, "on", d, "", "")
 	})
 	t.Run("mysql", func(t *testing.T) {
-		dsn := strings.TrimPrefix(mysqlStore(t, ""), "mysql:")
-		if err := makeDatabase(dsn); err != nil {
-			t.Fatal(err)
-		}
-		refused(t, "lax", "mysql", dsn+"?sql_mode=%27%27", "STRICT_TRANS_TABLES")
-		refused(t, "autocommit", "mysql", dsn+"?autocommit=0", "autocommit = 1")
-		refused(t, "strict", "mysql", dsn+"?clientFoundRows=true", "")
+		d := createDatabase(t, mysqlStore(t, ""))
+		refused(t, "lax", d, "?sql_mode=%27%27", "STRICT_TRANS_TABLES")
+		refused(t, "autocommit", d, "?autocommit=0", "autocommit = 1")
+		refused(t, "strict", d, "?clientFoundRows=true", "")
 	})
 }
 
-func refused(t *testing.T, name, driver, dsn, want string) {
+func refused(t *testing.T, name string, d database, settings, want string) {
 	t.Helper()
-	db, err := sql.Open(driver, dsn)
+	db, err := sql.Open(d.driver, d.source+settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	kind := map[string]sqlstore.Dialect{"sqlite": sqlstore.SQLite, "pgx": sqlstore.Postgres, "mysql": sqlstore.MySQL}[driver]
-	_, err = sqlstore.New(t.Context(), db, kind)
+	_, err = sqlstore.New(t.Context(), db, d.dialect)
 	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: got %v, want an error with %q", name, err, want)
 	}
@@ -170,15 +187,10 @@ func refused(t *testing.T, name, driver, dsn, want string) {
 // TestSettingsOfLaterConnections: a connection that the pool opens later is also checked.
 func TestSettingsOfLaterConnections(t *testing.T) {
 	spec := postgres(t, t.Name())
-	if err := makeSchema(strings.TrimPrefix(spec, "postgres:")); err != nil {
-		t.Fatal(err)
-	}
+	createDatabase(t, spec)
 	db := openDB(t, spec)
 	db.SetMaxIdleConns(-1) // each use makes a connection
-	s, err := sqlstore.New(t.Context(), db, sqlstore.Postgres)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStore(t, db, sqlstore.Postgres)
 	begin := func(id string) error {
 		_, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"})
 		return err
@@ -215,11 +227,7 @@ func TestCallersShareStatements(t *testing.T) {
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
 			spec := tt.spec(t, t.Name()+t.TempDir())
-			store, done, err := OpenStore(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = done() }()
+			store := openStore(t, spec)
 			db := openDB(t, spec)
 			const callers, each = 64, 10
 			at := time.Now()
@@ -275,11 +283,7 @@ func everyServer(t *testing.T, test func(t *testing.T, spec string, store journa
 	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
 		t.Run(kind, func(t *testing.T) {
 			spec := spec(t, t.Name()+t.TempDir())
-			store, done, err := OpenStore(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = done() }()
+			store := openStore(t, spec)
 			test(t, spec, store)
 		})
 	}
@@ -407,11 +411,7 @@ func TestBadWriteInABatch(t *testing.T) {
 // TestStatementsArePreparedOnce: MySQL prepares what one caller's payments need once, and not for each payment.
 func TestStatementsArePreparedOnce(t *testing.T) {
 	spec := mysqlStore(t, t.Name()+t.TempDir())
-	store, done, err := OpenStore(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = done() }()
+	store := openStore(t, spec)
 	g := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer g.Close()
 	j, db := shopOver(t, g, store, "7"), openDB(t, spec)
@@ -433,11 +433,7 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 // for each page.
 func TestWalkReadsEachRowOnce(t *testing.T) {
 	spec := mysqlStore(t, t.Name()+t.TempDir())
-	store, done, err := OpenStore(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = done() }()
+	store := openStore(t, spec)
 	const entries = 1000
 	each(entries, 64, func(i int) {
 		in := journal.Intent{Shop: manyShop, ID: journal.PaymentID(manyID(i)), At: time.Now(), Currency: "USD"}
@@ -488,11 +484,7 @@ func shopOver(t *testing.T, g *sandbox.Gateway, store journal.Store, app cardgat
 // TestTwoShops: a shop never sees the payments of another shop in the same database.
 func TestTwoShops(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
-		store, done, err := OpenStore(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done() }()
+		store := openStore(t, spec)
 		g := sandbox.New(sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
 		defer g.Close()
 		a, b := shopOver(t, g, store, "7"), shopOver(t, g, store, "8")
@@ -526,11 +518,7 @@ func TestTwoShops(t *testing.T) {
 // TestBadRows: damaged rows do not affect others.
 func TestBadRows(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
-		store, done, err := OpenStore(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done() }()
+		store := openStore(t, spec)
 		g := sandbox.New(sandbox.Options{NoNotifications: true})
 		defer g.Close()
 		j := shopOver(t, g, store, "7")

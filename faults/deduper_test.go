@@ -30,23 +30,16 @@ func openDeduper(t testing.TB, spec, appID string) *sqlstore.Deduper {
 // openDeduperOf is openDeduper for another gateway.
 func openDeduperOf(t testing.TB, spec, baseURL, appID string) *sqlstore.Deduper {
 	t.Helper()
-	store, done, err := OpenStore(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = done() }) // it has served
-	return newDeduper(t, store, baseURL, appID)
+	return newDeduper(t, openStore(t, spec), baseURL, appID)
 }
 
-func newDeduper(t testing.TB, store journal.Store, baseURL, appID string) *sqlstore.Deduper {
+func newDeduper(t testing.TB, store *sqlstore.Store, baseURL, appID string) *sqlstore.Deduper {
 	t.Helper()
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: cardgateway.AppID(appID)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := store.(interface {
-		NewDeduper(context.Context, *cardgateway.Client) (*sqlstore.Deduper, error)
-	}).NewDeduper(t.Context(), client)
+	d, err := store.NewDeduper(t.Context(), client)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,20 +193,15 @@ func TestDeduperBetweenStatements(t *testing.T) {
 	other := openDeduper(t, spec, "7")
 	var before string // the beginning of a statement
 	var do func()     // before it, once
-	db := sql.OpenDB(wrapping{strings.TrimPrefix(spec, "mysql:"), func(c fullConn) driver.Conn {
+	db := openWrapped(t, spec, func(c fullConn) driver.Conn {
 		return &interruptedConn{plainConn{c, c, c, c}, func(query string) {
 			if now := do; now != nil && strings.HasPrefix(query, before) {
 				do = nil
 				now()
 			}
 		}}
-	}})
-	t.Cleanup(func() { _ = db.Close() }) // it has served
-	store, err := sqlstore.New(t.Context(), db, sqlstore.MySQL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := newDeduper(t, store, dedupedGateway, "7")
+	})
+	d := newDeduper(t, newStore(t, db, sqlstore.MySQL), dedupedGateway, "7")
 	interrupt := func(claim, statement string, want notify.ClaimResult, by func()) {
 		t.Helper()
 		before, do = statement, by
@@ -285,13 +273,7 @@ func TestDeduperOneConnection(t *testing.T) {
 		openDeduper(t, spec, "7") // creates the database
 		db := openDB(t, spec)
 		db.SetMaxOpenConns(1)
-		kind, _, _ := strings.Cut(spec, ":")
-		dialects := map[string]sqlstore.Dialect{"sqlite": sqlstore.SQLite, "postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL}
-		store, err := sqlstore.New(t.Context(), db, dialects[kind])
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := newDeduper(t, store, dedupedGateway, "7")
+		d := newDeduper(t, newStore(t, db, databaseFor(t, spec).dialect), dedupedGateway, "7")
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {
@@ -313,11 +295,7 @@ func TestDeduperCreatedAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		start := make(chan struct{})
 		for range 8 {
-			store, done, err := OpenStore(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = done() }()
+			store := openStore(t, spec)
 			all.Go(func() {
 				<-start
 				newDeduper(t, store, dedupedGateway, "7")
@@ -331,20 +309,13 @@ func TestDeduperCreatedAtOnce(t *testing.T) {
 // TestDeduperForeignTable: a table that has the name and other columns is refused.
 func TestDeduperForeignTable(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
-		store, done, err := OpenStore(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done() }()
+		store := openStore(t, spec)
 		execAll(t, openDB(t, spec), "CREATE TABLE cardgateway_notified (event VARCHAR(200), expires BIGINT)")
 		client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "7"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = store.(interface {
-			NewDeduper(context.Context, *cardgateway.Client) (*sqlstore.Deduper, error)
-		}).NewDeduper(t.Context(), client)
-		if err == nil || !strings.Contains(err.Error(), "column") {
+		if _, err = store.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "column") {
 			t.Errorf("got %v, want that a column is missing", err)
 		}
 	})

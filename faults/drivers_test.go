@@ -30,16 +30,7 @@ func TestPlainDrivers(t *testing.T) {
 		"statements that cannot be executed with a context": func(c fullConn) driver.Conn { return &plainStatements{c} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
-			if err := makeDatabase(dsn); err != nil {
-				t.Fatal(err)
-			}
-			db := sql.OpenDB(wrapping{dsn, wrap})
-			defer func() { _ = db.Close() }()
-			s, err := sqlstore.New(t.Context(), db, sqlstore.MySQL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newStore(t, openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), wrap), sqlstore.MySQL)
 			refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "s"}
 			for _, id := range []string{"a", "b"} {
 				in := journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: "s"}
@@ -63,17 +54,9 @@ func TestPlainDrivers(t *testing.T) {
 // TestConnectionClosedMeanwhile: if the server has closed a connection, which is detected only when it is used, no write is
 // lost.
 func TestConnectionClosedMeanwhile(t *testing.T) {
-	dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
-	if err := makeDatabase(dsn); err != nil {
-		t.Fatal(err)
-	}
 	var closed atomic.Bool
-	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &closedConn{plainConn{c, c, c, c}, &closed} }})
-	defer func() { _ = db.Close() }()
-	s, err := sqlstore.New(t.Context(), db, sqlstore.MySQL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn { return &closedConn{plainConn{c, c, c, c}, &closed} })
+	s := newStore(t, db, sqlstore.MySQL)
 	in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD", Sender: "s"}
 	for _, write := range []struct {
 		name string
@@ -135,12 +118,7 @@ type plainConn struct {
 
 // TestOldServer: a server that is too old is rejected when the store is opened, with the version that is needed.
 func TestOldServer(t *testing.T) {
-	dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
-	if err := makeDatabase(dsn); err != nil {
-		t.Fatal(err)
-	}
-	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &oldConn{plainConn{c, c, c, c}} }})
-	defer func() { _ = db.Close() }()
+	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn { return &oldConn{plainConn{c, c, c, c}} })
 	const want = "the server has version 5.7.44-log, and MySQL 8.0.1 or later is needed"
 	if _, err := sqlstore.New(t.Context(), db, sqlstore.MySQL); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
@@ -159,6 +137,14 @@ type plainStatements struct{ fullConn }
 func (c *plainStatements) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	s, err := c.fullConn.PrepareContext(ctx, query)
 	return struct{ driver.Stmt }{s}, err
+}
+
+// openWrapped opens a new database of MySQL, whose connections are wrapped, until the end of the test.
+func openWrapped(t *testing.T, spec string, wrap func(fullConn) driver.Conn) *sql.DB {
+	t.Helper()
+	db := sql.OpenDB(wrapping{createDatabase(t, spec).source, wrap})
+	t.Cleanup(func() { _ = db.Close() }) // it has served
+	return db
 }
 
 // wrapping opens connections of MySQL's driver and wraps them.
@@ -194,13 +180,7 @@ func (w wrapping) Driver() driver.Driver { return mysql.MySQLDriver{} }
 // need not be.
 func TestSyncedByPostgres(t *testing.T) {
 	spec := postgres(t, t.Name()+t.TempDir())
-	_, done, err := OpenStore(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := done(); err != nil {
-		t.Fatal(err)
-	}
+	createStore(t, spec)
 	config, err := pgx.ParseConfig(strings.TrimPrefix(spec, "postgres:"))
 	if err != nil {
 		t.Fatal(err)
@@ -209,10 +189,7 @@ func TestSyncedByPostgres(t *testing.T) {
 	config.Tracer = seen
 	db := stdlib.OpenDB(*config)
 	defer func() { _ = db.Close() }()
-	s, err := sqlstore.New(t.Context(), db, sqlstore.Postgres)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStore(t, db, sqlstore.Postgres)
 	evidence := func(state journal.State) journal.Evidence {
 		return journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: state, Sender: "s"}
 	}

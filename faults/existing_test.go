@@ -33,13 +33,8 @@ func TestOpenExisting(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := openDB(t, spec)
-		if strings.HasPrefix(spec, "sqlite:") {
-			execAll(t, db, "PRAGMA synchronous = FULL")
-			db.SetMaxOpenConns(1)
-		}
-		dialect := map[string]sqlstore.Dialect{"sqlite": sqlstore.SQLite, "postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL}
-		kind, _, _ := strings.Cut(spec, ":")
-		open := func() (*sqlstore.Store, error) { return sqlstore.OpenExisting(t.Context(), db, dialect[kind]) }
+		dialect := databaseFor(t, spec).dialect
+		open := func() (*sqlstore.Store, error) { return sqlstore.OpenExisting(t.Context(), db, dialect) }
 
 		found, err := open()
 		if err != nil {
@@ -74,7 +69,7 @@ func TestOpenExisting(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := sqlstore.OpenExisting(ended, db, dialect[kind]); err == nil || errors.Is(err, sqlstore.ErrNoTables) {
+		if _, err := sqlstore.OpenExisting(ended, db, dialect); err == nil || errors.Is(err, sqlstore.ErrNoTables) {
 			t.Errorf("a database that does not answer: got %v", err)
 		}
 	})

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"strings"
@@ -30,19 +29,13 @@ func oldEntry(t *testing.T, s journal.Store, id string) journal.Intent {
 // deletes the others.
 func TestForgetKeepsWhatCannotBeRead(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
-		store, done, err := OpenStore(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done() }()
+		store := openStore(t, spec)
 		for _, id := range []string{"a", "bad 1", "bad 2", "c"} {
 			oldEntry(t, store, id)
 		}
 		db := openDB(t, spec)
 		execAll(t, db, "UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id LIKE 'bad%'")
-		n, err := store.(interface {
-			Forget(context.Context, time.Time) (int64, error)
-		}).Forget(t.Context(), time.Now().AddDate(0, 0, -30))
+		n, err := store.Forget(t.Context(), time.Now().AddDate(0, 0, -30))
 		if bad, ok := errors.AsType[*journal.EntryError](err); n != 2 || !ok || bad.Key.ID.Text != "bad 1" {
 			t.Errorf("forgot %d, %v; want 2, and the error of the first that cannot be read", n, err)
 		}
@@ -55,17 +48,11 @@ func TestForgetKeepsWhatCannotBeRead(t *testing.T) {
 
 // TestForgetWhatChanges: an entry that is submitted again and acknowledged while Forget runs is kept.
 func TestForgetWhatChanges(t *testing.T) {
-	dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
-	if err := makeDatabase(dsn); err != nil {
-		t.Fatal(err)
-	}
 	var beforeDelete func()
-	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &deletingConn{plainConn{c, c, c, c}, &beforeDelete} }})
-	defer func() { _ = db.Close() }()
-	s, err := sqlstore.New(t.Context(), db, sqlstore.MySQL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn {
+		return &deletingConn{plainConn{c, c, c, c}, &beforeDelete}
+	})
+	s := newStore(t, db, sqlstore.MySQL)
 	in, _, other := oldEntry(t, s, "a"), oldEntry(t, s, "b"), oldEntry(t, s, "c")
 	beforeDelete = func() {
 		again := journal.Evidence{At: time.Now(), Source: journal.SourceSubmission, Submission: &in}

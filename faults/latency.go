@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,7 +57,7 @@ func Latency(name, spec string, replicas, payments, open int) (row *LatencyRow, 
 			return nil, err
 		}
 		closing = append(closing, done)
-		c := &counted{Store: store, LeaseStore: store.(journal.LeaseStore)}
+		c := &counted{Store: store, LeaseStore: store}
 		j := journal.New(client, c, journal.Options{})
 		all, journals = append(all, c), append(journals, j)
 		if i == 0 {
@@ -111,8 +110,7 @@ func Latency(name, spec string, replicas, payments, open int) (row *LatencyRow, 
 		row.NewsEach += float64(after[i].added-before[i].added) / float64(payments)
 		row.ListsEachNews += float64(after[i].listed-before[i].listed) / float64(payments)
 	}
-	slices.Sort(took)
-	row.Median, row.P99 = took[len(took)/2], took[len(took)*99/100]
+	row.Median, row.P99 = percentile(took, 50), percentile(took, 99)
 	return row, nil
 }
 

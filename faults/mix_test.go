@@ -78,11 +78,7 @@ func TestMixStores(t *testing.T) {
 		payments = 10_000
 	}
 	everyStore(t, func(t *testing.T, spec string) {
-		store, done, err := OpenStore(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done() }()
+		store := openStore(t, spec)
 		var runs []run
 		for i, b := range Behaviors() {
 			m := Mix{Seed: uint64(111 + i), Payments: payments, Behavior: b}

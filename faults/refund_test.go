@@ -48,11 +48,7 @@ func TestRefundsStores(t *testing.T) {
 		refunds = 5000
 	}
 	everyStore(t, func(t *testing.T, spec string) {
-		store, done, err := OpenStore(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done() }()
+		store := openStore(t, spec)
 		m := Mix{Seed: 121, Payments: refunds, Refunds: true, Behavior: RefundBehaviors()[0]}
 		runRefunds(t, []run{{m, JournalOver(t.Name(), store)}})
 	})

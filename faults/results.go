@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // printTable writes a Markdown table. The head names its columns, separated by "|".
@@ -14,7 +16,7 @@ func printTable(w io.Writer, head string, rows [][]any) {
 		for _, cell := range cells {
 			text := fmt.Sprint(cell)
 			if n, ok := cell.(int); ok {
-				text = grouped(n)
+				text = terminal.Thousands(n)
 			}
 			fmt.Fprint(w, strings.TrimRight("| "+text, " "), " ")
 		}
@@ -22,16 +24,7 @@ func printTable(w io.Writer, head string, rows [][]any) {
 	}
 }
 
-// grouped returns a number with commas.
-func grouped(n int) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-func micros(d time.Duration) string { return grouped(int(d.Microseconds())) + " µs" }
+func micros(d time.Duration) string { return terminal.Thousands(int(d.Microseconds())) + " µs" }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 

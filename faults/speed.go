@@ -84,12 +84,10 @@ func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, e
 			*p.cpu += processorTime() - cpu
 		}
 	}
-	slices.Sort(bare)
-	slices.Sort(through)
 	return &SpeedRow{
 		Store: name, Callers: callers,
 		Bare: float64(len(bare)) / bareTook.Seconds(), Journal: float64(len(through)) / throughTook.Seconds(),
-		BareP50: bare[len(bare)/2], P50: through[len(through)/2], P99: through[len(through)*99/100],
+		BareP50: percentile(bare, 50), P50: percentile(through, 50), P99: percentile(through, 99),
 		BareCPU: bareCPU / time.Duration(len(bare)), CPU: throughCPU / time.Duration(len(through)),
 	}, nil
 }

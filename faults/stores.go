@@ -12,7 +12,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
-	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlite"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
@@ -20,43 +19,69 @@ import (
 // OpenStore opens a store by a specification that can be passed to another process: "sqlite:" and a file; "postgres:" and a
 // connection URL, whose search_path names a schema; or "mysql:" and a data source name with a database. The schema and the
 // database are created if they do not exist.
-func OpenStore(spec string) (store journal.Store, closeStore func() error, err error) {
-	kind, place, _ := strings.Cut(spec, ":")
+func OpenStore(spec string) (store *sqlstore.Store, closeStore func() error, err error) {
 	ctx, cancel := context.WithTimeout(background, 30*time.Second)
 	defer cancel()
-	switch kind {
-	case "sqlite":
-		s, err := sqlite.Open(ctx, place)
+	if file, ok := strings.CutPrefix(spec, "sqlite:"); ok {
+		s, err := sqlite.Open(ctx, file)
 		if err != nil {
 			return nil, nil, err
 		}
-		return s, s.Close, nil
-	case "postgres":
-		if err := makeSchema(place); err != nil {
-			return nil, nil, err
-		}
-		return openSQL(ctx, "pgx", place, sqlstore.Postgres)
-	case "mysql":
-		if err := makeDatabase(place); err != nil {
-			return nil, nil, err
-		}
-		return openSQL(ctx, "mysql", place, sqlstore.MySQL)
+		return s.Store, s.Close, nil
 	}
-	return nil, nil, fmt.Errorf("faults: no store is called %q", kind)
+	d, err := databaseOf(spec)
+	if err == nil {
+		err = d.create()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.openStore(ctx)
 }
 
-func openSQL(ctx context.Context, driver, dsn string, d sqlstore.Dialect) (journal.Store, func() error, error) {
-	db, err := sql.Open(driver, dsn)
+// database says how the database of a store is opened.
+type database struct {
+	driver, source string
+	dialect        sqlstore.Dialect
+}
+
+// databaseOf returns the database of a specification of OpenStore.
+func databaseOf(spec string) (database, error) {
+	kind, place, _ := strings.Cut(spec, ":")
+	switch kind {
+	case "sqlite": // as sqlite.Open
+		return database{"sqlite", "file:" + place + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", sqlstore.SQLite}, nil
+	case "postgres":
+		return database{"pgx", place, sqlstore.Postgres}, nil
+	case "mysql":
+		return database{"mysql", place, sqlstore.MySQL}, nil
+	}
+	return database{}, fmt.Errorf("faults: no store is called %q", kind)
+}
+
+func (d database) openStore(ctx context.Context) (*sqlstore.Store, func() error, error) {
+	db, err := sql.Open(d.driver, d.source)
 	if err != nil {
 		return nil, nil, err
 	}
 	db.SetMaxOpenConns(16)
 	db.SetMaxIdleConns(16)
-	s, err := sqlstore.New(ctx, db, d)
+	s, err := sqlstore.New(ctx, db, d.dialect)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return s, db.Close, nil
+}
+
+// create creates the schema or the database on a server, if it does not exist.
+func (d database) create() error {
+	switch d.dialect {
+	case sqlstore.Postgres:
+		return makeSchema(d.source)
+	case sqlstore.MySQL:
+		return makeDatabase(d.source)
+	}
+	return nil
 }
 
 // makeDatabase creates the database in a data source name of MySQL.
@@ -76,6 +101,7 @@ func makeDatabase(dsn string) (err error) {
 	return err
 }
 
+// makeSchema creates the schema in a connection URL of Postgres.
 func makeSchema(dsn string) (err error) {
 	u, err := url.Parse(dsn)
 	if err != nil {

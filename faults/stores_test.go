@@ -13,13 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	"github.com/shopspring/decimal"
 )
 
 func TestMain(m *testing.M) {
@@ -248,19 +249,9 @@ func TestRace(t *testing.T) {
 // TestLeastPrivilege: an account that may use the tables but not create any can open a store.
 func TestLeastPrivilege(t *testing.T) {
 	spec := postgres(t, t.Name()+t.TempDir())
-	_, done, err := OpenStore(spec) // who may makes the table
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := done(); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("pgx", strings.TrimPrefix(spec, "postgres:"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }() // it was only read from
-	db.SetMaxOpenConns(1)             // one session, which takes the role
+	createStore(t, spec) // who may makes the table
+	db := openDB(t, spec)
+	db.SetMaxOpenConns(1) // one session, which takes the role
 	var schema string
 	if err := db.QueryRow("SELECT current_schema").Scan(&schema); err != nil {
 		t.Fatal(err)
@@ -277,13 +268,9 @@ func TestLeastPrivilege(t *testing.T) {
 			t.Fatal(statement, err)
 		}
 	}
-	s, err := sqlstore.New(t.Context(), db, sqlstore.Postgres)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, created,
-		err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("t"), At: time.Now(), Amount: decimal.NewFromInt(1), Currency: "USD"}); err != nil ||
-		!created {
+	s := newStore(t, db, sqlstore.Postgres)
+	in := journal.Intent{ID: journal.PaymentID("t"), At: time.Now(), Amount: decimal.NewFromInt(1), Currency: "USD"}
+	if _, created, err := s.Begin(t.Context(), in); err != nil || !created {
 		t.Errorf("created %t, %v", created, err)
 	}
 	if to, err := s.Lease(t.Context(), journal.Shop{}, "a", time.Minute); err != nil || to != "a" {

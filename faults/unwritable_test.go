@@ -3,7 +3,6 @@
 package faults
 
 import (
-	"database/sql"
 	"errors"
 	"net/http"
 	"os/signal"
@@ -22,45 +21,27 @@ import (
 // gateway.
 func TestUnwritable(t *testing.T) {
 	t.Run("sqlite, disk full", func(t *testing.T) {
-		store, done, err := OpenStore("sqlite:" + filepath.Join(t.TempDir(), "journal.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done() }()
+		store := openStore(t, "sqlite:"+filepath.Join(t.TempDir(), "journal.db"))
 		noFileGrows(t)
 		unwritable(t, store)
 	})
 	t.Run("sqlite, read-only", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal.db")
-		_, done, err := OpenStore("sqlite:" + path)
+		createStore(t, "sqlite:"+path)
+		d := database{"sqlite", "file:" + path + "?_pragma=synchronous(FULL)&_pragma=query_only(1)", sqlstore.SQLite}
+		store, done, err := d.openStore(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = done() }()
-		store, done2, err := openSQL(t.Context(), "sqlite", "file:"+path+"?_pragma=synchronous(FULL)&_pragma=query_only(1)", sqlstore.SQLite)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done2() }()
 		unwritable(t, store)
 	})
 	t.Run("postgres, read-only", func(t *testing.T) {
 		spec := postgres(t, t.Name())
-		_, done, err := OpenStore(spec) // makes the schema
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = done() }()
-		db, err := sql.Open("pgx", spec[len("postgres:"):])
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = db.Close() }()
+		createStore(t, spec)
+		db := openDB(t, spec)
 		db.SetMaxOpenConns(1)
-		store, err := sqlstore.New(t.Context(), db, sqlstore.Postgres)
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := newStore(t, db, sqlstore.Postgres)
 		if _, err := db.Exec("SET default_transaction_read_only = on"); err != nil {
 			t.Fatal(err)
 		}
