@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"io"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -126,4 +127,13 @@ func (r *KillResult) judge(v Verdict, charged int) int {
 		r.Wrong++
 	}
 	return min(charged, 1)
+}
+
+// PrintKills writes what became of the payments of processes that were killed, for each store.
+func PrintKills(w io.Writer, stores []string, rows []*KillResult) {
+	var cells [][]any
+	for i, r := range rows {
+		cells = append(cells, []any{stores[i], r.Payments, r.Kills, r.Charged, r.Refunded, r.Forgotten, r.Twice, r.Wrong, r.Open})
+	}
+	printTable(w, "Store|Payments|Kills|Charged|Refunded|Lost|Twice|Reported wrong|Open at the end", cells)
 }

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -47,4 +48,13 @@ func Race(store string, seed uint64) (*RaceResult, error) {
 	}
 	r.Posts, r.Executed = front.Posts.Load(), g.Executed(Orders(seed, 1)[0].ID)
 	return r, nil
+}
+
+// PrintRaces writes what two processes with one transactionId were told, for each store.
+func PrintRaces(w io.Writer, stores []string, rows []*RaceResult) {
+	var cells [][]any
+	for i, r := range rows {
+		cells = append(cells, []any{stores[i], 2 * raceCallers, int(r.Posts), r.Executed, len(r.Answers)})
+	}
+	printTable(w, "Store|Callers in two processes|Requests|Charges|Different results", cells)
 }

@@ -39,30 +39,3 @@ func Section(page, part, results string) (string, error) {
 	}
 	return before + begin + results + end + after, nil
 }
-
-// PrintKills writes what became of the payments of processes that were killed, for each store.
-func PrintKills(w io.Writer, stores []string, rows []*KillResult) {
-	var cells [][]any
-	for i, r := range rows {
-		cells = append(cells, []any{stores[i], r.Payments, r.Kills, r.Charged, r.Refunded, r.Forgotten, r.Twice, r.Wrong, r.Open})
-	}
-	printTable(w, "Store|Payments|Kills|Charged|Refunded|Lost|Twice|Reported wrong|Open at the end", cells)
-}
-
-// PrintRaces writes what two processes with one transactionId were told, for each store.
-func PrintRaces(w io.Writer, stores []string, rows []*RaceResult) {
-	var cells [][]any
-	for i, r := range rows {
-		cells = append(cells, []any{stores[i], 2 * raceCallers, int(r.Posts), r.Executed, len(r.Answers)})
-	}
-	printTable(w, "Store|Callers in two processes|Requests|Charges|Different results", cells)
-}
-
-// PrintOutages writes how long it takes to resolve n open payments after an outage, for each store.
-func PrintOutages(w io.Writer, stores []string, n int, took []time.Duration) {
-	var cells [][]any
-	for i, d := range took {
-		cells = append(cells, []any{stores[i], n, seconds(d)})
-	}
-	printTable(w, "Store|Open payments after an outage|Resolved after, with 50 ms per query", cells)
-}

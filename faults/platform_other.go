@@ -2,7 +2,13 @@
 
 package faults
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // stopSignal is nil: a process cannot be stopped here, only killed.
 var stopSignal, continueSignal os.Signal
+
+// processorTime is not known here.
+func processorTime() time.Duration { return 0 }

@@ -3,9 +3,13 @@
 package faults
 
 import (
+	"os"
 	"syscall"
 	"time"
 )
+
+// stopSignal stops a process, and continueSignal lets it go on.
+var stopSignal, continueSignal os.Signal = syscall.SIGSTOP, syscall.SIGCONT
 
 // processorTime is what this process has used.
 func processorTime() time.Duration {
