@@ -327,7 +327,7 @@ func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
 	case journal.PresumedAbsent:
 		w.checkAbsence(t, e, i, wrong)
 	case journal.Abandoned:
-		if ev.At.Sub(submittedBefore(e, i)) < t.hostedPageLifetime()-w.h.clocks() {
+		if ev.At.Sub(submittedBefore(e, i)) < t.hostedPageLifetime()-w.clocks {
 			wrong("and the cardholder can still pay")
 		}
 	}
@@ -337,7 +337,7 @@ func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
 // a single decline is final then, as documented.
 func (w *world) noteShownTooLate(t *thing, e *journal.Entry, i int) {
 	ev := &e.Evidence[i]
-	if ev.State == journal.Declined && t.whole > 1 && t.isRowHidden(ev.At) && ev.At.Sub(submittedBefore(e, i)) >= t.absentAfter()-w.h.clocks() {
+	if ev.State == journal.Declined && t.whole > 1 && t.isRowHidden(ev.At) && ev.At.Sub(submittedBefore(e, i)) >= t.absentAfter()-w.clocks {
 		t.shownTooLate = true
 	}
 }
@@ -348,7 +348,7 @@ func (w *world) checkDecline(t *thing, e *journal.Entry, i int, wrong func(strin
 	if !t.isHosted() || ev.Source != journal.SourceQuery || ev.Transaction == nil || ev.Transaction.Code != 101 {
 		return
 	}
-	if ev.At.Sub(submittedBefore(e, i)) < t.hostedPageLifetime()-w.h.clocks() {
+	if ev.At.Sub(submittedBefore(e, i)) < t.hostedPageLifetime()-w.clocks {
 		wrong("and the cardholder can try another card")
 	}
 }
@@ -375,7 +375,7 @@ func (t *thing) mayBeDeclined() bool {
 // before is final then, as documented.
 func (t *thing) paidAfterAbandoned() bool {
 	return t.isHosted() && !slices.ContainsFunc(t.rows(), func(r sandbox.Row) bool {
-		return r.Code == 100 && r.At.Sub(t.sentAt) < t.hostedPageLifetime()-t.w.h.clocks()
+		return r.Code == 100 && r.At.Sub(t.sentAt) < t.hostedPageLifetime()-t.w.clocks
 	})
 }
 
@@ -393,17 +393,17 @@ func submittedBefore(e *journal.Entry, i int) time.Time {
 // checkAbsence checks that an absence was not presumed too early, and not of what the gateway shows.
 func (w *world) checkAbsence(t *thing, e *journal.Entry, i int, wrong func(string)) {
 	at, submitted := e.Evidence[i].At, submittedBefore(e, i)
-	if at.Sub(submitted) < t.absentAfter()-w.h.clocks() {
+	if at.Sub(submitted) < t.absentAfter()-w.clocks {
 		wrong(fmt.Sprintf("%v after its submission", at.Sub(submitted)))
 	}
-	if !t.seen.IsZero() && at.After(t.seen.Add(w.h.clocks())) {
+	if !t.seen.IsZero() && at.After(t.seen.Add(w.clocks)) {
 		wrong(fmt.Sprintf("and the gateway has shown it at %v", t.seen))
 	}
 	if t.isRowHidden(at) {
 		return
 	}
 	for _, r := range t.rows() {
-		if at.Sub(r.At) > t.shop.gateway.config.Lag+time.Minute+w.h.clocks() {
+		if at.Sub(r.At) > t.shop.gateway.config.Lag+time.Minute+w.clocks {
 			wrong("and every search shows it")
 			return
 		}
@@ -502,7 +502,6 @@ func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID str
 
 // afterForget checks that nothing young was forgotten, and retires what was.
 func (w *world) afterForget(before time.Time) {
-	w.forgotten = before
 	for _, t := range w.things {
 		if !t.hasEntry || t.frozen || t.damaged {
 			continue

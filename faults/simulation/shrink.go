@@ -13,14 +13,12 @@ import (
 // This is delta debugging and not pgregory.net/rapid, which the world could draw from too: rapid shrinks the numbers that
 // were drawn, and a step that is left out shifts the meaning of all that follow. Here a step has its arguments with it.
 func Shrink(t *testing.T, h *History, most time.Duration) (*History, Result) {
-	s := &shrinking{t: t, until: time.Now().Add(most)}
-	s.best = *h
-	s.result = Run(t, h, false)
-	if len(s.result.Broken) == 0 {
-		return h, s.result
+	first := Run(t, h, false)
+	if len(first.Broken) == 0 {
+		return h, first
 	}
-	s.promise = s.result.Broken[0].Promise
-	if last := s.result.Broken[0].Step; last+1 < len(h.Steps) {
+	s := &shrinking{t: t, best: *h, promise: first.Broken[0].Promise, until: time.Now().Add(most)}
+	if last := first.Broken[0].Step; last+1 < len(h.Steps) {
 		s.try(func(h *History) { h.Steps = h.Steps[:last+1] })
 	}
 	for {
@@ -33,14 +31,12 @@ func Shrink(t *testing.T, h *History, most time.Duration) (*History, Result) {
 			break
 		}
 	}
-	s.result = Run(t, &s.best, true)
-	return &s.best, s.result
+	return &s.best, Run(t, &s.best, true)
 }
 
 type shrinking struct {
 	t         *testing.T
 	best      History
-	result    Result
 	promise   string
 	until     time.Time
 	successes int
@@ -64,7 +60,7 @@ func (s *shrinking) try(change func(*History)) bool {
 	if len(r.Broken) == 0 || r.Broken[0].Promise != s.promise {
 		return false
 	}
-	s.best, s.result = h, r
+	s.best = h
 	s.successes++
 	return true
 }

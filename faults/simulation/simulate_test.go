@@ -72,7 +72,7 @@ func TestSimulate(t *testing.T) {
 		for _, v := range r.Broken {
 			fmt.Printf("seed %d, after step %d of %d: %s: %s\n", current, v.Step, len(h.Steps), v.Promise, v.Text)
 		}
-		fmt.Printf("sum 1 %d %d after %v, %.0f days\n", r.Steps, len(r.Broken), time.Since(begun).Round(time.Millisecond), r.Days)
+		fmt.Printf("sum %d %d after %v, %.0f days\n", r.Steps, len(r.Broken), time.Since(begun).Round(time.Millisecond), r.Days)
 		if len(r.Broken) > 0 {
 			if *shrinkFor > 0 {
 				printShort(t, h)

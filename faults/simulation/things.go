@@ -159,7 +159,7 @@ func (t *thing) setDisguise(how string, length time.Duration) {
 // cannot be read, or that the answer is not only about this payment.
 func (t *thing) isRowHidden(at time.Time) bool {
 	lag := t.shop.gateway.config.Lag
-	at = at.Add(-t.w.h.clocks())
+	at = at.Add(-t.w.clocks)
 	late := func(r sandbox.Row) bool { return at.Sub(r.At) < lag+time.Minute }
 	return at.Before(t.hiddenUntil.Add(5*time.Minute)) || lag > 0 && slices.ContainsFunc(t.rows(), late)
 }

@@ -404,7 +404,7 @@ func (x *walks) rest() {
 func (x *walks) restArchives() {
 	w := x.w
 	for _, s := range w.shops {
-		if a := s.config.Archive; a.Rows == 0 || a.Capped || a.Ties || w.wrongClocks || w.isBroken() {
+		if a := s.config.Archive; a.Rows == 0 || a.Capped || a.Ties || w.clocks > 0 || w.isBroken() {
 			continue // of a capped total, nothing can be known
 		}
 		step, config := &Step{Do: "walk"}, Walk{Archive: true, SaveEvery: 1}

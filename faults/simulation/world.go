@@ -21,21 +21,20 @@ import (
 
 // world carries out a History.
 type world struct {
-	h           *History
-	begun       time.Time
-	scheduler   scheduler
-	medium      medium
-	leases      *journal.MemoryStore // of the shops with Replicas
-	shops       []*shop
-	things      []*thing
-	actors      []actor
-	ends        []func() // what actors have to do when the world ends
-	logger      *slog.Logger
-	secrets     [][]byte
-	steps       int // carried out
-	backup      *backup
-	wrongClocks bool
-	forgotten   time.Time // the latest time before which entries were forgotten
+	h         *History
+	begun     time.Time
+	scheduler scheduler
+	medium    medium
+	leases    *journal.MemoryStore // of the shops with Replicas
+	shops     []*shop
+	things    []*thing
+	actors    []actor
+	ends      []func() // what actors have to do when the world ends
+	logger    *slog.Logger
+	secrets   [][]byte
+	steps     int // carried out
+	backup    *backup
+	clocks    time.Duration // by how much the times that two processes write can differ
 
 	mu       sync.Mutex
 	over     bool
@@ -154,7 +153,7 @@ func Run(t *testing.T, h *History, telling bool) (result Result) {
 // build makes everything that exists before the first step.
 func (w *world) build() {
 	h := w.h
-	w.wrongClocks = h.clocks() > 0
+	w.clocks = h.clocks()
 	w.scheduler.wake = make(chan struct{}, 1)
 	w.logger = w.newLogger()
 	w.secrets = append(w.secrets, []byte(cardNumber), []byte(secretKey), []byte(basicSecret), []byte(escaped(basicSecret)))
@@ -196,7 +195,7 @@ func (w *world) take(i int) int {
 		w.current = i
 		w.steps++
 		for _, a := range w.actors {
-			if w.wrongClocks && s.Do == "walk" {
+			if w.clocks > 0 && s.Do == "walk" {
 				break // what a walk must find is known by the world's clock only
 			}
 			if call, ok := a.do(s); ok {

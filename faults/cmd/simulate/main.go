@@ -27,16 +27,22 @@ func main() {
 	var o options
 	flag.IntVar(&o.seeds, "seeds", 100, "number of seeds; with -for, at most so many")
 	flag.Uint64Var(&o.seed, "seed", 1, "first seed")
-	flag.IntVar(&o.days, "days", 30, "days of a history")
-	flag.StringVar(&o.store, "store", "memory", "memory, sqlite, postgres or mixed")
-	flag.DurationVar(&o.length, "for", 0, "begin no new seeds after this time")
-	flag.Uint64Var(&o.replay, "replay", 0, "tell the story of this seed, and the shortest one that breaks the same promise")
 	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "processes")
-	flag.BoolVar(&o.whole, "whole", false, "with -replay: tell the whole story, too")
-	flag.DurationVar(&o.shrink, "shrink", 20*time.Second, "how long to look for a shorter history that breaks the same promise")
-	flag.BoolVar(&o.firstOnly, "first", false, "end with the first seed that breaks a promise")
 	flag.StringVar(&o.overlay, "overlay", "", "a file for go test -overlay: changes of the code under test")
+	replay := flag.Uint64("replay", 0, "tell the story of this seed, and the shortest one that breaks the same promise")
+	flag.Int("days", 30, "days of a history")
+	flag.String("store", "memory", "memory, sqlite, postgres or mixed")
+	flag.Duration("for", 0, "begin no new seeds after this time")
+	flag.Bool("whole", false, "with -replay: tell the whole story, too")
+	flag.Duration("shrink", 20*time.Second, "how long to look for a shorter history that breaks the same promise")
+	flag.Bool("first", false, "end with the first seed that breaks a promise")
 	flag.Parse()
+	for _, name := range []string{"replay", "days", "store", "for", "whole", "shrink", "first"} {
+		o.passed = append(o.passed, fmt.Sprintf("-%s=%v", name, flag.Lookup(name).Value))
+	}
+	if *replay != 0 {
+		o.workers = 1
+	}
 	broken, err := o.run(os.Stdout)
 	switch {
 	case err != nil:
@@ -48,12 +54,10 @@ func main() {
 }
 
 type options struct {
-	seeds, days, workers int
-	seed, replay         uint64
-	store                string
-	length, shrink       time.Duration
-	whole, firstOnly     bool
-	overlay              string
+	seeds, workers int
+	seed           uint64
+	overlay        string
+	passed         []string // flags of the test
 }
 
 func (o *options) run(out io.Writer) (broken bool, err error) {
@@ -67,9 +71,6 @@ func (o *options) run(out io.Writer) (broken bool, err error) {
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return false, fmt.Errorf("building the test: %w", err)
-	}
-	if o.replay != 0 {
-		o.workers = 1
 	}
 	var sum sums
 	var mu sync.Mutex
@@ -113,10 +114,10 @@ func (o *options) worker(binary string, i int, line func(string)) error {
 	if count <= 0 {
 		return nil
 	}
-	cmd := exec.Command(binary, "-test.run=^TestSimulate$", "-test.timeout=0",
+	cmd := exec.Command(binary, append([]string{
+		"-test.run=^TestSimulate$", "-test.timeout=0",
 		fmt.Sprintf("-seeds=%d", count), fmt.Sprintf("-seed=%d", o.seed+uint64(i)), fmt.Sprintf("-step=%d", o.workers),
-		fmt.Sprintf("-days=%d", o.days), "-store="+o.store, fmt.Sprintf("-for=%v", o.length), fmt.Sprintf("-replay=%d", o.replay),
-		fmt.Sprintf("-first=%v", o.firstOnly), fmt.Sprintf("-whole=%v", o.whole), fmt.Sprintf("-shrink=%v", o.shrink))
+	}, o.passed...)...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
@@ -132,7 +133,7 @@ func (o *options) worker(binary string, i int, line func(string)) error {
 	done := 0 // seeds
 	for lines.Scan() {
 		text := lines.Text()
-		if strings.HasPrefix(text, "sum 1 ") {
+		if strings.HasPrefix(text, "sum ") {
 			done++
 		}
 		ended = ended || text == "PASS" || text == "FAIL"
@@ -147,7 +148,7 @@ func (o *options) worker(binary string, i int, line func(string)) error {
 	return nil
 }
 
-// sums adds what the workers have done.
+// sums adds up what the histories were.
 type sums struct {
 	seeds, steps, violations int
 	days                     float64 // of virtual time
@@ -157,14 +158,14 @@ func (s sums) String() string {
 	return fmt.Sprintf("seeds %d, steps %d, violations %d", s.seeds, s.steps, s.violations)
 }
 
-// add adds a line of sums, and reports false for any other line.
+// add adds a line about one history, and reports false for any other line.
 func (s *sums) add(line string) bool {
-	var seeds, steps, violations int
+	var steps, violations int
 	var days float64
 	var after string
-	if n, _ := fmt.Sscanf(line, "sum %d %d %d after %s %f days", &seeds, &steps, &violations, &after, &days); n != 5 {
+	if n, _ := fmt.Sscanf(line, "sum %d %d after %s %f days", &steps, &violations, &after, &days); n != 4 {
 		return false
 	}
-	s.seeds, s.steps, s.violations, s.days = s.seeds+seeds, s.steps+steps, s.violations+violations, s.days+days
+	s.seeds, s.steps, s.violations, s.days = s.seeds+1, s.steps+steps, s.violations+violations, s.days+days
 	return true
 }
