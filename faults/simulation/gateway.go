@@ -38,7 +38,8 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 		RenewalsHaveNewID: c.RenewalsHaveNewID,
 		Cards:             sandbox.Cards{HostedRetry: c.HostedRetry, DeclineLater: c.DeclineLater},
 		Responses:         sandbox.Responses{HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished},
-		MaxPageSize:       c.PageSize, Seed: seed, Console: sandbox.Console{RequestLog: -1}, Notifications: sandbox.Notifications{Transport: &s.mail}, Search: g.searches(),
+		MaxPageSize:       c.PageSize, Search: c.Search, Seed: seed,
+		Console: sandbox.Console{RequestLog: -1}, Notifications: sandbox.Notifications{Transport: &s.mail},
 	})
 	if s.config.Archive.Rows > 0 {
 		g.archive = w.newArchive(s.config.Archive, g.location, seed)
@@ -48,14 +49,6 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 		w.secrets = append(w.secrets, []byte(g.tokens[o]))
 	}
 	return g
-}
-
-func (g *gateway) searches() sandbox.Search {
-	c := g.config
-	return sandbox.Search{
-		Lag: c.Lag, LagOneIn: c.LagOneIn, LeakRows: c.LeakRows, OldestFirst: c.OldestFirst, UnstableTies: c.UnstableTies,
-		StartExclusive: c.StartExclusive, EndExclusive: c.EndExclusive,
-	}
 }
 
 // serve delivers a request to the sandbox, and returns the answer as this gateway gives it.

@@ -63,14 +63,8 @@ type Gateway struct {
 	StatusIsCode      bool
 	RefundIDPublished bool // rows of refunds name the merchant's id refundTransactionId
 	ZoneHours         int  // of its wall clock, east of UTC
-	Lag               time.Duration
-	LagOneIn          int
-	LeakRows          int
 	PageSize          int
-	OldestFirst       bool
-	UnstableTies      bool
-	StartExclusive    bool
-	EndExclusive      bool
+	sandbox.Search
 
 	// Members that are left out of the responses to payments and refunds, or stated otherwise.
 	NoIDs        bool   // uniqueId, refundUniqueId

@@ -37,8 +37,7 @@ func (x *lookups) do(s *Step) (made func(), ok bool) {
 		}
 		t.frozen = true // the journal never hears of it
 	}
-	p := t.shop.process(s.Process)
-	return w.call(s, p, normally, func(c *call) { do(c, t) }), true
+	return w.callAbout(s, do), true
 }
 
 // client returns the process's client, or one with another RetryPolicy.

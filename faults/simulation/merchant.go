@@ -24,8 +24,7 @@ func (m *merchant) do(s *Step) (do func(), ok bool) {
 	case "mismatch":
 		return m.mismatch(s), true
 	case "recover":
-		p := w.processOf(s)
-		return w.call(s, p, normally, func(c *call) { m.recoverAll(c) }), true
+		return w.call(s, w.processOf(s), m.recoverAll), true
 	case "run":
 		if p := w.processOf(s); !p.isDead() {
 			p.startRun(s)
@@ -35,38 +34,36 @@ func (m *merchant) do(s *Step) (do func(), ok bool) {
 		w.processOf(s).stopRunning()
 		return nil, true
 	case "ack":
-		t := w.thing(s.Thing)
-		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.acknowledge(c, t) }), true
+		return w.callAbout(s, m.acknowledge), true
 	case "ack told":
-		t := w.thing(s.Thing)
-		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.acknowledgeStored(c, t) }), true
+		return w.callAbout(s, m.acknowledgeStored), true
 	case "get":
-		t := w.thing(s.Thing)
-		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.get(c, t) }), true
+		return w.callAbout(s, func(c *call, t *thing) { m.get(c, t) }), true
 	case "confirm":
-		t := w.thing(s.Thing)
-		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.confirm(c, t) }), true
+		return w.callAbout(s, m.confirm), true
 	}
 	return nil, false
 }
 
-// processOf returns the process of a step that is not about a thing.
-func (w *world) processOf(s *Step) *process { return w.shops[s.Shop%len(w.shops)].process(s.Process) }
+// shopOf and processOf return the shop and the process of a step that is not about a thing.
+func (w *world) shopOf(s *Step) *shop       { return w.shops[s.Shop%len(w.shops)] }
+func (w *world) processOf(s *Step) *process { return w.shopOf(s).process(s.Process) }
 
 // pay calls a payment method.
 func (m *merchant) pay(s *Step) func() {
 	w := m.w
 	t := w.thing(s.Thing)
-	p := t.shop.process(s.Process)
 	how := map[string]resubmission{"pay": normally, "pay after refusal": afterRefusal, "pay again": riskingTwice}[s.Do]
 	if t.frozen || !t.prepare() {
 		return nil
 	}
 	t.called = true
-	return w.call(s, p, how, func(c *call) {
+	return w.callAbout(s, func(c *call, t *thing) {
 		if t.frozen { // meanwhile
 			return
 		}
+		p := c.process
+		c.again = how
 		w.mu.Lock()
 		t.paying = t.paying || len(t.stored) == 0 // in the merchant's own database
 		w.mu.Unlock()
@@ -111,7 +108,7 @@ func (m *merchant) wrongly(s *Step) func() {
 	if t.frozen || !t.prepare() {
 		return nil
 	}
-	return w.call(s, t.shop.process(s.Process), normally, func(c *call) {
+	return w.callAbout(s, func(c *call, t *thing) {
 		j := c.process.journal
 		var err error
 		switch {
@@ -368,15 +365,14 @@ func (s *Step) isAbout(i, rows int) bool { return s.N == 0 || (s.N-1)%rows == i 
 // mismatch calls with another amount.
 func (m *merchant) mismatch(s *Step) func() {
 	w := m.w
-	t := w.thing(s.Thing)
-	p := t.shop.process(s.Process)
-	if t.frozen || t.whole == 0 || !t.hasEntry {
+	if t := w.thing(s.Thing); t.frozen || t.whole == 0 || !t.hasEntry {
 		return nil
 	}
-	return w.call(s, p, normally, func(c *call) {
+	return w.callAbout(s, func(c *call, t *thing) {
 		if t.frozen || t.damaged { // meanwhile
 			return
 		}
+		p := c.process
 		r, err := t.pay(c, p.journal, t.amount().Add(decimal.New(1, 0)))
 		if p.isDead() {
 			return

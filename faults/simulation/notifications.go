@@ -181,7 +181,7 @@ func (x *notifications) do(s *Step) (made func(), ok bool) {
 // deliver delivers the N-th newest notification of a shop to one of its processes, changed as Text says.
 func (x *notifications) deliver(s *Step) func() {
 	w := x.w
-	shop := w.shops[s.Shop%len(w.shops)]
+	shop := w.shopOf(s)
 	from := shop
 	if s.Text == "another shop's" {
 		from = w.shops[(s.Shop+1)%len(w.shops)]
@@ -198,7 +198,7 @@ func (x *notifications) deliver(s *Step) func() {
 	}
 	m := all[len(all)-1-s.N%len(all)]
 	p := shop.process(s.Process)
-	return w.call(s, p, normally, func(c *call) { x.post(c, m, s.Text) })
+	return w.call(s, p, func(c *call) { x.post(c, m, s.Text) })
 }
 
 // post sends a notification to the handler of a process, and checks the response.
@@ -556,10 +556,8 @@ func (x *notifications) rest() {
 			if t := s.find(false, id); t != nil && m.token != "" && time.Now().After(t.tokenExpires) {
 				continue
 			}
-			step := &Step{Do: "notify"}
-			p := s.processes[0]
 			status := 0
-			w.scheduler.run(1, []func(){w.call(step, p, normally, func(c *call) { status = x.post(c, m, "") })})
+			w.runAlone(w.call(&Step{Do: "notify"}, s.processes[0], func(c *call) { status = x.post(c, m, "") }))
 			if status != http.StatusOK && status != http.StatusConflict && !w.isBroken() {
 				w.violate("a notification is accepted once the gateway answers", "%s was answered with %d", describe(m), status)
 			}

@@ -214,11 +214,9 @@ func (w *world) hear(c *call, t *thing, v verdict, err error, e *journal.Entry) 
 	}
 }
 
-// checkRecorded checks that the outcome that a call has returned is in the store. A database may record an approval a
-// moment later.
+// checkRecorded checks that the outcome that a call has returned is in the store.
 func (w *world) checkRecorded(t *thing, v verdict) {
-	later := v == paid && cmp.Or(w.h.World.Store, "memory") != "memory"
-	if t.frozen || w.together || later || !slices.Contains([]verdict{paid, pending, declined, refused, conflict}, v) {
+	if t.frozen || w.together || !slices.Contains([]verdict{paid, pending, declined, refused, conflict}, v) {
 		return
 	}
 	if e, err := w.entryOf(t); err == nil && e.State() == journal.Unknown {

@@ -50,7 +50,7 @@ func TestEveryOrder(t *testing.T) {
 				h := &History{
 					Seed: uint64(runs), Things: kind.things, Steps: append(kind.before[:len(kind.before):len(kind.before)], order...),
 					World: World{Shops: []Shop{{Gateway: Gateway{
-						Lag: 10 * time.Minute, LagOneIn: 2, Duplicates: everyDuplicates[runs%len(everyDuplicates)],
+						Search: sandbox.Search{Lag: 10 * time.Minute, LagOneIn: 2}, Duplicates: everyDuplicates[runs%len(everyDuplicates)],
 						RefundDuplicates: everyRefundDuplicates[runs%len(everyRefundDuplicates)],
 					}}}},
 				}

@@ -55,12 +55,12 @@ func (x *reconciles) do(s *Step) (do func(), ok bool) {
 	if made == nil {
 		return nil, false
 	}
-	of := x.w.shops[s.Shop%len(x.w.shops)]
+	of := x.w.shopOf(s)
 	if !of.config.Reconcile.Kept {
 		return nil, true
 	}
 	p := x.program(of)
-	return x.w.call(s, p, normally, func(c *call) {
+	return x.w.call(s, p, func(c *call) {
 		defer p.cancel()
 		k := x.of(of)
 		if k.isOpen {
@@ -441,7 +441,7 @@ func (x *reconciles) rest() {
 		} {
 			step.Shop = i
 			if call, _ := x.do(&step); call != nil {
-				w.scheduler.run(1, []func(){call})
+				w.runAlone(call)
 			}
 		}
 		if k := x.of(s); k.failed && !w.isBroken() {

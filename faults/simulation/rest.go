@@ -18,7 +18,7 @@ func (w *world) rest() {
 			t.foreignRows = t.foreignRows || t.shop == s && foreign
 		}
 		s.gateway.config.LeakRows, s.config.SharesCredentials = 0, false // with foreign rows, an absence is never certain
-		s.gateway.sandbox.SetSearch(s.gateway.searches())
+		s.gateway.sandbox.SetSearch(s.gateway.config.Search)
 		for _, p := range s.processes {
 			p.stopRunning()
 		}
@@ -78,10 +78,8 @@ func (x *surroundings) rest() {}
 
 // recoverAtRest lets a process recover, with nothing else going on.
 func (w *world) recoverAtRest(p *process, round int) {
-	m := &merchant{w}
-	call := w.call(&Step{Do: "recover", Ack: true}, p, normally, func(c *call) { m.recoverAll(c) })
 	w.scheduler.setOn(true)
-	w.scheduler.run(uint64(round), []func(){call})
+	w.scheduler.run(uint64(round), []func(){w.call(&Step{Do: "recover", Ack: true}, p, (&merchant{w}).recoverAll)})
 	w.scheduler.setOn(false)
 }
 

@@ -29,7 +29,7 @@ func literal(v reflect.Value, indent string) string {
 func goText(v reflect.Value, indent string) string {
 	switch v.Kind() {
 	case reflect.Struct:
-		return v.Type().Name() + literal(v, indent)
+		return strings.TrimPrefix(v.Type().String(), "simulation.") + literal(v, indent)
 	case reflect.Pointer:
 		return "&" + v.Elem().Type().Name() + literal(v.Elem(), indent)
 	case reflect.Slice:

@@ -37,7 +37,7 @@ func (x *surroundings) do(s *Step) (do func(), ok bool) {
 		t.setDisguise(s.Text, s.Delay)
 		w.tell("the gateway shows %s %q for %v", t.name(), s.Text, s.Delay)
 	case "weather":
-		shop := w.shops[s.Shop%len(w.shops)]
+		shop := w.shopOf(s)
 		shop.post, shop.query = s.Post, s.Query
 		w.tell("%s: every request %q, every query %q", shop.name, s.Post, s.Query)
 	case "restart", "crash":

@@ -76,7 +76,7 @@ func (x *walks) do(s *Step) (made func(), ok bool) {
 	if s.Walk.Archive && p.shop.gateway.archive == nil {
 		return nil, true
 	}
-	return x.w.call(s, p, normally, func(c *call) { x.run(c, s.Walk) }), true
+	return x.w.call(s, p, func(c *call) { x.run(c, s.Walk) }), true
 }
 
 // walkedRow is what the oracle needs of an order or a refund.
@@ -390,8 +390,7 @@ func (x *walks) rest() {
 	for _, s := range w.shops {
 		for _, refunds := range []bool{false, true} {
 			for range 2 { // the first one may end the range of an earlier checkpoint
-				step, p := &Step{Do: "walk"}, s.processes[0]
-				w.scheduler.run(1, []func(){w.call(step, p, normally, func(c *call) { x.run(c, Walk{Refunds: refunds, SaveEvery: 1}) })})
+				w.runAlone(w.call(&Step{Do: "walk"}, s.processes[0], func(c *call) { x.run(c, Walk{Refunds: refunds, SaveEvery: 1}) }))
 			}
 			if j := x.job(s, Walk{Refunds: refunds}); time.Since(j.completeTo) > s.gateway.config.Lag+time.Hour && !s.config.SharesCredentials && !w.isBroken() {
 				w.violate("a walk comes to its end once the gateway answers", "the job of %s (refunds %v) is complete up to %v only", s.name, refunds, j.completeTo)
@@ -407,9 +406,9 @@ func (x *walks) restArchives() {
 		if a := s.config.Archive; a.Rows == 0 || a.Capped || a.Ties || w.clocks > 0 || w.isBroken() {
 			continue // of a capped total, nothing can be known
 		}
-		step, config := &Step{Do: "walk"}, Walk{Archive: true, SaveEvery: 1}
+		config := Walk{Archive: true, SaveEvery: 1}
 		j := x.job(s, config)
-		w.scheduler.run(1, []func(){w.call(step, s.processes[0], normally, func(c *call) { x.run(c, config) })})
+		w.runAlone(w.call(&Step{Do: "walk"}, s.processes[0], func(c *call) { x.run(c, config) }))
 		if !j.completeTo.Equal(archiveEnd) && !w.isBroken() {
 			w.violate("a walk comes to its end once the gateway answers", "the job of the archive of %s is complete up to %v only", s.name, j.completeTo)
 		}

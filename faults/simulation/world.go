@@ -219,12 +219,12 @@ func (w *world) take(i int) int {
 }
 
 // call returns a function that makes one call of the library in a process.
-func (w *world) call(s *Step, p *process, again resubmission, do func(*call)) func() {
+func (w *world) call(s *Step, p *process, do func(*call)) func() {
 	if p.isDead() {
 		return nil
 	}
 	return func() {
-		c := &call{process: p, step: s, again: again}
+		c := &call{process: p, step: s}
 		begun := time.Now()
 		defer func() {
 			if r := recover(); r != nil {
@@ -237,6 +237,15 @@ func (w *world) call(s *Step, p *process, again resubmission, do func(*call)) fu
 		}
 	}
 }
+
+// callAbout is call for a step that is about a thing, in a process of its shop.
+func (w *world) callAbout(s *Step, do func(*call, *thing)) func() {
+	t := w.thing(s.Thing)
+	return w.call(s, t.shop.process(s.Process), func(c *call) { do(c, t) })
+}
+
+// runAlone makes a call while nothing else happens.
+func (w *world) runAlone(call func()) { w.scheduler.run(1, []func(){call}) }
 
 // end ends everything that runs in the world.
 func (w *world) end() {
