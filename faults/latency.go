@@ -80,9 +80,9 @@ func Latency(name, spec string, replicas, payments, open int) (row *LatencyRow, 
 	time.Sleep(idle)
 	after := counts(all)
 	row = &LatencyRow{Store: name, Replicas: replicas, Confirmed: payments, Open: open}
-	row.IdleHolder = float64(after[0].lease()-before[0].lease()) / idle.Seconds()
+	row.IdleHolder = float64(after[0].lease-before[0].lease) / idle.Seconds()
 	if replicas > 1 {
-		row.IdleOther = float64(after[1].lease()-before[1].lease()) / idle.Seconds()
+		row.IdleOther = float64(after[1].lease-before[1].lease) / idle.Seconds()
 	}
 	var took []time.Duration
 	before = counts(all)
@@ -140,16 +140,14 @@ func addOpen(ctx context.Context, store journal.Store, shop journal.Shop, paymen
 type counted struct {
 	journal.Store
 	journal.LeaseStore
-	leases, looks, added, listed atomic.Int64
+	lease, added, listed atomic.Int64 // statements of the lease, those that tell of news, lists
 }
 
-type storeCounts struct{ leases, looks, added, listed int64 }
-
-func (c storeCounts) lease() int64 { return c.leases + c.looks }
+type storeCounts struct{ lease, added, listed int64 }
 
 func counts(all []*counted) (n []storeCounts) {
 	for _, c := range all {
-		n = append(n, storeCounts{c.leases.Load(), c.looks.Load(), c.added.Load(), c.listed.Load()})
+		n = append(n, storeCounts{c.lease.Load(), c.added.Load(), c.listed.Load()})
 	}
 	return n
 }
@@ -160,16 +158,16 @@ func (c *counted) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[jour
 }
 
 func (c *counted) Lease(ctx context.Context, shop journal.Shop, holder string, length time.Duration) (string, error) {
-	c.leases.Add(1)
+	c.lease.Add(1)
 	to, err := c.LeaseStore.Lease(ctx, shop, holder, length)
 	if to != holder {
-		c.leases.Add(1) // a failed attempt is two statements
+		c.lease.Add(1) // a failed attempt is two statements
 	}
 	return to, err
 }
 
 func (c *counted) News(ctx context.Context, shop journal.Shop) (int64, error) {
-	c.looks.Add(1)
+	c.lease.Add(1)
 	return c.LeaseStore.News(ctx, shop)
 }
 
