@@ -37,10 +37,6 @@ func (s *contacts) written(in journal.Intent) journal.Intent {
 	return in
 }
 
-func (s *contacts) writtenEvidence(ev journal.Evidence) journal.Evidence {
-	return shiftEvidence(ev, s.p.settings.ClockAhead)
-}
-
 func (s *contacts) given(e journal.Entry) journal.Entry {
 	ahead := s.p.settings.ClockAhead
 	if ahead == 0 || e.Begun.At.IsZero() {

@@ -172,55 +172,50 @@ func (k *copied) shownAs(key string) []copiedRow {
 
 // load reads the copy from its tables, without the code under test.
 func (k *copied) load() (rows map[string]copiedRow, err error) {
-	db, err := sql.Open(k.driver, k.database)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	rows = make(map[string]copiedRow)
 	for kind, query := range map[string]string{
 		"payment ": `SELECT id, unique_id, transaction_id, '', state, amount, currency, at, other_app FROM cardgateway_orders`,
 		"refund ":  `SELECT id, refund_unique_id, merchant_refund_id, unique_id, state, amount, currency, at, '' FROM cardgateway_refunds`,
 	} {
-		found, err := db.Query(query)
-		if err != nil {
-			return nil, err
-		}
-		for found.Next() {
+		err = errors.Join(err, k.query(query, func(found *sql.Rows) error {
 			var id string
 			var r copiedRow
-			if err := found.Scan(&id, &r.unique, &r.id, &r.payment, &r.state, &r.amount, &r.currency, &r.at, &r.app); err != nil {
-				return nil, err
-			}
+			err := found.Scan(&id, &r.unique, &r.id, &r.payment, &r.state, &r.amount, &r.currency, &r.at, &r.app)
 			rows[kind+id] = r
-		}
-		if err := errors.Join(found.Err(), found.Close()); err != nil {
-			return nil, err
+			return err
+		}))
+	}
+	return rows, err
+}
+
+// query calls scan with each row of a query of the copy's database.
+func (k *copied) query(query string, scan func(*sql.Rows) error, args ...any) (err error) {
+	db, err := sql.Open(k.driver, k.database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	found, err := db.Query(query, args...)
+	if err != nil {
+		return err
+	}
+	for found.Next() {
+		if err := scan(found); err != nil {
+			return errors.Join(err, found.Close())
 		}
 	}
-	return rows, nil
+	return errors.Join(found.Err(), found.Close())
 }
 
 // recorded reads which changes were recorded since a time: their kind, id and column, and the new value.
 func (k *copied) recorded(since time.Time) (changes map[string]string, err error) {
-	db, err := sql.Open(k.driver, k.database)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	changes = make(map[string]string)
-	found, err := db.Query(`SELECT kind, id, what, new FROM cardgateway_changes WHERE seen >= $1`, since.UnixMicro())
-	if err != nil {
-		return nil, err
-	}
-	for found.Next() {
+	return changes, k.query(`SELECT kind, id, what, new FROM cardgateway_changes WHERE seen >= $1`, func(found *sql.Rows) error {
 		var kind, id, what, now string
-		if err := found.Scan(&kind, &id, &what, &now); err != nil {
-			return nil, err
-		}
+		err := found.Scan(&kind, &id, &what, &now)
 		changes[map[string]string{"orders": "payment ", "refunds": "refund "}[kind]+id+" "+what] = now
-	}
-	return changes, errors.Join(found.Err(), found.Close())
+		return err
+	}, since.UnixMicro())
 }
 
 // files returns the files of the database. There are none with Postgres, where a killed process counts as a stopped one.

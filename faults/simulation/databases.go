@@ -37,11 +37,7 @@ func newMedium(kind string, id uint64) medium {
 	d := &database{id: id}
 	switch kind {
 	case "sqlite":
-		dir, err := os.MkdirTemp(inMemory(), "simulation")
-		if err != nil {
-			panic(err)
-		}
-		d.dialect, d.dir = sqlstore.SQLite, dir
+		d.dialect, d.dir = sqlstore.SQLite, makeDir()
 	case "postgres":
 		d.dialect = sqlstore.Postgres
 	default:
@@ -53,12 +49,26 @@ func newMedium(kind string, id uint64) medium {
 	return d
 }
 
-// inMemory returns a folder in memory, if there is one: nobody cuts the power here.
-func inMemory() string {
-	if s, err := os.Stat("/dev/shm"); err == nil && s.IsDir() {
-		return "/dev/shm"
+// makeDir makes a folder, in memory if it can: nobody cuts the power here.
+func makeDir() string {
+	dir, err := os.MkdirTemp("/dev/shm", "simulation")
+	if err != nil {
+		dir, err = os.MkdirTemp("", "simulation")
 	}
-	return ""
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}
+
+// administer executes a statement on the server.
+func administer(statement string) error {
+	db, err := sql.Open("pgx", Postgres.URL(""))
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(statement)
+	return errors.Join(err, db.Close())
 }
 
 func (d *database) schema() string { return fmt.Sprintf("w%d_%d_%d", os.Getpid(), d.id, d.number) }
@@ -66,14 +76,7 @@ func (d *database) schema() string { return fmt.Sprintf("w%d_%d_%d", os.Getpid()
 // prepare makes the file or the schema, and opens it for the oracle.
 func (d *database) prepare() (err error) {
 	if d.dialect == sqlstore.Postgres {
-		db, err := sql.Open("pgx", Postgres.URL(""))
-		if err != nil {
-			return err
-		}
-		if _, err := db.Exec("CREATE SCHEMA " + d.schema()); err != nil {
-			return errors.Join(err, db.Close())
-		}
-		if err := db.Close(); err != nil {
+		if err := administer("CREATE SCHEMA " + d.schema()); err != nil {
 			return err
 		}
 	}
@@ -151,14 +154,11 @@ func (d *database) eachFile(do func(string, []byte)) {
 }
 
 func (d *database) end() {
+	_ = d.readDB.Close()
 	if d.dialect == sqlstore.Postgres {
-		for n := range d.number + 1 {
-			d.number = n
-			_, _ = d.readDB.Exec("DROP SCHEMA " + d.schema() + " CASCADE")
+		for ; d.number >= 0; d.number-- {
+			_ = administer("DROP SCHEMA " + d.schema() + " CASCADE")
 		}
 	}
-	_ = d.readDB.Close()
-	if d.dir != "" {
-		_ = os.RemoveAll(d.dir)
-	}
+	_ = os.RemoveAll(d.dir)
 }

@@ -3,7 +3,6 @@ package simulation
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +44,6 @@ type reconciles struct {
 	w     *world
 	dir   string
 	books map[*shop]*copied
-	admin *sql.DB // of Postgres
 }
 
 func newReconciles(w *world) *reconciles { return &reconciles{w: w, books: make(map[*shop]*copied)} }
@@ -88,33 +86,19 @@ func (x *reconciles) of(s *shop) *copied {
 		return k
 	}
 	if x.dir == "" {
-		dir, err := os.MkdirTemp(inMemory(), "simulation")
-		if err != nil {
-			panic(err)
-		}
-		x.dir = dir
+		x.dir = makeDir()
 		x.w.ends = append(x.w.ends, x.end)
 	}
 	k = &copied{shop: s, database: filepath.Join(x.dir, fmt.Sprintf("books %d.db", len(x.books))), driver: "sqlite"}
 	if x.w.h.World.Store == "postgres" {
 		schema := fmt.Sprintf("w%d_%d_books%d", os.Getpid(), x.w.h.Seed, len(x.books))
-		if err := x.administer("CREATE SCHEMA " + schema); err != nil {
+		if err := administer("CREATE SCHEMA " + schema); err != nil {
 			panic(err)
 		}
 		k.database, k.driver, k.schema = Postgres.URL(schema), "pgx", schema
 	}
 	x.books[s] = k
 	return k
-}
-
-func (x *reconciles) administer(statement string) (err error) {
-	if x.admin == nil {
-		if x.admin, err = sql.Open("pgx", Postgres.URL("")); err != nil {
-			return err
-		}
-	}
-	_, err = x.admin.Exec(statement)
-	return err
 }
 
 // open opens the books. It returns nil if the process was killed meanwhile.
@@ -456,11 +440,8 @@ func (x *reconciles) rest() {
 func (x *reconciles) end() {
 	for _, k := range x.books {
 		if k.schema != "" {
-			_ = x.administer("DROP SCHEMA " + k.schema + " CASCADE")
+			_ = administer("DROP SCHEMA " + k.schema + " CASCADE")
 		}
-	}
-	if x.admin != nil {
-		_ = x.admin.Close()
 	}
 	_ = os.RemoveAll(x.dir)
 }

@@ -156,7 +156,7 @@ func (s *contacts) Get(ctx context.Context, key journal.Key) (journal.Entry, err
 func (s *contacts) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	s.p.w.searchStored("evidence", &ev)
 	_, err := disturbed(s, ctx, func() string { return "Record " + key.ID.String() }, func(ctx context.Context) (struct{}, error) {
-		err := s.store.Record(ctx, key, version, s.writtenEvidence(ev))
+		err := s.store.Record(ctx, key, version, shiftEvidence(ev, s.p.settings.ClockAhead))
 		s.p.w.touch(key)
 		return struct{}{}, err
 	})
