@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -54,13 +55,10 @@ func TestMutatedAnswers(t *testing.T) {
 		o.Card, o.Token = card, false
 		good := goodAnswer(t, &o)
 		a := &answers{good}
-		client, err := cardgateway.New(cardgateway.Config{
+		client := clienttest.NewClient(t, cardgateway.Config{
 			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: a},
 			Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		req := o.subscription()
 		told := func(body []byte) Verdict {
 			a.body = body
@@ -140,15 +138,12 @@ func TestZones(t *testing.T) {
 			g := sandbox.New(sandbox.Options{Location: zone, NoNotifications: true})
 			defer g.Close()
 			g.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-			client, err := cardgateway.New(cardgateway.Config{
+			client := clienttest.NewClient(t, cardgateway.Config{
 				BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 			o := Orders(1, 1)[0]
 			o.Card = sandbox.Approved
-			_, err = client.CreateSubscription(t.Context(), o.subscription())
+			_, err := client.CreateSubscription(t.Context(), o.subscription())
 			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 			if !ok {
 				t.Fatalf("UTC%+d: got %v", hours, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -90,10 +91,7 @@ func TestConnections(t *testing.T) {
 				Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond},
 			}
 			c.change(&config)
-			client, err := cardgateway.New(config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := clienttest.NewClient(t, config)
 			verdicts := make(map[Verdict]int)
 			for _, o := range Orders(1, 200) {
 				o.Card, o.Token = sandbox.Approved, false
@@ -125,12 +123,9 @@ func TestNoConnection(t *testing.T) {
 	for name, url := range map[string]string{
 		"no such name": "https://nobody.invalid", "nobody listens": "http://" + closed.Addr().String(), "unknown certificate": s.URL,
 	} {
-		client, err := cardgateway.New(cardgateway.Config{
+		client := clienttest.NewClient(t, cardgateway.Config{
 			BaseURL: url, AppID: "7", Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		o := Orders(1, 1)[0]
 		if _, err := client.CreateSubscription(t.Context(), o.subscription()); !cardgateway.SafeToRetry(err) {
 			t.Errorf("%s: %v, want ErrNotSent", name, err)

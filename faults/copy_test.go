@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -35,12 +36,9 @@ func newCopies(t *testing.T, spec string) *copies {
 	t.Cleanup(gateway.Close)
 	since := time.Now().AddDate(0, 0, -20)
 	gateway.Seed(1200, since, time.Now().Add(-time.Hour))
-	client, err := cardgateway.New(cardgateway.Config{
+	client := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: "https://gateway.example", AppID: "7", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := &copies{Gateway: gateway, client: client, since: since, spec: spec}
 	c.store(t) // creates the database
 	c.db = openDB(t, spec)
@@ -144,10 +142,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("nothing is due: got %v, %v", upTo, err)
 		}
 
-		spelledOtherwise, err := cardgateway.New(cardgateway.Config{BaseURL: "https://Gateway.Example:443/", AppID: "7"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		spelledOtherwise := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://Gateway.Example:443/", AppID: "7"})
 		all := sqlstore.Copy[cardgateway.Transaction]{Since: c.since, Store: storeOrder}
 		if upTo, err := c.store(t).CopyOrders(t.Context(), spelledOtherwise, all); !upTo.IsZero() || err != nil {
 			t.Errorf("the same shop in another spelling: got %v, %v", upTo, err)
@@ -307,13 +302,9 @@ func TestCopyKeepsItsClaim(t *testing.T) {
 // clientThat returns a client that calls a function before each request.
 func (c *copies) clientThat(t *testing.T, before func()) *cardgateway.Client {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{
+	return clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: "https://gateway.example", AppID: "7", HTTPClient: &http.Client{Transport: transportThat{c.RoundTripper(), before}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
 }
 
 type transportThat struct {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -472,12 +473,9 @@ func mysqlStatus(t *testing.T, db *sql.DB, names ...string) (sum int) {
 // shopOver is a shop with a journal over a store, in front of a gateway in memory.
 func shopOver(t *testing.T, g *sandbox.Gateway, store journal.Store, app cardgateway.AppID) *journal.Journal {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{
+	client := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: "https://gateway.test", AppID: app, HTTPClient: &http.Client{Transport: g.RoundTripper()},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return journal.New(client, store, journal.Options{})
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/dedupertest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
@@ -35,10 +36,7 @@ func openDeduperOf(t testing.TB, spec, baseURL, appID string) *sqlstore.Deduper 
 
 func newDeduper(t testing.TB, store *sqlstore.Store, baseURL, appID string) *sqlstore.Deduper {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: cardgateway.AppID(appID)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: baseURL, AppID: cardgateway.AppID(appID)})
 	d, err := store.NewDeduper(t.Context(), client)
 	if err != nil {
 		t.Fatal(err)
@@ -311,11 +309,8 @@ func TestDeduperForeignTable(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store := openStore(t, spec)
 		execAll(t, openDB(t, spec), "CREATE TABLE cardgateway_notified (event VARCHAR(200), expires BIGINT)")
-		client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "7"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err = store.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "column") {
+		client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.example", AppID: "7"})
+		if _, err := store.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "column") {
 			t.Errorf("got %v, want that a column is missing", err)
 		}
 	})
@@ -329,10 +324,7 @@ func TestDeduperHandlers(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gateway.Close()
-		client, err := cardgateway.New(cardgateway.Config{BaseURL: gateway.URL, AppID: "7"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := clienttest.NewClient(t, cardgateway.Config{BaseURL: gateway.URL, AppID: "7"})
 		j := shopOver(t, gateway.Gateway, journal.NewMemoryStore(), "7")
 		var mu sync.Mutex
 		handled := make(map[string]int)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // Go's own transport sends a POST again by itself: over HTTP/2 when the server resets the stream or goes away, over
@@ -149,7 +150,7 @@ func TestReplay(t *testing.T) {
 
 func newClient(t *testing.T, url string, transport http.RoundTripper, header string) *cardgateway.Client {
 	t.Helper()
-	c, err := cardgateway.New(cardgateway.Config{
+	return clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: url, AppID: "7", HTTPClient: &http.Client{Transport: transport}, InsecureHTTP: true,
 		Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond}, AttemptTimeout: 3 * time.Second,
 		Authenticate: func(r *http.Request, _ []byte) error {
@@ -159,10 +160,6 @@ func newClient(t *testing.T, url string, transport http.RoundTripper, header str
 			return nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 func payOnce(t *testing.T, url string, transport http.RoundTripper, header string, executed *atomic.Int32, want int32) {

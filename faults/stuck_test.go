@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -87,10 +88,7 @@ func stuck(t *testing.T, spec string, tr trouble) {
 	store, asked := openCounted(t, spec)
 	var up atomic.Bool
 	w := &switched{up: &up}
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: w}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: w}})
 	j := journal.New(client, store, journal.Options{WriteTimeout: stuckTimeout})
 	orders := Orders(uint64(time.Now().UnixNano()), stuckCallers)
 	var wg sync.WaitGroup
@@ -204,10 +202,7 @@ func goneAndBack(t *testing.T, spec string, cause, mend func() error) {
 			t.Errorf("%s was sent twice", id)
 		}
 	})
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: network}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: network}})
 	j := journal.New(client, store, journal.Options{WriteTimeout: 2 * time.Second})
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -80,12 +81,9 @@ func unwritable(t *testing.T, store journal.Store) {
 	defer g.Close()
 	front := NewFront(g, FrontOptions{})
 	defer front.Close()
-	client, err := cardgateway.New(cardgateway.Config{
+	client := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: front.URL, AppID: "7", HTTPClient: &http.Client{Transport: front.Transport()},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	j := journal.New(client, store, journal.Options{})
 	var all sync.WaitGroup // at once, since each tries for a while
 	for _, o := range Orders(1, 20) {
