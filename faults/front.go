@@ -23,13 +23,15 @@ var background = context.Background()
 // FrontOptions configures a Front.
 type FrontOptions struct {
 	Seed         uint64
-	PaymentShare float64       // share of payments with a fault
-	QueryShare   float64       // share of queries with a fault
-	LeakShare    float64       // share of searches that return another transaction's order first
-	Only         *Fault        // if set, every disturbed payment has this fault
-	Patience     time.Duration // after which a caller times out; "late" is twice that
-	Proto        string        // "http", "tls" or "h2"
+	PaymentShare float64 // share of payments with a fault
+	QueryShare   float64 // share of queries with a fault
+	LeakShare    float64 // share of searches that return another transaction's order first
+	Only         *Fault  // if set, every disturbed payment has this fault
+	Proto        string  // "http", "tls" or "h2"
 }
+
+// patience is how long a caller waits for a response before it times out; "late" is twice that.
+const patience = 400 * time.Millisecond
 
 // Front is a server in front of a gateway that breaks connections.
 type Front struct {
@@ -187,7 +189,7 @@ func (f *Front) carryOut(fault Fault, r *http.Request, body []byte) *httptest.Re
 		return nil
 	case ExecLate:
 		f.late.Go(func() {
-			if f.wait(2*f.opts.Patience, nil) {
+			if f.wait(2*patience, nil) {
 				f.gateway.ServeHTTP(httptest.NewRecorder(), r)
 			}
 		})
@@ -203,11 +205,11 @@ func (f *Front) answer(w http.ResponseWriter, r *http.Request, fault Fault, rec 
 	body := fault.disturb(rec, r.URL.Path, id)
 	switch {
 	case fault.Cut == CutHang:
-		f.wait(4*f.opts.Patience, r.Context())
+		f.wait(4*patience, r.Context())
 		hangUp(w, CutClose, nil)
 		return
 	case fault.Slow:
-		f.wait(2*f.opts.Patience, r.Context())
+		f.wait(2*patience, r.Context())
 	case fault.Cut != CutNowhere:
 		hangUp(w, fault.Cut, body)
 		return

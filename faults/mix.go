@@ -17,8 +17,7 @@ type Mix struct {
 	Refunds  bool // payments are made without faults, and their refunds through them
 	Behavior Behavior
 	Proto    string
-	Only     *Fault        // if set, every payment has this fault and no query has one
-	Patience time.Duration // of callers; zero means 400 ms
+	Only     *Fault // if set, every payment has this fault and no query has one
 }
 
 // Row is the result of a run with one design.
@@ -54,10 +53,9 @@ func (r *Row) Open() int { return r.UnknownCharged + r.UnknownNot + r.StillPendi
 // Run makes the payments with the design that the function returns, waits until nothing is in transit, and evaluates the
 // verdicts.
 func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
-	m.Patience = cmp.Or(m.Patience, 400*time.Millisecond)
 	g := sandbox.New(sandbox.Options{
-		Duplicates: m.Behavior.Duplicates, RefundDuplicates: m.Behavior.RefundDuplicates, RefundSettleAfter: m.Patience / 2,
-		NoNotifications: true, Seed: m.Seed, Search: sandbox.Search{Lag: m.Patience / 2, LagOneIn: 5},
+		Duplicates: m.Behavior.Duplicates, RefundDuplicates: m.Behavior.RefundDuplicates, RefundSettleAfter: patience / 2,
+		NoNotifications: true, Seed: m.Seed, Search: sandbox.Search{Lag: patience / 2, LagOneIn: 5},
 	})
 	defer g.Close()
 	var refunds []Refund
@@ -68,7 +66,7 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 		}
 	}
 	s := newSite(g, FrontOptions{
-		Seed: m.Seed, PaymentShare: 0.5, QueryShare: 0.3, LeakShare: m.Behavior.LeakShare, Patience: m.Patience, Proto: m.Proto, Only: m.Only,
+		Seed: m.Seed, PaymentShare: 0.5, QueryShare: 0.3, LeakShare: m.Behavior.LeakShare, Proto: m.Proto, Only: m.Only,
 	})
 	defer s.front.Close()
 	d, err := design(s)
@@ -114,7 +112,7 @@ func (m Mix) run(s *site, design string, by calls) (*Row, error) {
 	if err := s.front.Settle(s.callers...); err != nil {
 		return nil, err
 	}
-	time.Sleep(m.Patience) // until the slowest row can be found, and the last refund is made
+	time.Sleep(patience) // until the slowest row can be found, and the last refund is made
 	by.settle(verdicts)
 	row := &Row{
 		Design: design, Behavior: m.Behavior.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,

@@ -54,7 +54,7 @@ func newRetryable(s *site) (Design, error) {
 	c := retryablehttp.NewClient()
 	c.Logger = nil
 	c.RetryWaitMin, c.RetryWaitMax = 5*time.Millisecond, 50*time.Millisecond
-	c.HTTPClient = &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
+	c.HTTPClient = &http.Client{Transport: s.front.Transport(), Timeout: patience}
 	s.callers = append(s.callers, c.HTTPClient)
 	return &peer{s, "go-retryablehttp, its defaults", func(ctx context.Context, url string, body []byte) (int, []byte, error) {
 		req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, body)
@@ -68,7 +68,7 @@ func newRetryable(s *site) (Design, error) {
 
 // newLoop makes up to three attempts until a response can be read.
 func newLoop(s *site) (Design, error) {
-	c := &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
+	c := &http.Client{Transport: s.front.Transport(), Timeout: patience}
 	s.callers = append(s.callers, c)
 	return &peer{s, "a plain loop, three tries", func(ctx context.Context, url string, body []byte) (status int, answer []byte, err error) {
 		for range 3 {

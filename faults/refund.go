@@ -72,7 +72,7 @@ func (d *clientDesign) PayBack(ctx context.Context, r *Refund) Verdict {
 	got, err := d.client.CreateRefund(ctx, r.request())
 	if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
 		q := unknown.Query()
-		q.Wait = 5 * d.patience // late deliveries are over by then
+		q.Wait = 5 * patience // late deliveries are over by then
 		got, err = d.client.ResolveRefund(ctx, q)
 	}
 	return refundVerdict(got, err)

@@ -27,7 +27,7 @@ type ReplicasRun struct {
 	Payments int
 	Rate     int // payments per second of all processes together
 	Seed     uint64
-	Every    time.Duration // between two kills or stops; zero: 3 s
+	Every    time.Duration // between two kills or stops
 }
 
 // ReplicasResult is the result of a ReplicasRun.
@@ -44,11 +44,10 @@ type ReplicasResult struct {
 
 // Run makes the payments.
 func (r ReplicasRun) Run() (*ReplicasResult, error) {
-	const patience = 300 * time.Millisecond
 	begun := time.Now()
 	g := sandbox.New(sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, NoNotifications: true, Seed: r.Seed})
 	defer g.Close()
-	front := NewFront(g, FrontOptions{Seed: r.Seed, PaymentShare: 0.3, QueryShare: 0.1, Patience: patience})
+	front := NewFront(g, FrontOptions{Seed: r.Seed, PaymentShare: 0.3, QueryShare: 0.1})
 	defer front.Close()
 	t := task{
 		Role: "replica", Store: r.Store, URL: front.URL, Tokens: storedCards(g), Patience: patience, Seed: r.Seed, Payments: r.Payments,
@@ -76,7 +75,7 @@ func (r ReplicasRun) Run() (*ReplicasResult, error) {
 		return nil, err
 	}
 	result := &ReplicasResult{
-		ReplicasRun: r, KillResult: KillResult{Payments: r.Payments, Kills: all.kills, Posts: front.Posts.Load(), Took: time.Since(begun)},
+		ReplicasRun: r, KillResult: KillResult{Payments: r.Payments, Kills: all.kills, Took: time.Since(begun)},
 		Stops: all.stops, Reports: len(all.reports), Gaps: all.gaps,
 	}
 	for _, o := range orders {
@@ -211,12 +210,8 @@ func (a *replicas) leaves(p *replica, dies bool) {
 // disturb kills and stops processes until all payments are made.
 func (a *replicas) disturb() error {
 	chance := rand.New(rand.NewPCG(a.run.Seed, 3))
-	every := a.run.Every
-	if every == 0 {
-		every = 3 * time.Second
-	}
 	for !a.done() {
-		time.Sleep(every/2 + time.Duration(chance.Int64N(int64(every))))
+		time.Sleep(a.run.Every/2 + time.Duration(chance.Int64N(int64(a.run.Every))))
 		p := a.processes[chance.IntN(len(a.processes))]
 		a.mu.Lock()
 		if chance.IntN(3) > 0 && a.working >= 0 { // rather the one that works

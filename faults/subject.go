@@ -59,10 +59,9 @@ type Design interface {
 
 // site is the gateway of a design, behind a front.
 type site struct {
-	front    *Front
-	tokens   map[sandbox.Outcome]string
-	patience time.Duration
-	callers  []caller // told when no more payments are made
+	front   *Front
+	tokens  map[sandbox.Outcome]string
+	callers []caller // told when no more payments are made
 }
 
 // newSite starts a front. If only is set, every payment has that fault and no query has one.
@@ -70,7 +69,7 @@ func newSite(g *sandbox.Gateway, opts FrontOptions) *site {
 	if opts.Only != nil {
 		opts.PaymentShare, opts.QueryShare = 1, 0
 	}
-	return &site{front: NewFront(g, opts), tokens: storedCards(g), patience: opts.Patience}
+	return &site{front: NewFront(g, opts), tokens: storedCards(g)}
 }
 
 // client returns a client of the site. Over h2 its transport is one that the client cannot make speak HTTP/1.1.
@@ -81,7 +80,7 @@ func (s *site) client() (*cardgateway.Client, error) {
 		transport = opaque{transport}
 	}
 	c, err := cardgateway.New(cardgateway.Config{
-		BaseURL: s.front.URL, AppID: "7", HTTPClient: &http.Client{Transport: transport}, AttemptTimeout: s.patience,
+		BaseURL: s.front.URL, AppID: "7", HTTPClient: &http.Client{Transport: transport}, AttemptTimeout: patience,
 		Retry: cardgateway.RetryPolicy{MinWait: 2 * time.Millisecond, MaxWait: 20 * time.Millisecond},
 	})
 	s.callers = append(s.callers, c, own)
@@ -109,7 +108,7 @@ func (d *clientDesign) Pay(ctx context.Context, o *Order) Verdict {
 	t, err := o.pay(ctx, d.client, d.tokens[o.Card])
 	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		q := unknown.Query()
-		q.Wait = 5 * d.patience // late deliveries are over by then
+		q.Wait = 5 * patience // late deliveries are over by then
 		t, err = d.client.Resolve(ctx, q)
 	}
 	return verdictOf(t, err)

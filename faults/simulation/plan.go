@@ -22,9 +22,11 @@ func Plan(seed uint64, days int, store string) *History {
 	for i := range one(d, 1, 1, 1, 2, 3) {
 		h.World.Shops = append(h.World.Shops, d.shop(i))
 	}
-	p := &plan{draw: d, h: h, clocks: d.chance(6), trouble: one(d, 0.02, 0.1, 0.3, 0.6), swarm: d.swarm(h.World.Store)}
+	p := &plan{draw: d, h: h, trouble: one(d, 0.02, 0.1, 0.3, 0.6), swarm: d.swarm(h.World.Store)}
 	p.steps(days)
-	p.setClocks()
+	if d.chance(6) {
+		p.setClocks()
+	}
 	for i, a := range newActors(nil) {
 		a.plan(newDraw(mix(seed, uint64(i))), h)
 	}
@@ -39,10 +41,7 @@ func (d *draw) shop(i int) Shop {
 		s.Base = fmt.Sprintf("https://gw%d.test", i) // and the same appId
 	case i > 0:
 		s.AppID = fmt.Sprint(7 + i)
-		s.SharesCredentials = d.chance(2) && s.Gateway.StatesApp == "" // the client then does not check the appId
-	}
-	if s.SharesCredentials { // then its client compares the appId
-		s.Gateway.StatesApp = ""
+		s.SharesCredentials = d.chance(2) && s.Gateway.StatesApp == "" // otherwise the client does not check the appId
 	}
 	return s
 }
@@ -95,7 +94,6 @@ func (d *draw) settings() Settings {
 type plan struct {
 	*draw
 	h       *History
-	clocks  bool    // that are not right
 	trouble float64 // how often something is disturbed
 	swarm   swarm
 	thing   int    // the one that the last step was about
@@ -185,9 +183,6 @@ func (p *plan) pause(gap time.Duration) time.Duration {
 // setClocks sets clocks wrong. Then every payment has an id of the gateway: the journal compares times of those that have
 // none, and here these are the shifted ones.
 func (p *plan) setClocks() {
-	if !p.clocks {
-		return
-	}
 	ahead := func() time.Duration { return time.Duration(p.Int64N(int64(2*mostAhead))) - mostAhead }
 	for i := range p.h.World.Shops {
 		s := &p.h.World.Shops[i]
