@@ -135,9 +135,9 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 		})
 	}
 	lost, refused := answer{err: syscall.ECONNRESET}, answer{status: 429, header: http.Header{"Retry-After": {"1"}}}
-	answered, made := strings.CutPrefix(fate, "made, ")
+	answered, isMade := strings.CutPrefix(fate, "made, ")
 	var a answer
-	if made {
+	if isMade {
 		a = deliver()
 	}
 	switch answered {
@@ -162,7 +162,7 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 			return answer{err: ctx.Err()}
 		}
 	case "twice", "twice, lost":
-		a := deliver()
+		a = deliver()
 		w.doubled(in)
 		deliver()
 		if answered == "twice, lost" {

@@ -2,8 +2,6 @@ package simulation
 
 import (
 	"cmp"
-	"hash/fnv"
-	"io"
 	"slices"
 	"sync"
 	"testing/synctest"
@@ -55,6 +53,13 @@ func (s *scheduler) setOn(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.on = on || s.background > 0
+}
+
+// isOn reports whether several calls may be under way.
+func (s *scheduler) isOn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.on
 }
 
 // release lets one parked goroutine go, and reports false if there is none.
@@ -156,26 +161,4 @@ func (s *scheduler) end() {
 	s.background--
 	s.on = s.on && (s.background > 0 || s.working > 0)
 	s.signal()
-}
-
-// sumOf returns a number that depends on a text only.
-func sumOf(text string) uint64 {
-	sum := fnv.New64()
-	_, _ = io.WriteString(sum, text)
-	return sum.Sum64()
-}
-
-// mix returns a number that depends on both in no simple way (SplitMix64).
-func mix(a, b uint64) uint64 {
-	h := a + b*0x9e3779b97f4a7c15
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
-}
-
-// isOn reports whether several calls may be under way.
-func (s *scheduler) isOn() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.on
 }
