@@ -527,6 +527,26 @@ var (
 	storeFaults = []string{"before", "after", "hang", "late", "outage", "full"}
 )
 
+// scatter puts steps between those that a history has. Steps that follow each other directly stay together.
+func (h *History) scatter(d *draw, steps []Step) {
+	at := make([][]Step, len(h.Steps)+1)
+	place := 0
+	for i, s := range steps {
+		if i == 0 || s.After > 0 && steps[i-1].With == 0 {
+			place = d.IntN(len(at))
+		}
+		at[place] = append(at[place], s)
+	}
+	var all []Step
+	for i := range at {
+		all = append(all, at[i]...)
+		if i < len(h.Steps) {
+			all = append(all, h.Steps[i])
+		}
+	}
+	h.Steps = all
+}
+
 func (m *merchant) plan(*draw, *History) {}
 
 func (x *surroundings) plan(*draw, *History) {}
