@@ -68,7 +68,7 @@ func dedupe[T any](ctx context.Context, d dedupeConnection, what, key string, do
 	d.p.w.searchSecrets("the key of an event", []byte(key))
 	c := d.p.callOf(ctx)
 	c.contact(true, func() string { return what + " " + key })
-	fails := c.step != nil && c.step.Refuse == "dedupe "+what
+	fails := c.step.Refuse == "dedupe "+what
 	d.table.mu.Lock()
 	got = do()
 	d.table.failed = d.table.failed || fails

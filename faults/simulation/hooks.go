@@ -28,7 +28,7 @@ func (p *process) hook(cfg *cardgateway.Config) {
 	}
 	authenticate := cfg.Authenticate
 	cfg.Authenticate = func(r *http.Request, body []byte) error {
-		if c := p.callOf(r.Context()); c.step != nil && c.step.Refuse == "authenticate" {
+		if c := p.callOf(r.Context()); c.step.Refuse == "authenticate" {
 			return errRefusing
 		}
 		return authenticate(r, body)
@@ -67,7 +67,7 @@ func (p *process) hook(cfg *cardgateway.Config) {
 
 // checkRefused checks that nothing leaves in a call whose hook or limiter refuses.
 func (c *call) checkRefused() {
-	if c.step != nil && (c.step.Refuse == "authenticate" || c.step.Refuse == "limiter") {
+	if c.step.Refuse == "authenticate" || c.step.Refuse == "limiter" {
 		c.process.w.violate("what a hook refuses is not sent", "a request of %s has left, and %s refuses", c.process.name(), c.step.Refuse)
 	}
 }
@@ -100,7 +100,7 @@ func (p *process) checkBalance() {
 type limiter struct{ p *process }
 
 func (l limiter) Wait(ctx context.Context) error {
-	if c := l.p.callOf(ctx); c.step != nil && c.step.Refuse == "limiter" {
+	if c := l.p.callOf(ctx); c.step.Refuse == "limiter" {
 		return errRefusing
 	}
 	return ctx.Err()

@@ -20,10 +20,6 @@ type lookups struct{ w *world }
 
 func (x *lookups) do(s *Step) (made func(), ok bool) {
 	w := x.w
-	if len(w.things) == 0 {
-		return nil, false
-	}
-	t := w.thing(s.Thing)
 	do, ok := map[string]func(*call, *thing){
 		"get transaction": x.get, "search": x.search, "search refunds": x.searchRefunds, "upload": x.upload, "resolve": x.resolve,
 		"print": x.print, "invalid": x.invalid, "pay bare": x.payBare,
@@ -32,6 +28,7 @@ func (x *lookups) do(s *Step) (made func(), ok bool) {
 		return nil, false
 	}
 	if s.Do == "pay bare" {
+		t := w.thing(s.Thing)
 		if t.hasEntry || t.called || t.frozen || !t.prepare() {
 			return nil, true
 		}

@@ -100,9 +100,6 @@ func (cutReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // fate returns what happens to the next request of a call.
 func (c *call) fate(isPost bool) (string, time.Duration) {
-	if c.step == nil {
-		return c.process.shop.weather(isPost), 0
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if isPost {
@@ -220,10 +217,10 @@ func pageAnswer(status int, title string) answer {
 
 // quotingError is the error of a foreign transport that quotes the request: as it is, with other escapes, or as a value.
 func (in *request) quotingError(s *Step) error {
-	switch {
-	case s != nil && s.Seed%3 == 1:
+	switch s.Seed % 3 {
+	case 1:
 		return errors.New("sending with " + escaped(in.header.Get("Authorization")))
-	case s != nil && s.Seed%3 == 2:
+	case 2:
 		return &holdingError{&http.Request{Method: in.method, Header: in.header}}
 	}
 	return fmt.Errorf("sending %s with %q: %w", in.url, in.header, errors.New(string(in.body)))

@@ -45,11 +45,17 @@ func (p *process) isDead() bool {
 	return p.dead
 }
 
-// start starts a process with these settings.
-func (w *world) start(s *shop, number int, settings Settings) *process {
+// newProcess returns a process without a client and a journal.
+func (w *world) newProcess(s *shop, number int, settings Settings) *process {
 	p := &process{w: w, shop: s, number: number, settings: settings}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.program = &call{process: p}
+	p.program = &call{process: p, step: &Step{}}
+	return p
+}
+
+// start starts a process with these settings.
+func (w *world) start(s *shop, number int, settings Settings) {
+	p := w.newProcess(s, number, settings)
 	p.store = w.medium.open(p)
 	var err error
 	config := cardgateway.Config{
@@ -77,8 +83,7 @@ func (w *world) start(s *shop, number int, settings Settings) *process {
 		opts.Paying = func(context.Context) ([]journal.ID, error) { return s.paying(w), nil }
 	}
 	p.journal = journal.New(p.client, store, opts)
-	s.processes[number] = p
-	return p
+	s.processes[number], s.settings = p, append(s.settings, settings)
 }
 
 // kill ends a process at once.
@@ -112,7 +117,7 @@ func (p *process) stop() {
 // call is one call of the library by a merchant, with what disturbs it.
 type call struct {
 	process *process
-	step    *Step // nil for the program's own
+	step    *Step // an empty one for the program's own
 
 	mu          sync.Mutex
 	contacts    int
@@ -143,7 +148,7 @@ type callKey struct{}
 // context returns the context of a call.
 func (c *call) context() (context.Context, context.CancelFunc) {
 	ctx := context.WithValue(c.process.ctx, callKey{}, c)
-	if c.step != nil && c.step.Timeout > 0 {
+	if c.step.Timeout > 0 {
 		return context.WithTimeout(ctx, c.step.Timeout)
 	}
 	return context.WithCancel(ctx)
@@ -167,7 +172,7 @@ func (c *call) contact(before bool, what func() string) {
 	c.contacts++
 	n := c.contacts
 	c.mu.Unlock()
-	if c.step != nil && n == c.step.DieAt {
+	if n == c.step.DieAt {
 		p.kill()
 	}
 	if p.isDead() {

@@ -73,9 +73,8 @@ func (x *reconciles) do(s *Step) (do func(), ok bool) {
 
 // program returns one run of the program that keeps the books of a shop. Its clock is right, and it has no journal.
 func (x *reconciles) program(s *shop) *process {
-	p := &process{w: x.w, shop: s, number: len(s.processes), settings: Settings{MaxAttempts: s.config.Settings.MaxAttempts}, store: new(contacts)}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.program = &call{process: p}
+	p := x.w.newProcess(s, len(s.processes), Settings{MaxAttempts: s.config.Settings.MaxAttempts})
+	p.store = new(contacts)
 	return p
 }
 

@@ -74,9 +74,6 @@ func (c *call) storeFails(what func() string) (how string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stored++
-	if c.step == nil {
-		return ""
-	}
 	switch at := max(c.step.StoreAt, 1); c.step.Store {
 	case "outage": // from then on
 		if c.stored >= at {

@@ -75,7 +75,6 @@ func (w *world) revive(p *process, settings Settings) {
 	w.tell("%s starts", p.name())
 	p.stopRun = nil
 	w.start(p.shop, p.number, settings)
-	p.shop.settings = append(p.shop.settings, settings)
 }
 
 // card acts as the cardholder on the hosted page, with the thing's card or, for N other than zero, another one.

@@ -174,7 +174,6 @@ func (w *world) build() {
 	for _, s := range w.shops {
 		for n := range s.processes {
 			w.start(s, n, s.config.Settings)
-			s.settings = append(s.settings, s.config.Settings)
 		}
 	}
 	w.actors = newActors(w)
