@@ -55,7 +55,9 @@ func TestPlainDrivers(t *testing.T) {
 // lost.
 func TestConnectionClosedMeanwhile(t *testing.T) {
 	var closed atomic.Bool
-	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn { return &closedConn{plainConn{c, c, c, c}, &closed} })
+	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn {
+		return &closedConn{plainConn{c, c, c, c}, &closed}
+	})
 	s := newStore(t, db, sqlstore.MySQL)
 	in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD", Sender: "s"}
 	for _, write := range []struct {

@@ -49,8 +49,9 @@ type database struct {
 func databaseOf(spec string) (database, error) {
 	kind, place, _ := strings.Cut(spec, ":")
 	switch kind {
-	case "sqlite": // as sqlite.Open
-		return database{"sqlite", "file:" + place + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", sqlstore.SQLite}, nil
+	case "sqlite":
+		const settings = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" // as sqlite.Open
+		return database{"sqlite", "file:" + place + settings, sqlstore.SQLite}, nil
 	case "postgres":
 		return database{"pgx", place, sqlstore.Postgres}, nil
 	case "mysql":
