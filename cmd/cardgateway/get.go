@@ -57,7 +57,7 @@ func (g *getCommand) Run(c *call) error {
 
 // checkUniqueID rejects an id that the gateway cannot have given to a payment. Often it is the user's own.
 func (c *call) checkUniqueID(id string) error {
-	if ascii.IsDigits(id) {
+	if id == "" || ascii.IsDigits(id) { // the client refuses an empty one
 		return nil
 	}
 	return exit.Fail(exit.Failed, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",

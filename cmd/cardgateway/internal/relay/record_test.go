@@ -39,6 +39,8 @@ func TestRecordBody(t *testing.T) {
 			`{"billDescription":"card 430000******0000","transactionAmount":"***","transactionCardNumber":"430000******0000","uniqueId":"1"}`, "transactionAmount"},
 		{"an object for a text", `{"uniqueId":"1","message":{"a":"b"},"transactionCardNumber":["4300000000000000"]}`, "application/json",
 			`{"message":"***","transactionCardNumber":"***","uniqueId":"1"}`, "message transactionCardNumber"},
+		{"not UTF-8", `{"uniqueId":"1","timestamp":"x` + "\xff\xfe" + `","transactionType":"Sa` + "\xff" + `le"}`, "application/json",
+			"{\"timestamp\":\"x\ufffd\ufffd\",\"transactionType\":\"Sa\ufffdle\",\"uniqueId\":\"1\"}", ""},
 		{"secret key", `{"uniqueId":"1","message":"key ` + secretKey + `"}`, "application/json", `{"message":"***","uniqueId":"1"}`, "message"},
 		{"a form", "uniqueId=1&token=" + token + "&transactionAmount=12.50&message=a%26b", "application/x-www-form-urlencoded; charset=utf-8",
 			`{"message":"a\u0026b","token":"***","transactionAmount":"12.50","uniqueId":"1"}`, "token"},

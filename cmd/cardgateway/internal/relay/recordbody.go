@@ -47,7 +47,8 @@ func bodyMembers(body []byte, contentType string) map[string]json.RawMessage {
 		}
 		return members
 	}
-	_ = json.Unmarshal(body, &members) // notify has read it
+	body = []byte(string([]rune(string(body)))) // a record is UTF-8; each other byte becomes U+FFFD, as in the texts that notify reads
+	_ = json.Unmarshal(body, &members)          // notify has read it
 	return members
 }
 
