@@ -3,6 +3,7 @@ package sandbox
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,32 @@ func TestHostedRetryEnds(t *testing.T) {
 	resp, err = b.PostForm("https://gateway.test"+threeD, url.Values{"decision": {"approve"}}) // sent twice
 	if read(t, resp, err); g.Executed("3d") != 1 {
 		t.Errorf("charged %d times, want once", g.Executed("3d"))
+	}
+}
+
+// TestOtherPage: a payment is found by the page on which its cardholder is awaited, and afterwards by its card page, but by no other path
+// that ends in the same way.
+func TestOtherPage(t *testing.T) {
+	g := New(Options{Cards: Cards{SecureForEveryCard: true}})
+	secure := map[string]any{"secure": true, "browser": map[string]any{"userAgent": "x"}}
+	page := send(t, g, "POST", "/checkout/payment", body("t", secure)).str("redirectUrl")
+	threeD, err := g.EnterCard(page, TestCard(Pending))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Authenticate(page, true); err == nil {
+		t.Error("authenticated on the card page")
+	}
+	if _, err := g.Authenticate(threeD, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{threeD, path.Base(page), "/other/" + path.Base(page)} {
+		if err := g.Settle(other, true); err == nil || !strings.Contains(err.Error(), "not waiting on that page") {
+			t.Errorf("%s: %v, want that the payment does not wait there", other, err)
+		}
+	}
+	if err := g.Settle(page, true); err != nil || g.Executed("t") != 1 {
+		t.Errorf("by its card page: %v, charged %d times", err, g.Executed("t"))
 	}
 }
 

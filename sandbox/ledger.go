@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,7 +131,7 @@ func (l *ledger) payment(id string) (*order, error) {
 	switch {
 	case o == nil:
 		return nil, console.NotFound("payment", id)
-	case !strings.HasSuffix(id, o.pagePath()):
+	case !strings.HasSuffix(id, cmp.Or(o.pagePath(), cardPagePath+o.page)):
 		return nil, console.Conflict(fmt.Sprintf("the payment is not waiting on that page, its code is %d", o.code), "")
 	}
 	return o, nil
