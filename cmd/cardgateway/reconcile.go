@@ -79,20 +79,15 @@ func copyMetrics(report books.SyncReport, info books.Info, openOrders int) []met
 
 // comparisonMetrics returns the metrics of a comparison, with the differences by class.
 func comparisonMetrics(s *match.Summary) []metrics.Metric {
-	differ, known := map[match.Class]int{}, 0
-	for _, c := range s.Classes {
-		differ[c.Class] += c.Rows
-		known += c.Known
-	}
 	all := []metrics.Metric{
 		{Name: "cardgateway_reconcile_compared", Help: "Payments and refunds compared in the period.", Value: float64(s.Compared)},
 		{Name: "cardgateway_reconcile_tied_out", Help: "Payments and refunds in the period on which both sides agree.", Value: float64(s.TiedOut)},
-		{Name: "cardgateway_reconcile_known", Help: "Differences that are marked as known.", Value: float64(known)},
+		{Name: "cardgateway_reconcile_known", Help: "Differences that are marked as known.", Value: float64(s.Known())},
 	}
 	for _, c := range match.Classes {
 		all = append(all, metrics.Metric{
 			Name: "cardgateway_reconcile_differences", Help: "Differences that are not marked as known, by class; timing and test_payment are no errors.",
-			Label: metrics.Label{Name: "class", Value: string(c.Class)}, Value: float64(differ[c.Class]),
+			Label: metrics.Label{Name: "class", Value: string(c.Class)}, Value: float64(s.Rows(c.Class)),
 		})
 	}
 	return all
