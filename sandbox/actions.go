@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"crypto/rand"
 	"fmt"
 	"strings"
@@ -49,14 +48,14 @@ func (g *Gateway) Renew(id string) (uniqueID string, err error) {
 // path of the next page. The id can also be the redirectUrl or the path of the page.
 func (g *Gateway) EnterCard(id string, entry CardEntry) (next string, err error) {
 	p, err := forConsole{g}.Act(id, console.Action{Kind: console.EnterCard, Card: console.Card(entry)})
-	return cmp.Or(p.Page, p.Callback), err
+	return p.Next(), err
 }
 
 // Authenticate acts as the cardholder on the 3D page, and returns where the browser would be sent. The id can also be the
 // redirectUrl or the path of the page, such as EnterCard returns.
 func (g *Gateway) Authenticate(id string, approve bool) (next string, err error) {
 	p, err := forConsole{g}.Act(id, console.Action{Kind: console.Authenticate, Approve: approve})
-	return cmp.Or(p.Page, p.Callback), err
+	return p.Next(), err
 }
 
 // Act carries out an action on a payment. It is the one implementation behind the methods above, the control API, the
@@ -78,36 +77,38 @@ func (g forConsole) Act(id string, a console.Action) (console.Payment, error) {
 	return g.ledger.view(o), nil
 }
 
-// refusal returns why the state of a payment does not allow an action, or nil. The dashboard has buttons for what it allows.
+// refusal returns why the state of a payment does not allow an action, or nil.
 func (o *order) refusal(k console.Kind) error {
 	if o.seeded {
 		return console.Conflict("a seeded payment cannot be changed, and has no notifications", "")
 	}
-	var allowed bool
-	var why, hint string
-	switch k {
-	case console.Settle:
-		allowed = o.stage == stageProcessing
-		why, hint = "is not in processing", "a payment with a card with CVV 650 stays in processing"
-	case console.Close:
-		allowed = o.stage != stageFinal
-		why, hint = "is final", "only a payment that is waiting or in processing can be closed"
-	case console.Notify:
-		allowed = o.stage == stageFinal
-		why, hint = "is not final", "there is nothing to notify before"
-	case console.Chargeback:
-		allowed, why = o.movedMoney(), "has moved no money"
-	case console.Renew:
-		allowed, why = o.isRenewable(), "is not an approved charge of a subscription"
-	case console.EnterCard, console.Cancel:
-		allowed, why = o.awaits(stageCard), "is not waiting for a card"
-	case console.Authenticate:
-		allowed, why = o.awaits(stage3D), "is not waiting for 3D authentication"
-	}
+	allowed, why, hint := o.allows(k)
 	if allowed {
 		return nil
 	}
 	return console.Conflict(fmt.Sprintf("the payment %s, its code is %d", why, o.code), hint)
+}
+
+// allows reports whether the state of a payment, unless it is seeded, allows an action, and what is to be said if it does not. The
+// dashboard has buttons for what it allows.
+func (o *order) allows(k console.Kind) (allowed bool, why, hint string) {
+	switch k {
+	case console.Settle:
+		return o.stage == stageProcessing, "is not in processing", "a payment with a card with CVV 650 stays in processing"
+	case console.Close:
+		return o.stage != stageFinal, "is final", "only a payment that is waiting or in processing can be closed"
+	case console.Notify:
+		return o.stage == stageFinal, "is not final", "there is nothing to notify before"
+	case console.Chargeback:
+		return o.movedMoney(), "has moved no money", ""
+	case console.Renew:
+		return o.isRenewable(), "is not an approved charge of a subscription", ""
+	case console.EnterCard, console.Cancel:
+		return o.awaits(stageCard), "is not waiting for a card", ""
+	case console.Authenticate:
+		return o.awaits(stage3D), "is not waiting for 3D authentication", ""
+	}
+	return false, "", ""
 }
 
 // act carries out an action that the state of the payment allows.

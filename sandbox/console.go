@@ -170,7 +170,7 @@ func (l *ledger) view(o *order) console.Payment {
 		Page: o.pagePath(), Callback: o.callbackURL,
 	}
 	for k := range console.Cancel + 1 {
-		if o.refusal(k) == nil {
+		if allowed, _, _ := o.allows(k); allowed && !o.seeded {
 			v.Allows = append(v.Allows, k)
 		}
 	}

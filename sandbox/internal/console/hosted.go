@@ -96,7 +96,7 @@ func (c *Console) act(w http.ResponseWriter, p Payment, a Action) *Error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Fields != nil {
 		return e
 	}
-	redirect(w, cmp.Or(payment.Page, p.Callback))
+	redirect(w, cmp.Or(payment.Next(), p.Callback)) // there is no payment after an error
 	return nil
 }
 

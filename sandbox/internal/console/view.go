@@ -42,6 +42,9 @@ type Payment struct {
 	Callback   string    `json:"-"` // where the cardholder goes after the hosted pages
 }
 
+// Next returns where the cardholder is sent: to the page that is open, or to the shop.
+func (p Payment) Next() string { return cmp.Or(p.Page, p.Callback) }
+
 // Product is one product of a payment. All but the name may be empty.
 type Product struct{ Name, Quantity, Price, Currency string }
 
