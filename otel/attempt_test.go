@@ -132,13 +132,7 @@ func TestAttemptErrorType(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := closed.Addr().String()
-	closed.Close()
-	_, refused := net.Dial("tcp", address)
+	_, refused := net.Dial("tcp", "127.0.0.1:1") // nobody listens there
 	_, badCertificate := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{ServerName: "gateway.example"})
 	_, noTLS := tls.Client(fakeConn{strings.NewReader("HTTP/1.1 400 Bad Request\r\n")}, &tls.Config{ServerName: "gateway.example"}).Read(make([]byte, 1))
 	_, alert := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})

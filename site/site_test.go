@@ -245,17 +245,32 @@ func (b browser) search(t *testing.T) {
 		{"webhook", "# Notifications"},
 		{"Refunded more than paid", "# Closing a month"}, // a word of the report
 	} {
-		err := chromedp.Do(b.ctx,
-			chromedp.Navigate(b.origin+"/start.html"),
-			chromedp.Click(".VPNavBarSearch button"),
-			chromedp.WaitVisible("#localsearch-input"),
-			chromedp.SendKeys("#localsearch-input", tt.words),
-			chromedp.WaitVisible(".results .result"),
-		)
-		if err != nil {
+		if err := chromedp.Do(b.ctx, chromedp.Navigate(b.origin+"/start.html")); err != nil {
+			t.Fatal(err)
+		}
+		opened := false
+		for range 100 { // the page does not react until its script runs
+			var err error
+			opened, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](`(() => {
+				document.querySelector(".VPNavBarSearch button").click();
+				return document.activeElement.id === "localsearch-input";
+			})()`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if opened {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if !opened {
+			t.Fatal("the button does not open the search")
+		}
+		if err := chromedp.Do(b.ctx, chromedp.KeyEvent(tt.words), chromedp.WaitVisible(".results .result")); err != nil {
 			t.Fatal(err)
 		}
 		found := ""
+		var err error
 		for range 50 { // the results of the whole text come last
 			found, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector(".results").innerText.replace(/\s+/g, " ")`))
 			if err != nil || strings.HasPrefix(found, tt.want) {

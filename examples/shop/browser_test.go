@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -118,8 +119,24 @@ func newTab(t *testing.T, w *world) *tab {
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, steps...); err != nil {
-		b.t.Fatal(err)
+	for _, step := range steps {
+		if err := chromedp.Do(b.ctx, onPage(step)); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// onPage repeats a step with an element that was found and then gone, before anything was done with it: the browser had replaced
+// the document in between.
+func onPage[T any](step chromedp.Action[T]) chromedp.Action[T] {
+	return func(ctx context.Context, target *chromedp.Target) (T, error) {
+		for {
+			result, err := step(ctx, target)
+			var refused *cdproto.Error
+			if !errors.As(err, &refused) || !strings.Contains(refused.Message, "node with given id") {
+				return result, err
+			}
+		}
 	}
 }
 
@@ -132,7 +149,7 @@ func (b *tab) visit(path string) {
 // click clicks on a link or button, and waits for the next page.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	if _, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
+	if _, err := chromedp.RunResponse(b.ctx, onPage(chromedp.Click(chromedp.CSS(selector)))); err != nil {
 		b.t.Fatalf("clicking on %s at %s: %v", selector, b.where(), err)
 	}
 }
@@ -146,7 +163,7 @@ func (b *tab) fill(fields ...string) {
 
 func (b *tab) text(selector string) string {
 	b.t.Helper()
-	text, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS(selector)))
+	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q).innerText", selector)))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -206,7 +223,7 @@ func (b *tab) reaches(who cardholder, want State) {
 		case place == "finished page": // paid, and the shop did not know it yet
 			b.click("#back")
 		case place == "order waiting": // the page may be replacing the link
-			_, _ = chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS("#to-page")))
+			_, _ = chromedp.RunResponse(b.ctx, onPage(chromedp.Click(chromedp.CSS("#to-page"))))
 		case strings.HasPrefix(place, "order ") && b.has("main[data-again]"):
 			time.Sleep(50 * time.Millisecond) // the page goes on by itself
 		case strings.HasPrefix(place, "order ") && b.where() == place:
