@@ -123,7 +123,7 @@ func (s *seenRows) endBlock(next civil.Time) {
 		switch {
 		case last < next:
 			delete(s.yielded, id)
-		case last == forever: // without a time, any query may return it: keep it for one more block
+		case last == forever: // without a time, any query may return it: keep it for one block after the last one that returned it
 			s.yielded[id] = next
 		}
 	}

@@ -77,6 +77,25 @@ func TestRowsWithoutTime(t *testing.T) {
 	})
 }
 
+// TestRowsWithoutTimeInEveryPage: a row without a time is yielded once, even if every query returns it.
+func TestRowsWithoutTimeInEveryPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, end := day0, day0.AddDate(0, 6, 0)
+		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		m := &modelGateway{loc: time.UTC}
+		m.add(0, evenly(100, start, end)...)
+		always := modelRow{id: 1000, second: civil.None}
+		m.perturb = func(_ int, p *modelPage) error {
+			p.Rows, p.Total = append(p.Rows, always), p.Total+1
+			return nil
+		}
+		got, err := collect(t.Context(), m.walk(start, end, settings{}))
+		if err != nil || got[always.id] != 1 || len(got) != 101 {
+			t.Errorf("got the row %d times and %d distinct rows, %v, want it once and 101", got[always.id], len(got), err)
+		}
+	})
+}
+
 // TestBlockUnsettled: the count of a block never equals the rows of its windows.
 func TestBlockUnsettled(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {

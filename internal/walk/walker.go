@@ -98,6 +98,9 @@ func (w *walker[T]) yieldNew(s *step[T]) bool {
 	for _, row := range s.reader.rows {
 		if !w.seen.isNew(row.id) {
 			w.shared.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
+			if row.lastSecond() == forever { // it may be returned in every block
+				w.seen.remember(row.id, forever)
+			}
 			continue
 		}
 		if !row.within(whole.from, whole.to-1) {
