@@ -50,8 +50,18 @@ func (s Saved) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(savedJSON{
 		Version: savedVersion, Query: s.Query, Block: s.At.Block.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
-		Boundary: hex.EncodeToString(boundary), CompleteUpTo: s.At.CompleteUpTo, Start: s.Start, End: s.End,
+		Boundary: hex.EncodeToString(boundary), CompleteUpTo: writable(s.At.CompleteUpTo),
+		Start: writable(s.Start), End: writable(s.End),
 	})
+}
+
+// writable returns the same instant in a zone that JSON can write. The offset of a zone has seconds before its clocks were
+// standardized, and RFC 3339 has only minutes.
+func writable(t time.Time) time.Time {
+	if _, offset := t.Zone(); offset%60 != 0 {
+		return t.UTC()
+	}
+	return t
 }
 
 var errSaved = errors.New("not a checkpoint of a walk")

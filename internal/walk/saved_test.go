@@ -49,6 +49,20 @@ func TestSavedJSON(t *testing.T) {
 	}
 }
 
+// TestSavedJSONInstants: the offset of a zone may have seconds, which RFC 3339 cannot write. The instants are kept.
+func TestSavedJSONInstants(t *testing.T) {
+	zone := time.FixedZone("local mean time", 8*3600+5*60+43) // of Shanghai until 1901
+	at := time.Date(1900, 1, 1, 0, 0, 0, 0, zone)
+	data, err := json.Marshal(Saved{Query: "0123", Start: at, End: at.Add(1), At: Checkpoint{CompleteUpTo: at}})
+	var got Saved
+	if err == nil {
+		err = json.Unmarshal(data, &got)
+	}
+	if err != nil || !got.Start.Equal(at) || !got.End.Equal(at.Add(1)) || !got.At.CompleteUpTo.Equal(at) {
+		t.Errorf("got %v to %v, complete up to %v, %v, want %v", got.Start, got.End, got.At.CompleteUpTo, err, at)
+	}
+}
+
 func TestSavedJSONRefused(t *testing.T) {
 	for name, change := range map[string]func(string) string{
 		"no object":       func(string) string { return `"secret"` },
