@@ -51,8 +51,15 @@ func (n *Notification) confirmedCode() cardgateway.Code {
 // shown returns an error unless the gateway's state is final, or no less than what the payload claims; a payload without a
 // code may claim anything. A notification can arrive before the gateway's own records are updated; if it were accepted too
 // early, its event would be lost. One with a token is accepted in any state, because no query returns a lost token.
+//
+// A decline is final, unless the payload claims an approval, which can follow it on the hosted page. That token would be taken
+// for one of the declined card.
 func (n *Notification) shown() error {
-	if !n.Token.IsZero() || isFinal(n.confirmedCode()) || n.Claimed.Code != 0 && !isFinal(n.Claimed.Code) {
+	confirmed, claimed := n.confirmedCode(), n.Claimed.Code
+	switch {
+	case claimed == cardgateway.CodeSuccess && confirmed == cardgateway.CodeFailed:
+		return errNotShown
+	case !n.Token.IsZero(), isFinal(confirmed), claimed != 0 && !isFinal(claimed):
 		return nil
 	}
 	return errNotShown

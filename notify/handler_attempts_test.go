@@ -49,6 +49,31 @@ func TestHandlerApprovalAfterDecline(t *testing.T) {
 	}
 }
 
+// TestHandlerApprovalNotShownYet: a notification of the approval can arrive while the gateway still shows the decline before it.
+// It is not accepted, so that the gateway repeats it: otherwise the approval, and a token that came with it, would be lost.
+func TestHandlerApprovalNotShownYet(t *testing.T) {
+	for _, token := range []string{"", "tok-approved"} {
+		t.Run("token "+token, func(t *testing.T) {
+			urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
+			s := newShop(t, notify.Options{TokenURLs: urls})
+			own := made(t, urls, "order-1").RequestURI()
+			handled := 0
+			for i, d := range []struct {
+				claims, shows, status int
+				handled               bool
+			}{{101, 101, 200, true}, {100, 101, 503, false}, {100, 100, 200, true}} {
+				s.knows("987654321", fmt.Sprintf(`{"code":%d,"uniqueId":"987654321","transactionId":"order-1"}`, d.shows))
+				w := s.post(own, fmt.Sprintf(`{"code":%d,"transactionType":"Sale","uniqueId":"987654321","transactionId":"order-1","token":%q}`, d.claims, token))
+				if d.handled {
+					handled++
+				}
+				t.Logf("delivery %d claims %d, the gateway shows %d", i+1, d.claims, d.shows)
+				s.expect(t, w, d.status, handled)
+			}
+		})
+	}
+}
+
 // TestHandlerTokenAfterDecline: the token of a declined attempt does not block the token of the approved card, and after
 // the approval no other token is accepted.
 func TestHandlerTokenAfterDecline(t *testing.T) {

@@ -57,9 +57,14 @@ func TestHandlerConfirms(t *testing.T) {
 	}{
 		{name: "approved", body: approved, order: order, status: 200, wantCode: 100, queries: 1},
 		{
-			name: "claimed approved, in fact declined", body: approved,
+			name: "claimed approved, shown as declined", body: approved,
 			order:  `{"code":101,"uniqueId":"987654321","transactionId":"order-1"}`,
-			status: 200, wantCode: 101, queries: 1,
+			status: 503, says: notShown, queries: 1,
+		},
+		{
+			name: "claimed approved, in fact closed", body: approved,
+			order:  `{"code":103,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 200, wantCode: 103, queries: 1,
 		},
 		{
 			name: "claimed approved, still in processing", body: approved,
