@@ -113,6 +113,9 @@ func (f confirmer) transaction(ctx context.Context, claimed *Claims) (*cardgatew
 	if len(page.Data) == 0 {
 		return nil, fmt.Errorf("%w: %w", errNotOneOrder, cardgateway.ErrNotFound)
 	}
+	if page.TotalCount > len(page.Data) { // another one may be on the next page
+		return nil, errNotOneOrder
+	}
 	return onlyOne(page.Data, errNotOneOrder, func(t *cardgateway.Transaction) bool {
 		return t.TransactionID == claimed.TransactionID && t.UniqueID != "" // some gateways also return other orders
 	}, func(t *cardgateway.Transaction) bool { return f.client.IsOtherApp(t) })
@@ -146,6 +149,9 @@ func (f confirmer) refundBefore(ctx context.Context, claimed *Claims, uniqueID s
 	}
 	if !slices.ContainsFunc(page.Data, func(r cardgateway.Refund) bool { return matches(&r) }) {
 		return nil, errNoRefund
+	}
+	if claimed.RefundUniqueID == "" && claimed.MerchantRefundID == "" && page.TotalCount > len(page.Data) {
+		return nil, errNotOneRefund // another one may be on the next page
 	}
 	return onlyOne(page.Data, errNotOneRefund, matches, func(r *cardgateway.Refund) bool { return f.client.IsOtherApp(r) })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/jarcoal/httpmock"
+
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -114,6 +116,39 @@ func TestHandlerTokenAfterDecline(t *testing.T) {
 					t.Errorf("delivery %d: got token %q, want %q", i+1, got, d.token)
 				}
 			}
+		})
+	}
+}
+
+// TestHandlerNextPage: another transaction or refund that the notification could mean may be on a page that was not read.
+func TestHandlerNextPage(t *testing.T) {
+	const (
+		order  = `{"code":101,"uniqueId":"987654321","transactionId":"order-1"}`
+		refund = `{"code":111,"uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1"}`
+	)
+	tests := []struct {
+		name, body string
+		total      int
+		status     int
+	}{
+		{"all transactions", `{"code":101,"transactionType":"Sale","transactionId":"order-1"}`, 1, 200},
+		{"more transactions", `{"code":101,"transactionType":"Sale","transactionId":"order-1"}`, 2, 503},
+		{"all refunds", `{"code":111,"transactionType":"Refund","uniqueId":"987654321"}`, 1, 200},
+		{"more refunds", `{"code":111,"transactionType":"Refund","uniqueId":"987654321"}`, 2, 503},
+		{"more refunds, with an id", `{"code":111,"transactionType":"Refund","uniqueId":"987654321","refundUniqueId":"55"}`, 2, 200},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newShop(t, notify.Options{})
+			for path, row := range map[string]string{"order": order, "refund": refund} {
+				page := fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":1,"totalCount":%d,"totalPage":%d,"data":[%s]}`, tt.total, tt.total, row)
+				s.gateway.RegisterResponder("GET", gatewayURL+"/search/list/"+path, httpmock.NewStringResponder(200, page))
+			}
+			handled := 0
+			if tt.status == 200 {
+				handled = 1
+			}
+			s.expect(t, s.post("", tt.body), tt.status, handled)
 		})
 	}
 }
