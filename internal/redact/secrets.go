@@ -171,11 +171,13 @@ func (s Secrets) RedactAnyMembers(members map[string]any, minLength int) {
 	}
 }
 
-// MaskMembers replaces the members that contain a card number.
+// MaskMembers replaces the members whose name or value contains a card number.
 func MaskMembers(members map[string]json.RawMessage) {
 	for name, value := range members {
-		if mask.HasCardNumber(wire.Unescape(value)) {
-			members[name] = WithheldValue()
+		shown := mask.Digits(name)
+		if shown != name || mask.HasCardNumber(wire.Unescape(value)) {
+			delete(members, name)
+			members[shown] = WithheldValue()
 		}
 	}
 }

@@ -290,12 +290,12 @@ func TestRedactAnyMembers(t *testing.T) {
 func TestMaskMembers(t *testing.T) {
 	members := raw(map[string]string{
 		"text": `"4539000000000001"`, "number": `4539000000000001`, "groups": `"4539 0000 0000 0001"`, "escaped": `"453900000000\u0030001"`,
-		"deep": `{"card":["4539000000000001"]}`, "reference": `"123456789012"`, "masked": `"453900******0001"`,
+		"deep": `{"card":["4539000000000001"]}`, "reference": `"123456789012"`, "masked": `"453900******0001"`, "of 4539000000000001": `1`,
 	})
 	redact.MaskMembers(members)
 	want := raw(map[string]string{
 		"text": `"***"`, "number": `"***"`, "groups": `"***"`, "escaped": `"***"`, "deep": `"***"`,
-		"reference": `"123456789012"`, "masked": `"453900******0001"`,
+		"reference": `"123456789012"`, "masked": `"453900******0001"`, "of 453900******0001": `"***"`,
 	})
 	if diff := cmp.Diff(want, members); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
