@@ -109,11 +109,11 @@ func OnlyDigits(text string) []byte {
 var cvv = regexp.MustCompile(`((?:[Cc]vv|CVV)[\\"' :=]{1,12})[0-9]{3,4}`)
 
 // CVV returns text with every CVV that is quoted as a member masked.
-func CVV[T []byte | string](text T) string {
+func CVV(text string) string {
 	if !MayHaveCVV(text) {
-		return string(text)
+		return text
 	}
-	return cvv.ReplaceAllString(string(text), "${1}"+All)
+	return cvv.ReplaceAllString(text, "${1}"+All)
 }
 
 // MayHaveCVV is a quick check, because nearly no text has one.

@@ -2,10 +2,10 @@ package redact
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/mask"
+	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
 // Mask returns a text with the secrets and card numbers masked.
@@ -18,7 +18,7 @@ func (s Secrets) Mask(text string) string {
 // it returns, because the first part of a secret that is cut in two would not be found.
 func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 	looked := body[:min(len(body), 2*longest)]
-	text = s.Mask(mask.CVV(validUTF8(string(looked))))
+	text = s.Mask(mask.CVV(wire.PlainASCII(validUTF8(string(looked)))))
 	end := len(text)
 	if len(looked) < len(body) {
 		end = max(0, end-longest) // the rest may contain the first part of a secret, however much was masked before
@@ -31,11 +31,12 @@ func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") 
 
 // HasCVV reports whether a member is a CVV, or has one as a member.
 func HasCVV(name, value []byte) bool {
-	if !mask.MayHaveCVV(name) && !mask.MayHaveCVV(value) {
+	plain := wire.PlainASCII(string(value))
+	if !mask.MayHaveCVV(name) && !mask.MayHaveCVV(plain) {
 		return false
 	}
-	member := slices.Concat(name, []byte(":"), value)
-	return mask.CVV(member) != string(member)
+	member := string(name) + ":" + plain
+	return mask.CVV(member) != member
 }
 
 // RequestIDs returns the headers of a response with which the gateway, or a proxy, identifies the request, masked.

@@ -26,6 +26,9 @@ func TestBody(t *testing.T) {
 		{"the token behind escapes", `of tk\/9f8e+7d6c5b4a=x`, 100, "***", false},
 		{"a card number", "card 4539 0000 0000 0001.", 100, "card 453900******0001.", false},
 		{"a verification code", `{"CVV":"973","cvv" : 1234,"request":"{\"cvv\":\"973\"}"}`, 100, `{"CVV":"***","cvv" : ***,"request":"{\"cvv\":\"***\"}"}`, false},
+		{"a verification code behind escapes", `{"c\u0076v":"973","cvv":"\u0039\u0037\u0033"}`, 100, `{"cvv":"***","cvv":"***"}`, false},
+		{"a card number behind escapes", `"4539\u00200000\u002d0000\u0030001"`, 100, `"453900******0001"`, false},
+		{"escapes that stay", `"\u0022\u005c\u00e9\u000a\\u0030\/\n\ud83d\ude42\u"`, 100, `"\u0022\u005c\u00e9\u000a\\u0030\/\n\ud83d\ude42\u"`, false},
 		{"what came of one", `{"cvvResult":"973","cvv":"M"}`, 100, `{"cvvResult":"973","cvv":"M"}`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,6 +63,7 @@ func TestHasCVV(t *testing.T) {
 		want        bool
 	}{
 		{"cvv", `"973"`, true}, {"Cvv", `9731`, true}, {"card", `{"cvv":"973"}`, true}, {"request", `"{\"cvv\":\"973\"}"`, true},
+		{"cvv", `"\u0039\u0037\u0033"`, true}, {"card", `{"c\u0076v":973}`, true},
 		{"cvv", `"M"`, false}, {"cvv", `null`, false}, {"cvvResult", `"973"`, false}, {"code", `"973"`, false}, {"cvv", `{"a":"973"}`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
