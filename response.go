@@ -299,7 +299,7 @@ func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int
 		*extra = make(map[string]json.RawMessage)
 	}
 	raw := json.RawMessage(d.Raw(start))
-	if string(name) == "transactionCardNumber" || redact.HasCVV(name, raw) { // not readable, and so not to be masked
+	if redact.IsCardData(string(name), raw) {
 		raw = redact.WithheldValue()
 	}
 	(*extra)[string(name)] = raw

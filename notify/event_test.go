@@ -28,6 +28,8 @@ func TestEventKeys(t *testing.T) {
 		{"with a token", `{"transactionType":"Sale","uniqueId":"1"}`, `{"transactionType":"Sale","uniqueId":"1","token":"a"}`, false},
 		{"another token of a kind without facts", `{"uniqueId":"1","token":"a"}`, `{"uniqueId":"1","token":"b"}`, true},
 		{"another possible token of a kind without facts", `{"uniqueId":"1","my_token":"a"}`, `{"uniqueId":"1","my_token":"b"}`, true},
+		{"another card number of a kind without facts", `{"uniqueId":"1","transactionCardNumber":"4539000000000001"}`, `{"uniqueId":"1"}`, true},
+		{"another verification code of a kind without facts", `{"uniqueId":"1","cvv":"973"}`, `{"uniqueId":"1","cvv":"974"}`, true},
 		{"another value of a kind without facts", `{"uniqueId":"1","a":"b","c":"d"}`, `{"uniqueId":"1","a":"bc","e":"d"}`, false},
 		{
 			"ids of refunds, shifted",

@@ -136,15 +136,18 @@ func (p *parser) member(name string) {
 		}
 		if !ok {
 			raw := p.Raw(start)
-			hidden = speaksOfToken(name) || speaksOfToken(string(raw))
+			hidden = speaksOfToken(name) || speaksOfToken(wire.Unescape(raw)) || redact.IsCardData(name, raw)
 			p.claims.keep(name, raw)
 		}
 	}
 	if hidden {
 		p.claims.keep(name, redact.WithheldValue()) // the value is withheld, the name is kept
 	}
-	p.signed.add(name, text, hidden)
+	p.signed.add(name, text, hidden || name == cardNumberMember)
 }
+
+// cardNumberMember holds the card number, which a gateway may send unmasked.
+const cardNumberMember = "transactionCardNumber"
 
 // claim reads the value of one member. It reports whether that succeeded, and whether the member identifies the subject of
 // the notification: such a member must be readable.
@@ -175,7 +178,7 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 		ok, _ = p.Amount(&c.TransactionAmount)
 	case "transactionCurrency":
 		ok = p.ID(&c.TransactionCurrency)
-	case "transactionCardNumber":
+	case cardNumberMember:
 		ok = p.MaskedCardNumber((*string)(&c.TransactionCardNumber))
 	case "transactionMessage":
 		ok = p.Message(&c.TransactionMessage)
@@ -204,9 +207,6 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 func (c *Claims) keep(name string, value json.RawMessage) {
 	if c.Extra == nil {
 		c.Extra = make(map[string]json.RawMessage)
-	}
-	if name == "transactionCardNumber" { // an unreadable card number cannot be masked
-		value = redact.WithheldValue()
 	}
 	c.Extra[name] = value
 }

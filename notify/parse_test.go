@@ -144,6 +144,10 @@ func TestParseTolerates(t *testing.T) {
 		{"a whole card number, which is masked", "application/json",
 			`{"transactionCardNumber":"4300000000000000","message":"card 4300000000000000"}`,
 			notify.Claims{TransactionCardNumber: "430000******0000", Message: "card 430000******0000"}},
+		{"verification codes, which are not kept", "application/json", `{"cvv":"973","card":{"c\u0076v":973},"request":"{\"cvv\":\"973\"}","message":"cvv: 973"}`,
+			notify.Claims{Message: "cvv: ***", Extra: map[string]json.RawMessage{
+				"cvv": json.RawMessage(`"***"`), "card": json.RawMessage(`"***"`), "request": json.RawMessage(`"***"`),
+			}}},
 		{"escapes of a form", "application/x-www-form-urlencoded; charset=utf-8", "message=a+b%26c%0A&&transactionId=%22x%22\n",
 			notify.Claims{Message: "a b&c\n", TransactionID: `"x"`}},
 	}

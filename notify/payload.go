@@ -17,7 +17,7 @@ type payload struct {
 type signedMember struct {
 	name   string
 	text   string
-	hidden bool // is or may hold a token
+	hidden bool // is or may hold a token or card data
 }
 
 // signMember holds the signature.
@@ -37,7 +37,7 @@ func (p *payload) sort() {
 	slices.SortFunc(p.members, func(a, b signedMember) int { return cmp.Compare(a.name, b.name) })
 }
 
-// digest returns a hash of the payload without the members that are or may be a token.
+// digest returns a hash of the payload without the members that are or may hold a token or card data.
 func (p payload) digest() string {
 	var texts []string
 	for _, m := range p.members {

@@ -29,6 +29,7 @@ func TestNotificationHidesToken(t *testing.T) {
 		{"two names, the likelier behind", "application/json", `{"cardToken":"other","token":"` + secretToken + `"}`},
 		{"an unexpected name", "application/json", `{"vaultTokenRef":"` + secretToken + `"}`},
 		{"nested under an unexpected name", "application/json", `{"card":{"cardToken":"` + secretToken + `"}}`},
+		{"nested under an escaped name", "application/json", `{"card":{"card\u0054oken":"` + secretToken + `"}}`},
 		{"nested under an expected name", "application/json", `{"token":{"id":"` + secretToken + `"}}`},
 		{"in a list", "application/json", `{"tokens":["` + secretToken + `"]}`},
 		{"under the name of a claim", "application/json", `{"message":{"token":"` + secretToken + `"}}`},

@@ -29,14 +29,11 @@ func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// HasCVV reports whether a member is a CVV, or has one as a member.
-func HasCVV(name, value []byte) bool {
-	plain := wire.PlainASCII(string(value))
-	if !mask.MayHaveCVV(name) && !mask.MayHaveCVV(plain) {
-		return false
-	}
-	member := string(name) + ":" + plain
-	return mask.CVV(member) != member
+// IsCardData reports whether a member that was not read must not be kept: it is the card number, which cannot be masked then, or
+// a CVV, or has one as a member.
+func IsCardData(name string, value []byte) bool {
+	member := name + ":" + wire.PlainASCII(string(value))
+	return name == "transactionCardNumber" || mask.CVV(member) != member
 }
 
 // RequestIDs returns the headers of a response with which the gateway, or a proxy, identifies the request, masked.

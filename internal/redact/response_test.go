@@ -57,17 +57,18 @@ func TestBodyCut(t *testing.T) {
 	}
 }
 
-func TestHasCVV(t *testing.T) {
+func TestIsCardData(t *testing.T) {
 	for _, tt := range []struct {
 		name, value string
 		want        bool
 	}{
 		{"cvv", `"973"`, true}, {"Cvv", `9731`, true}, {"card", `{"cvv":"973"}`, true}, {"request", `"{\"cvv\":\"973\"}"`, true},
 		{"cvv", `"\u0039\u0037\u0033"`, true}, {"card", `{"c\u0076v":973}`, true},
+		{"transactionCardNumber", `[1]`, true},
 		{"cvv", `"M"`, false}, {"cvv", `null`, false}, {"cvvResult", `"973"`, false}, {"code", `"973"`, false}, {"cvv", `{"a":"973"}`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := redact.HasCVV([]byte(tt.name), []byte(tt.value)); got != tt.want {
+			if got := redact.IsCardData(tt.name, []byte(tt.value)); got != tt.want {
 				t.Errorf("%s: %s: got %t, want %t", tt.name, tt.value, got, tt.want)
 			}
 		})
