@@ -123,11 +123,12 @@ func (p *parser) notification() (*Notification, error) {
 // member reads one value twice: as the text that a signature covers, and as a claim.
 func (p *parser) member(name string) {
 	start := p.Pos()
-	text := p.Value().Text()
+	value := p.Value()
 	if p.Failed() {
 		return
 	}
-	hidden := p.tokens.consider(name, text)
+	text := value.Text()
+	hidden := p.tokens.consider(name, value)
 	if !hidden {
 		p.Rewind(start)
 		ok, identifies := p.claim(name)
@@ -228,13 +229,14 @@ type tokenFinder struct {
 }
 
 // consider reports whether a member has one of the token's names. Its text becomes the token unless a likelier name was
-// found.
-func (t *tokenFinder) consider(name, text string) bool {
+// found. A truth value is no token: it may say whether there is one.
+func (t *tokenFinder) consider(name string, value wire.Value) bool {
 	rank := slices.Index(t.members, name) + 1
 	if rank == 0 {
 		return false
 	}
-	if text != "" && (t.rank == 0 || rank < t.rank) {
+	isText := value.Kind == wire.String || value.Kind == wire.Number
+	if text := value.Text(); isText && text != "" && (t.rank == 0 || rank < t.rank) {
 		t.rank, t.name, t.found = rank, name, cardgateway.NewToken(text)
 	}
 	return true

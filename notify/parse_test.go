@@ -164,6 +164,17 @@ func TestParseTolerates(t *testing.T) {
 	}
 }
 
+// TestParseTokenFlags: true and false say whether there is a token, and are none.
+func TestParseTokenFlags(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"tokenization":false}`: "", `{"tokenization":true}`: "", `{"token":true,"tokenId":"tok-1"}`: "tok-1", `{"token":1234}`: "1234",
+	} {
+		if got := mustParse(t, body).Token.Reveal(); got != want {
+			t.Errorf("%s: got token %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	const jsonMedia, formMedia = "application/json", "application/x-www-form-urlencoded"
 	tests := []struct{ name, media, body, want string }{
