@@ -197,7 +197,7 @@ func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page Pa
 	}
 	from, to := walk.Cover(start, end, loc)
 	s := writeSearch(ids, from, to, page)
-	s.span(start, end, loc)
+	s.span(start, end, from, to)
 	s.violations.page(page)
 	s.ids(ids)
 	return s

@@ -90,14 +90,14 @@ func (v *violations) page(p PageRequest) {
 	v.AddIf(p.PageSize < 0 || p.PageSize > maxPageSize, "pageSize", RuleRange, "must be 0 to %d", maxPageSize)
 }
 
-// span checks the bounds of a batch query on the gateway's wall clock: both required, in order, and at most one
+// span checks the bounds of a batch query: both required, in order, and the wall-clock times that are sent, from and to, at most one
 // month apart. The interface does not say what a month is; a calendar month is the reading that allows most.
-func (v *violations) span(start, end time.Time, loc *time.Location) {
+func (v *violations) span(start, end time.Time, from, to civil.Time) {
 	if !v.order(start, end) {
 		return
 	}
 	first := v.Year("startDate", start)
-	if last := v.Year("endingDate", end); first && last && civil.Of(civil.CeilSecond(end), loc) > civil.Of(start, loc).NextMonth() {
+	if last := v.Year("endingDate", end); first && last && to > from.NextMonth() {
 		v.Add("endingDate", RuleRange, "must be at most one month after startDate")
 	}
 }
