@@ -66,7 +66,13 @@ func (s Secrets) shownBy(err error) bool {
 type deepSearch struct {
 	secrets Secrets
 	budget  int // values that may still be searched
-	seen    map[uintptr]bool
+	seen    map[pointer]bool
+}
+
+// pointer is a pointer that was followed. A struct has the address of its first field, but another type.
+type pointer struct {
+	as      reflect.Type
+	address uintptr
 }
 
 // maxDeepValues is far more than any error of the standard library has. A value with more is assumed to contain a secret.
@@ -98,13 +104,14 @@ func (d *deepSearch) value(v reflect.Value) bool {
 	case reflect.String:
 		return d.secrets.Find(v.String(), MinText)
 	case reflect.Pointer:
-		if v.IsNil() || d.seen[v.Pointer()] {
+		p := pointer{v.Type(), v.Pointer()}
+		if v.IsNil() || d.seen[p] {
 			return false
 		}
 		if d.seen == nil {
-			d.seen = make(map[uintptr]bool)
+			d.seen = make(map[pointer]bool)
 		}
-		d.seen[v.Pointer()] = true
+		d.seen[p] = true
 		return d.value(v.Elem())
 	case reflect.Interface:
 		return d.value(v.Elem())

@@ -86,6 +86,7 @@ func TestError(t *testing.T) {
 	array := inArray{}
 	copy(array.raw[2:], token)
 	type deep struct{ any }
+	held := &node{text: token} // its first field has the same address
 	for _, tt := range []struct {
 		name     string
 		err      error
@@ -121,6 +122,7 @@ func TestError(t *testing.T) {
 		{"behind a pointer", behind(new(new(deep{any: token}))), true},
 		{"behind pointers", inPointer{&node{next: &node{text: token}}}, true},
 		{"in a loop of pointers", inPointer{loop(token)}, true},
+		{"behind a pointer to where another one points", behind([]any{&held.next, held}), true},
 		{"a loop of pointers", inPointer{loop("harmless")}, false},
 		{"harmless fields", behind([]any{1, 2.5, true, "text", nil, []byte("text"), map[string]any{"a": 1i}, func() {}, make(chan int), uintptr(1)}), false},
 		{
