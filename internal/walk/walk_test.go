@@ -96,6 +96,34 @@ func TestRowsWithoutTimeInEveryPage(t *testing.T) {
 	})
 }
 
+// TestResumeAfterNow: a row at the end of a walk, or after it because the gateway's clock is ahead, is returned and not yielded. The
+// walk that resumes later yields it, also if rows count as complete at once.
+func TestResumeAfterNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(day0.AddDate(0, 1, 0)))
+		now := time.Now()
+		m := &modelGateway{loc: time.UTC}
+		m.add(-time.Minute, now.Add(-time.Hour), now.Add(-time.Second), now, now.Add(time.Second), now.Add(2*time.Second))
+		begin := func(resume *Checkpoint) (*Walk[modelRow], map[int]int) {
+			w := m.walk(day0, day0.AddDate(1, 0, 0), settings{resume: resume})
+			w.config.Lag = 1
+			got, err := collect(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w, got
+		}
+		w, got := begin(nil)
+		time.Sleep(time.Hour)
+		_, later := begin(checkpointOf(t, w))
+		for id := 1; id <= 5; id++ {
+			if got[id]+later[id] == 0 {
+				t.Errorf("row %d: got %v, then %v", id, got, later)
+			}
+		}
+	})
+}
+
 // TestBlockUnsettled: the count of a block never equals the rows of its windows.
 func TestBlockUnsettled(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {

@@ -94,7 +94,6 @@ func (w *walker[T]) yieldNew(s *step[T]) bool {
 	// The block may end with this window, and the first query of the next block then begins here. A row with a time from
 	// here on can be returned again after the rows of its block were removed.
 	nextQuery := w.plan.calendar.queryFrom(s.span.to)
-	whole := w.plan.whole
 	for _, row := range s.reader.rows {
 		if !w.seen.isNew(row.id) {
 			w.shared.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
@@ -103,7 +102,7 @@ func (w *walker[T]) yieldNew(s *step[T]) bool {
 			}
 			continue
 		}
-		if !row.within(whole.from, whole.to-1) {
+		if !w.isInRange(row) {
 			continue
 		}
 		w.shared.update(func(report *Report, _ *Checkpoint) { report.RowsSeen++ })
@@ -116,6 +115,9 @@ func (w *walker[T]) yieldNew(s *step[T]) bool {
 	}
 	return true
 }
+
+// isInRange reports whether the walk yields a row.
+func (w *walker[T]) isInRange(r *row[T]) bool { return r.within(w.plan.whole.from, w.plan.whole.to-1) }
 
 // partOf counts a window in the report, and returns it as a part of its block, or why it could not be completed.
 func (w *walker[T]) partOf(s *step[T]) (part, error) {
@@ -138,9 +140,9 @@ func (w *walker[T]) partOf(s *step[T]) (part, error) {
 func (w *walker[T]) windowDone(s *step[T]) {
 	if s.block.final {
 		nextQuery := w.plan.calendar.queryFrom(s.span.to)
-		var boundary []uint64
+		var boundary []uint64 // of rows that were yielded
 		for _, row := range s.reader.rows {
-			if row.lastSecond() >= nextQuery {
+			if row.lastSecond() >= nextQuery && w.isInRange(row) {
 				boundary = append(boundary, row.id)
 			}
 		}
