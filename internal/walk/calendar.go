@@ -27,6 +27,9 @@ type calendar struct {
 	maxQuery int64 // seconds that a query may span; zero means one calendar month
 }
 
+// maxSetBack is more than any clock is set back at once, so changes further away make no difference.
+const maxSetBack = 48 * time.Hour
+
 // cover returns all wall-clock times that the clock shows from the instant start until the instant end.
 //
 // These are not always the times between those of start and end. If the clock is set back between the two, an hour is shown
@@ -35,7 +38,6 @@ type calendar struct {
 // contains them all may also have rows from outside the range: within a repeated hour, a wall-clock time is ambiguous. The
 // walk then yields too many rows rather than too few.
 func (c calendar) cover(start, end time.Time) span {
-	const maxSetBack = 48 * time.Hour // no clock is set back further, so changes further away make no difference
 	s := span{civil.Of(start, c.loc), civil.Of(civil.CeilSecond(end), c.loc)}
 	for t := start.In(c.loc); ; {
 		_, change := t.ZoneBounds()

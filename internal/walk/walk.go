@@ -79,10 +79,11 @@ func (w *Walk[T]) newWalker(now time.Time, yield func(*T) bool) *walker[T] {
 		end = later(c.Start, now)
 	}
 	cal := calendar{loc: c.Location, maxQuery: int64(c.Window / time.Second)}
-	whole := cal.cover(c.Start, end)
+	whole := span{cal.cover(c.Start, c.End).from, cal.cover(c.Start, end).to} // from does not depend on when the walk begins
 	finalUntil := whole.to
 	if mark := now.Add(-c.Lag); mark.Before(end) {
-		finalUntil = cal.cover(later(c.Start, mark), end).from
+		mark = later(c.Start, mark)
+		finalUntil = cal.cover(mark, mark.Add(maxSetBack)).from // the clock may be about to show some times once more
 	}
 	plan := &planner[T]{
 		calendar: cal, density: newDensity(), pages: newPageSize(c.PageSize, c.LargestPageSize, c.SplitAbove),

@@ -124,6 +124,42 @@ func TestResumeAfterNow(t *testing.T) {
 	})
 }
 
+// TestResumeAfterClockChange: a walk that ends in the last hour before clocks are set back has seen times that they show once more.
+// The rows of the second time are not missed by the walk that resumes after it.
+func TestResumeAfterClockChange(t *testing.T) {
+	loc, err := time.LoadLocation("America/New_York") // clocks go from 02:00 EDT to 01:00 EST
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
+	for _, start := range []time.Time{change.AddDate(0, 0, -7), change.Add(-50 * time.Minute)} {
+		for _, before := range []time.Duration{time.Second, time.Minute, 10 * time.Minute, 40 * time.Minute, 2 * time.Hour} {
+			synctest.Test(t, func(t *testing.T) {
+				m := &modelGateway{loc: loc}
+				m.add(0, evenly(500, start, change.Add(4*time.Hour))...)
+				m.add(0, evenly(200, change.Add(-40*time.Minute), change.Add(2*time.Hour))...)
+				seen := map[int]bool{}
+				var resume *Checkpoint
+				for _, at := range []time.Time{change.Add(-before), change.Add(-before).Add(time.Hour), change.Add(5 * time.Hour)} {
+					time.Sleep(time.Until(at))
+					w := m.walk(start, change.AddDate(1, 0, 0), settings{resume: resume})
+					got, err := collect(t.Context(), w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for id := range got {
+						seen[id] = true
+					}
+					resume = checkpointOf(t, w)
+				}
+				if len(seen) != 700 {
+					t.Errorf("from %v, first until %v before the change: got %d rows, want 700", start, before, len(seen))
+				}
+			})
+		}
+	}
+}
+
 // TestBlockUnsettled: the count of a block never equals the rows of its windows.
 func TestBlockUnsettled(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
