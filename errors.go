@@ -57,8 +57,9 @@ type Problem struct {
 	Message string // the rule in words; never the value
 }
 
-// GoField returns the path of the struct field that Field names, such as ProductInfos[0].Price. For a key of Extra it
-// returns the path of Extra, and for the token of TokenPayment the name of the argument.
+// GoField returns the path of the struct field that Field names, such as ProductInfos[0].Price. For a key of Extra with
+// RuleReserved it returns the path of Extra, and for the token of TokenPayment the name of the argument. For a key of Extra whose
+// value cannot be encoded as JSON there is no such field.
 func (p Problem) GoField() string { return check.GoField(p.Field, p.Rule) }
 
 // Rules that a Problem can name.
