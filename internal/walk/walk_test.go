@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,6 +159,36 @@ func TestResumeAfterClockChange(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestResumeWithLongerLag: rows that are younger than the lag of the walk that resumes do not count as complete, although the walk
+// before had a shorter one.
+func TestResumeWithLongerLag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, end := day0, day0.Add(4*time.Hour)
+		time.Sleep(time.Until(end))
+		m := &modelGateway{loc: time.UTC}
+		m.add(0, evenly(1000, start, end)...)
+		begin := func(lag time.Duration, resume *Checkpoint, stop int) (*Walk[modelRow], map[int]bool) {
+			w := m.walk(start, end.AddDate(1, 0, 0), settings{pageSize: 50, resume: resume})
+			w.config.Lag = lag
+			got := map[int]bool{}
+			if err := w.Run(t.Context(), func(r *modelRow) bool { got[r.id] = true; return len(got) < stop }); err != nil && err != ErrStopped {
+				t.Fatal(err)
+			}
+			return w, got
+		}
+		first, got := begin(time.Minute, nil, 300)
+		resume := checkpointOf(t, first)
+		if resume.Next == resume.Block {
+			t.Fatalf("got %+v, want a checkpoint in a block", resume)
+		}
+		second, rest := begin(5*time.Hour, resume, 1000)
+		maps.Copy(got, rest)
+		if r := second.Report(); r.CompleteUpTo.After(start) || len(got) != 1000 {
+			t.Errorf("complete up to %v and %d rows, want %v and 1000", r.CompleteUpTo, len(got), start)
+		}
+	})
 }
 
 // TestBlockUnsettled: the count of a block never equals the rows of its windows.

@@ -30,7 +30,7 @@ var ErrStopped = errors.New("stopped")
 // resume begins at a checkpoint. If that is in a part that is no longer final, the walk begins at its block.
 func (w *walker[T]) resume(c Checkpoint) {
 	begun := block{span: w.plan.blockFrom(c.Block), final: true, restored: true}
-	if c.Next > begun.span.to {
+	if c.Next > max(c.Block, min(begun.span.to, w.plan.finalUntil)) {
 		c.Next, c.Counted, c.Boundary = c.Block, 0, nil
 	}
 	w.seen.restore(span{c.Block, c.Next}, c.Counted, c.Boundary)
