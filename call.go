@@ -210,29 +210,38 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	}
 	if cfg.Limiter != nil {
 		if err := cfg.Limiter.Wait(ctx); err != nil {
-			return local(c.secrets.all().Error(err))
+			return local(withoutCause(ctx, c.secrets.all().Error(err)))
 		}
 	}
 	limited, cancel := context.WithTimeout(ctx, cfg.AttemptTimeout)
 	defer cancel()
 	exchange, err := c.newExchange(limited)
 	if err != nil {
-		return local(c.secrets.all().Error(err))
+		return local(withoutCause(ctx, c.secrets.all().Error(err)))
 	}
 	sender := c.client.queries
 	if c.op.Payment {
 		sender = c.client.payments
 	}
 	r.Response = sender.Do(exchange, c.limit, &c.buffer)
-	switch ended := ctx.Err(); {
+	switch {
 	case r.Err == nil || limited.Err() == nil:
-	case ended == nil:
+	case ctx.Err() == nil:
 		r.Err = &transport.TimeoutError{Limit: cfg.AttemptTimeout}
-	case context.Cause(ctx) != ended: // net/http returns the cause: in an errgroup, the error of another call, which must not match here
-		r.Err = fmt.Errorf("%w: %v", ended, r.Err)
+	default:
+		r.Err = withoutCause(ctx, r.Err)
 	}
 	r.Err = c.secrets.all().ReadError(r.Err)
 	return r
+}
+
+// withoutCause returns an error that does not match the cause with which ctx has ended. net/http returns the cause, and so may a
+// hook: in an errgroup it is the error of another call.
+func withoutCause(ctx context.Context, err error) error {
+	if ended := ctx.Err(); ended != nil && context.Cause(ctx) != ended {
+		return fmt.Errorf("%w: %v", ended, err)
+	}
+	return err
 }
 
 // local is the result of an attempt that ended before anything was sent.

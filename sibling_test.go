@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
@@ -51,6 +52,42 @@ func TestErrorOfAnotherCall(t *testing.T) {
 	}
 }
 
+// TestErrorOfAnotherCallInHooks: a hook that waits returns the cause with which the context has ended. The payment was not sent.
+func TestErrorOfAnotherCallInHooks(t *testing.T) {
+	wait := func(ctx context.Context) error {
+		<-ctx.Done()
+		return fmt.Errorf("limiter: %w", context.Cause(ctx))
+	}
+	for _, cause := range []error{
+		&cardgateway.DeclinedError{Op: "TokenPayment", TransactionID: "t-a"},
+		&cardgateway.OutcomeUnknownError{Op: "TokenPayment", TransactionID: "t-a"},
+		&cardgateway.ValidationError{Op: "TokenPayment"},
+		cardgateway.ErrNotFound,
+	} {
+		for name, cfg := range map[string]cardgateway.Config{
+			"Limiter":      {Limiter: limiterFunc(wait)},
+			"Authenticate": {Authenticate: func(r *http.Request, _ []byte) error { return wait(r.Context()) }},
+		} {
+			cfg.BaseURL = clienttest.BaseURL
+			c := clienttest.NewClient(t, cfg)
+			group := func() context.Context {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(5*time.Millisecond, func() { cancel(cause) })
+				return ctx
+			}
+			_, err := clienttest.PayByToken(group(), c, "t-b")
+			clienttest.CheckOneSentinel(t, err)
+			if !cardgateway.SafeToRetry(err) || errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, a payment beside %v: got %v", name, cause, err)
+			}
+			_, err = c.GetTransaction(group(), "1")
+			if !errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, a query beside %v: got %v", name, cause, err)
+			}
+		}
+	}
+}
+
 // TestCVVInMessages: a gateway repeats the request, with the code of the card, in its messages, or where an HTTP response should be.
 func TestCVVInMessages(t *testing.T) {
 	const echo = `{\"card\":{\"cardNumber\":\"4111111111111111\",\"cvv\":\"973\"}}`
@@ -74,3 +111,8 @@ func TestCVVInMessages(t *testing.T) {
 		t.Errorf("got %v, want an error without the code", err)
 	}
 }
+
+// limiterFunc is a Limiter.
+type limiterFunc func(context.Context) error
+
+func (f limiterFunc) Wait(ctx context.Context) error { return f(ctx) }
