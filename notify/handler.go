@@ -26,7 +26,8 @@ type Options struct {
 	// it came to the URL for its transactionId; any other notification with a token is rejected with HTTP 403. The first
 	// token of a transaction remains its only one for as long as this process remembers, which is 10,000 transactions:
 	// store it so that a second one cannot replace it. Only after a decline can another token follow: store a token only if
-	// Transaction.Paid is true.
+	// Transaction.Paid is true, and return an error while the transaction is not declined either. Then it comes again, and no
+	// query returns it.
 	TokenURLs *TokenURLs
 	// AllowUnboundTokens also passes on tokens that did not come to a URL of TokenURLs, with Notification.Bound false.
 	// Anyone who can send to the handler can then submit a token of their own.
