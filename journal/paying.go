@@ -56,15 +56,18 @@ func (j *Journal) logNeverBegun(ctx context.Context, err error) {
 	}
 }
 
-// beginUnsent creates an entry that says that nothing was sent, unless there is one. If settled is false, it is to be tried again;
-// otherwise an error is about this id alone. A call that is in flight without an entry, because the store is slow, then sends as after
-// any NotSent; meanwhile nothing is reported.
+// beginUnsent creates an entry that says that nothing was sent, unless there is one: see endUnbegun. If settled is false, it is to be
+// tried again; otherwise an error is about this id alone. A call that is in flight without an entry, because the store is slow, then
+// sends as after any NotSent; meanwhile nothing is reported.
 func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, err error) {
 	if !id.recordable() {
 		return true, nil // no call with it sends anything
 	}
-	_, err = j.get(ctx, j.key(id))
-	if _, damaged := errors.AsType[*EntryError](err); err == nil || damaged {
+	e, err := j.get(ctx, j.key(id))
+	if err == nil {
+		return j.endUnbegun(ctx, e)
+	}
+	if _, damaged := errors.AsType[*EntryError](err); damaged {
 		return true, err
 	}
 	if !errors.Is(err, ErrNoEntry) {
@@ -86,6 +89,28 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, err err
 		j.news.confirm(id)
 	}
 	return true, err
+}
+
+// endUnbegun reports an entry again that the merchant has stored, and that allows another submission, such as NotSent: the call that was to
+// make one has never begun. What it records for that says that this call has sent nothing, and changes no state. It is not settled while
+// the entry is still to be reported, or has changed within the last minutes.
+func (j *Journal) endUnbegun(ctx context.Context, e Entry) (settled bool, err error) {
+	before := j.memory.get(e.ID())
+	switch {
+	case !e.project().maySubmit(riskingTwice):
+		return true, nil
+	case e.Unacked() && (!before.stored || int(before.version) != e.version()), j.calls.inFlight(e.ID()),
+		j.clock.earliest().Sub(e.Evidence[len(e.Evidence)-1].At) < longestFlight:
+		return false, nil
+	}
+	err = j.recordOnce(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: random.Text()})
+	switch {
+	case errors.Is(err, ErrChanged):
+		return false, nil
+	case err == nil:
+		j.news.confirm(e.ID())
+	}
+	return err == nil, err
 }
 
 // isShown reports whether the gateway has shown a payment or a refund with this id in the last month: then the journal was restored from

@@ -91,6 +91,100 @@ func TestNeverBegun(t *testing.T) {
 	})
 }
 
+// TestRepetitionNeverBegun: a payment or a refund has ended so that it can be made again, and was stored as being made again; but the process
+// ended before the journal recorded the second call. The entry is reported once more, and it can be paid afterwards.
+func TestRepetitionNeverBegun(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		first func(*shop)
+		after time.Duration // until the first call has ended so
+		again func(*shop) error
+	}{
+		{"not sent", func(s *shop) { s.refuse = errors.New("no route to host") }, time.Minute, func(s *shop) error {
+			_, err := s.pay("a", approved)
+			return err
+		}},
+		{"refused", func(s *shop) { s.gateway.Inject(refusal) }, time.Minute, func(s *shop) error {
+			_, err := s.AfterRefusal().CreateSubscription(context.Background(), order("a", approved))
+			return err
+		}},
+		{"presumed absent", func(s *shop) { s.loseNext(sandbox.CommitNever) }, 25 * time.Hour, func(s *shop) error {
+			_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(context.Background(), order("a", approved))
+			return err
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				o := &orders{}
+				s.Journal = s.restarted(journal.Options{Paying: o.list})
+				tt.first(s)
+				_, _ = s.pay("a", approved)
+				s.refuse = nil
+				time.Sleep(tt.after)
+				told := running(t, s.Journal, time.Minute, o.stored)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if all := told.all(); !slices.Equal(all, []string{"a " + tt.name}) {
+					t.Fatalf("reported %q, want %q", all, "a "+tt.name)
+				}
+				told.forget()
+				o.set(nil, journal.PaymentID("a"))
+				time.Sleep(4 * time.Minute)
+				synctest.Wait()
+				if all := told.all(); len(all) > 0 {
+					t.Errorf("after four minutes reported %q", all)
+				}
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if all := told.all(); !slices.Equal(all, []string{"a " + tt.name}) || told.at()[0] > 12*time.Minute {
+					t.Errorf("reported %q at %v, want %q once, within 12 minutes", all, told.at(), "a "+tt.name)
+				}
+				if err := tt.again(s); err != nil {
+					t.Errorf("paid again: %v", err)
+				}
+				wantExecuted(t, s, "a", 1)
+			})
+		})
+	}
+}
+
+// TestRepetitionBegins: a call that is made again after all is reported with its outcome only, although it was stored long before.
+func TestRepetitionBegins(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{}
+		s.Journal = s.restarted(journal.Options{Paying: o.list})
+		s.refuse = errors.New("no route to host")
+		_, _ = s.pay("a", approved)
+		time.Sleep(time.Hour)
+		told := running(t, s.Journal, time.Minute, nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		told.forget()
+		o.set(nil, journal.PaymentID("a"))
+		for range 10 { // the customer presses the button every minute
+			_, _ = s.pay("a", approved)
+			time.Sleep(time.Minute)
+		}
+		synctest.Wait()
+		s.refuse = nil
+		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+			t.Errorf("got %v, %v", got, err)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		all := told.all()
+		for i, text := range all {
+			if want := "a not sent"; i < len(all)-1 && text != want || i == len(all)-1 && text != "a succeeded" {
+				t.Errorf("reported %q", all)
+			}
+		}
+		if len(all) > 11 {
+			t.Errorf("reported %d times, want once for each call at most: %q", len(all), all)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
 // TestPayingBegins: a call that begins is never reported as not sent, whenever that is.
 func TestPayingBegins(t *testing.T) {
 	for _, tt := range []struct {

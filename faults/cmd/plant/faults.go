@@ -150,7 +150,7 @@ var faults = []fault{
 		{"journal/paying.go", "now.Sub(p.since) >= longestFlight", "now.Sub(p.since) >= 100*longestFlight"},
 	}},
 	{"begun-called-never-begun", "what is being paid is recorded as not sent although its call began", []edit{
-		{"journal/paying.go", "err == nil || damaged {", "damaged {"},
+		{"journal/paying.go", "if err == nil {\n\t\treturn j.endUnbegun(ctx, e)\n\t}\n", ""},
 		{"journal/paying.go", "if !errors.Is(err, ErrNoEntry) {", "if err != nil && !errors.Is(err, ErrNoEntry) {"},
 		{"journal/paying.go", "if err != nil || !created {", "if err != nil || created && false {"},
 	}},
