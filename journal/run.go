@@ -193,12 +193,15 @@ func (r *runner) reportNews(ctx context.Context) {
 	}
 }
 
-// querySoonAfter plans a query, unless it would not be before the next Recover.
+// querySoonAfter plans a query, unless it would not be before the next Recover. One that is planned already is not put off.
 func (r *runner) querySoonAfter(id ID, pause time.Duration) {
-	if _, planned := r.soon[id]; pause < r.every && (planned || len(r.soon) < mostSoon) {
-		r.soon[id] = soonQuery{time.Now().Add(pause), pause}
-		time.AfterFunc(pause, r.j.news.signal) // a Recover may be waiting for other queries
+	at := time.Now().Add(pause)
+	before, planned := r.soon[id]
+	if pause >= r.every || planned && !at.Before(before.at) || !planned && len(r.soon) >= mostSoon {
+		return
 	}
+	r.soon[id] = soonQuery{at, pause}
+	time.AfterFunc(pause, r.j.news.signal) // a Recover may be waiting for other queries
 }
 
 // querySoon makes the planned queries that are due, and plans the next for what is still unknown.
