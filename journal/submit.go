@@ -115,7 +115,7 @@ func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got ga
 	})
 	j.memory.setChanged(r.intent.ID)
 	if failed != nil {
-		return r.notRecorded(e.project(), got, err, failed)
+		return j.notRecorded(r, e.project(), got, err, failed)
 	}
 	ev, known := &e.Evidence[len(e.Evidence)-1], e.project()
 	j.memory.returnedByCall(&e, known)
@@ -132,11 +132,12 @@ func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got ga
 }
 
 // notRecorded returns the outcome of a payment whose outcome could not be recorded. If it is certain that this call sent
-// nothing, it returns that error. Everything else it returns as unknown, because the journal does not know it: the
-// payment is open, and Recover will report the outcome.
-func (r *request) notRecorded(known *projection, got gatewayResult, err, failed error) (gatewayResult, error) {
+// nothing, it returns that error, and remembers the sender: the next call of this process, or its Recover, records it. Everything
+// else it returns as unknown, because the journal does not know it: the payment is open, and Recover will report the outcome.
+func (j *Journal) notRecorded(r *request, known *projection, got gatewayResult, err, failed error) (gatewayResult, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
-		return gatewayResult{}, err // in the store the payment stays open, and Ack returns ErrOpen
+		j.memory.addUnsent(r.intent.ID, r.intent.Sender)
+		return gatewayResult{}, err // until then the payment is open in the store, and Ack returns ErrOpen
 	}
 	if unknown, ok := asUnknown(err); ok {
 		got, known.seen = unknown.got, known.seen || unknown.seen

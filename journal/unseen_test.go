@@ -212,7 +212,7 @@ func TestSubmittedTooOften(t *testing.T) {
 }
 
 // TestUnrecordedNotSent: if a payment was proved not sent but that could not be recorded, it is open in the journal, and
-// Ack does not close it.
+// Ack does not close it. The process that knows it records it later.
 func TestUnrecordedNotSent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.refuse = errors.New("no route to host")
@@ -227,8 +227,8 @@ func TestUnrecordedNotSent(t *testing.T) {
 		if err := payments.Ack(t.Context(), journal.PaymentID("a"), journal.NotSent); !errors.Is(err, journal.ErrOpen) {
 			t.Errorf("Ack: got %v, want ErrOpen", err)
 		}
-		time.Sleep(25 * time.Hour)
-		wantStates(t, payments, map[string]string{"a": "presumed absent"})
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
+		wantStates(t, payments, map[string]string{"a": "not sent"})
 	})
 }
 

@@ -166,6 +166,26 @@ func TestOutcomeThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
+// TestNotSentThatCannotBeRecorded: a call that is proved to have sent nothing, and cannot record that, may be made again.
+func TestNotSentThatCannotBeRecorded(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store}
+		s.store = store
+		s.Journal = s.restarted(journal.Options{})
+		store.records.Store(1000)
+		s.refuse = errors.New("no route to host")
+		if _, err := s.pay("a", approved); !cardgateway.SafeToRetry(err) {
+			t.Fatalf("got %v, want ErrNotSent", err)
+		}
+		store.records.Store(0)
+		s.refuse = nil
+		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+			t.Errorf("called again: %v, %v", got, err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
 // TestStoreThatIsGone: a call that cannot read the journal sends nothing, and does not return "not sent" for a payment
 // that an earlier call may have sent.
 func TestStoreThatIsGone(t *testing.T) {

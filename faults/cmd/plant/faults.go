@@ -200,7 +200,7 @@ var faults = []fault{
 		{"journal/submit.go", "return e, created || e.isJustSubmitted(in.Sender), nil", "return e, created || e.isJustSubmitted(in.Sender) || len(e.Evidence) == 0, nil"},
 	}},
 	{"outcome-not-recorded", "an outcome is returned although it could not be recorded", []edit{
-		{"journal/submit.go", "if failed != nil {\n\t\treturn r.notRecorded(e.project(), got, err, failed)\n\t}\n", "if failed != nil {\n\t\treturn got, err\n\t}\n"},
+		{"journal/submit.go", "if failed != nil {\n\t\treturn j.notRecorded(r, e.project(), got, err, failed)\n\t}\n", "if failed != nil {\n\t\treturn got, err\n\t}\n"},
 	}},
 	{"refund-mixed-up", "ResolveRefund believes the row of another refund of the payment", []edit{
 		{"refund.go", "Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,", "Ours:     r.UniqueID == q.UniqueID,"},
