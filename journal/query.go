@@ -82,8 +82,9 @@ func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, 
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
 		// SentAgain is not set: Resolve then returns a single decline, and evidenceOfRow decides whether it is final. HostedPage is set
-		// only once no further attempt is expected: then several declines are final. Until then, a single one is an attempt.
-		HostedPage: in.onHostedPage() && j.isAbandoned(*in), SubscriptionCycle: cycle,
+		// only once no further attempt is expected, and none of several submissions can still arrive: then several declines are final.
+		// Until then, a single one on the hosted page is an attempt.
+		HostedPage: j.isAbandoned(*in) && (in.onHostedPage() || !known.once && j.isOld(*in)), SubscriptionCycle: cycle,
 	})
 	return gatewayResult{transaction: t}, err
 }

@@ -167,20 +167,34 @@ func TestDeclineOfRepetition(t *testing.T) {
 	})
 }
 
-// TestDeclineOfRepetitionInTheEnd: a day later, the single decline is final.
+// TestDeclineOfRepetitionInTheEnd: a day later, the single decline is final; so are those of both submissions, and nothing that is not a
+// decline.
 func TestDeclineOfRepetitionInTheEnd(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		never := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
-		s.gateway.Inject(never)
-		_, _ = s.pay("a", approved)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		s.gateway.Inject(never)
-		_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-		searchShows(s, 101)
-		time.Sleep(24 * time.Hour)
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "declined"})
-	})
+	for _, tt := range []struct {
+		codes       []int
+		early, late string // before and after a day is over
+	}{
+		{[]int{101}, "unknown", "declined"},
+		{[]int{101, 101}, "unknown", "declined"},
+		{[]int{101, 102}, "unknown", "unknown"},
+	} {
+		t.Run(fmt.Sprint(tt.codes), func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				never := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+				s.gateway.Inject(never)
+				_, _ = s.pay("a", approved)
+				time.Sleep(25 * time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+				s.gateway.Inject(never)
+				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+				searchShows(s, tt.codes...)
+				time.Sleep(23 * time.Hour)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.early})
+				time.Sleep(time.Hour)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.late})
+			})
+		})
+	}
 }
 
 // TestSubmittedTooOften: a payment that is called again and again while nothing can be sent ends with an error that says
