@@ -181,8 +181,9 @@ type checkedConns struct {
 	dialect  Dialect
 	inMemory bool // the database has no file, and nothing in it is durable
 
-	mu      sync.Mutex
-	checked map[any]*connState // by the driver's connection
+	mu           sync.Mutex
+	most         int                // in each of the two: when the newer one is full, the older one is dropped
+	newer, older map[any]*connState // by the driver's connection
 }
 
 // connState is what is remembered about a connection.
@@ -192,12 +193,40 @@ type connState struct {
 	statements  preparedStatements
 }
 
-// maxChecked limits how many connections are remembered, because nothing reports that one was closed. Beyond it, all are
-// forgotten and checked again.
+// maxChecked limits how many connections are remembered, unless the pool has more, because nothing reports that one was closed. One that
+// is forgotten is checked again, and what was prepared on it stays open on the server: so those that are in use are kept.
 const maxChecked = 64
 
-// check checks a connection the first time that it is used.
-func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (*connState, error) {
+// remembered returns what is remembered about a connection, or nil.
+func (c *checkedConns) remembered(id any) *connState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, isNewer := c.newer[id]
+	if !isNewer {
+		if s = c.older[id]; s != nil {
+			c.add(id, s)
+		}
+	}
+	return s
+}
+
+// remember remembers a connection of a pool that has so many.
+func (c *checkedConns) remember(id any, s *connState, open int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.most = max(maxChecked, 2*open)
+	c.add(id, s)
+}
+
+func (c *checkedConns) add(id any, s *connState) {
+	if c.newer == nil || len(c.newer) >= c.most {
+		c.newer, c.older = make(map[any]*connState), c.newer
+	}
+	c.newer[id] = s
+}
+
+// check checks a connection of a pool the first time that it is used.
+func (c *checkedConns) check(ctx context.Context, conn *sql.Conn, pool *sql.DB) (*connState, error) {
 	var id any
 	if err := conn.Raw(func(driverConn any) error {
 		id = driverConn
@@ -208,13 +237,10 @@ func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (*connState, e
 	if !reflect.TypeOf(id).Comparable() { // some drivers have such connections: they cannot be remembered
 		id = nil
 	}
-	c.mu.Lock()
-	s, ok := c.checked[id]
-	c.mu.Unlock()
-	if ok {
+	if s := c.remembered(id); s != nil {
 		return s, nil
 	}
-	s = new(connState)
+	s := new(connState)
 	for _, want := range c.dialect.settings() {
 		var value string
 		if err := conn.QueryRowContext(ctx, want.query).Scan(&value); err != nil {
@@ -234,12 +260,7 @@ func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (*connState, e
 		s.statements.unkept = true
 		return s, nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.checked == nil || len(c.checked) >= maxChecked {
-		c.checked = make(map[any]*connState)
-	}
-	c.checked[id] = s
+	c.remember(id, s, pool.Stats().OpenConnections)
 	return s, nil
 }
 

@@ -219,7 +219,7 @@ func (s *Store) onConn(ctx context.Context, do func(*sql.Conn, *connState) error
 		return err
 	}
 	defer func() { _ = conn.Close() }() // back to the pool: it fails only if the driver has dropped the connection
-	settings, err := s.conns.check(ctx, conn)
+	settings, err := s.conns.check(ctx, conn, s.db)
 	if err != nil {
 		return err
 	}
