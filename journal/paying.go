@@ -27,6 +27,9 @@ func (r *runner) recordNeverBegun(ctx context.Context) {
 	if r.j.opts.Paying == nil {
 		return
 	}
+	if r.term != ctx { // other processes have worked meanwhile
+		r.term, r.paying = ctx, nil
+	}
 	ids, failed := r.j.opts.Paying(ctx)
 	if failed == nil {
 		now, paying := r.j.clock.now(), make(map[ID]payingID)

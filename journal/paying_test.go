@@ -383,6 +383,29 @@ func TestPayingInOneProcess(t *testing.T) {
 	})
 }
 
+// TestPayingAfterAnotherProcess: the five minutes begin again when another process takes over, also if that one has worked before.
+func TestPayingAfterAnotherProcess(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		o := &orders{paying: []journal.ID{journal.PaymentID("a")}}
+		a := rs.start("a", journal.Options{Paying: o.list})
+		b := rs.start("b", journal.Options{Paying: o.list})
+		time.Sleep(time.Minute)
+		o.set(nil) // it was not paid after all
+		a.store.set(true, false)
+		time.Sleep(30 * time.Minute)
+		a.store.set(false, false)
+		time.Sleep(time.Minute)
+		o.set(nil, journal.PaymentID("a")) // its call is about to begin
+		b.stop()
+		rs.want(4 * time.Minute)
+		if o.asked != 3 {
+			t.Errorf("asked %d times, want once for each term", o.asked)
+		}
+		rs.want(time.Hour, "a a not sent")
+	})
+}
+
 // TestPayingIsOnAnotherPage: the gateway ignores what is searched for, and has the payment on its second page. Its journal has lost it. It
 // is not said that nothing was sent. Other ids do not wait for that.
 func TestPayingIsOnAnotherPage(t *testing.T) {

@@ -70,7 +70,9 @@ type runner struct {
 	reported time.Duration           // how long report has run, in all
 	failed   map[ID]int              // versions for which report has returned an error, at most mostNews: they wait for the next Recover
 	looking  <-chan goroutine.Ending // of recordNeverBegun; nil if it was not called yet
-	paying   map[ID]payingID         // of recordNeverBegun, which alone uses it
+	// Of recordNeverBegun, which alone uses them: what Options.Paying has named in this term.
+	paying map[ID]payingID
+	term   context.Context
 }
 
 // soonQuery is a query that is due before the next Recover.
