@@ -81,6 +81,9 @@ const (
 	opPaying = "Paying" // no method: Options.Paying has named the id, and no call has begun
 )
 
+// neverBegun reports whether the intent is that of Options.Paying, which has nothing but the id.
+func (in *Intent) neverBegun() bool { return in.Operation == opPaying }
+
 // onHostedPage reports whether the payment is made on the gateway's page, where a cardholder whose card is declined can
 // try another one.
 func (in *Intent) onHostedPage() bool {
@@ -274,7 +277,7 @@ var (
 // sentFirst returns the intent with which the entry of a call begins if it is created again. That of Options.Paying says that
 // nothing was sent.
 func (e *Entry) sentFirst() Intent {
-	if e.Begun.Operation == opPaying {
+	if e.Begun.neverBegun() {
 		return e.Intent()
 	}
 	return e.Begun

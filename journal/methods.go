@@ -127,7 +127,8 @@ func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err err
 // a transaction that was not confirmed by a query.
 //
 // The transaction must match the recorded payment; otherwise Confirm records nothing and returns an error that matches
-// ErrMismatch. For a payment that is not in this journal it returns ErrNoEntry, which is normal for payments that are made
+// ErrMismatch. One that Options.Paying has recorded as not sent has no amount, and is a conflict once it is shown as paid: the journal
+// has lost its entry. For a payment that is not in this journal it returns ErrNoEntry, which is normal for payments that are made
 // without the journal. Confirm does not acknowledge. For a refund, use ConfirmRefund.
 //
 // If the later charges of a subscription repeat the transactionId of the first one, they are recorded too. They are no second
@@ -144,7 +145,9 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 	if err != nil {
 		return err
 	}
-	if in := e.Intent(); j.client.IsOtherApp(t) || !t.TransactionAmount.Equal(in.Amount) || t.TransactionCurrency != in.Currency {
+	in := e.Intent()
+	isOther := !in.neverBegun() && (!t.TransactionAmount.Equal(in.Amount) || t.TransactionCurrency != in.Currency)
+	if isOther || j.client.IsOtherApp(t) {
 		return fmt.Errorf("%w: %q is recorded as %s, and the gateway shows %s %s of app %q",
 			ErrMismatch, t.TransactionID, in.describe(), t.TransactionAmount, t.TransactionCurrency, t.AppID)
 	}
@@ -164,7 +167,9 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 	if err != nil {
 		return err
 	}
-	if in := e.Intent(); j.client.IsOtherApp(r) || r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount) {
+	in := e.Intent()
+	isOther := !in.neverBegun() && (r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount))
+	if isOther || j.client.IsOtherApp(r) {
 		return fmt.Errorf("%w: refund %q is recorded as %s, and the gateway shows %s of transaction %q of app %q",
 			ErrMismatch, r.MerchantRefundID, in.describe(), r.RefundAmount, r.UniqueID, r.AppID)
 	}

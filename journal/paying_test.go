@@ -348,6 +348,33 @@ func TestPayingOfLostEntries(t *testing.T) {
 	})
 }
 
+// TestNeverBegunIsShown: the gateway shows late what the journal had lost, and what was reported as not sent. That is a conflict, and nothing is
+// sent with this id again.
+func TestNeverBegunIsShown(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID("a"), journal.RefundID("r")}}
+		s.Journal = s.restarted(journal.Options{Paying: o.list})
+		told := running(t, s.Journal, time.Minute, o.stored)
+		time.Sleep(10 * time.Minute)
+		confirm(t, s.Journal, "a")
+		err := s.ConfirmRefund(t.Context(), &cardgateway.Refund{
+			Code: 111, UniqueID: "1", MerchantRefundID: "r", RefundUniqueID: "2", RefundAmount: decimal.NewFromInt(5),
+		})
+		if err != nil {
+			t.Errorf("ConfirmRefund: %v", err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if want, got := []string{"a conflict", "a not sent", "r conflict", "r not sent"}, slices.Sorted(slices.Values(told.all())); !slices.Equal(got, want) {
+			t.Errorf("reported %q, want %q", got, want)
+		}
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrConflict) {
+			t.Errorf("paying it: got %v, want a conflict", err)
+		}
+		wantExecuted(t, s, "a", 0)
+	})
+}
+
 // TestPayingFails: an error of Paying ends nothing; what is known of the ids stays. Very long lists are looked at in part.
 func TestPayingFails(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -232,7 +232,7 @@ const (
 func (c *claimState) next() claimStep {
 	known := c.known
 	switch {
-	case !known.invalid && known.intent.Operation != opPaying && !known.intent.same(c.asked):
+	case !known.invalid && !known.intent.neverBegun() && !known.intent.same(c.asked):
 		return refuseMismatch
 	case c.unsent:
 		return recordUnsent
@@ -341,7 +341,7 @@ func (j *Journal) failUnsent(ctx context.Context, in Intent, what string, err er
 // to no call.
 func (j *Journal) isKnownUnsent(known *projection) bool {
 	remembered := j.memory.get(known.intent.ID)
-	return known.state == Unknown && (known.intent.Operation == opPaying || slices.Contains(remembered.unsentSenders(), known.intent.Sender))
+	return known.state == Unknown && (known.intent.neverBegun() || slices.Contains(remembered.unsentSenders(), known.intent.Sender))
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it
