@@ -36,6 +36,8 @@ func TestHostedPage(t *testing.T) {
 		{"waiting for too long", 8 * day, []int{301}, "abandoned", journal.ErrAbandoned, ""},
 		{"in processing for long", 8 * day, []int{102}, "pending", nil, "succeeded"},
 		{"a card was declined", day, []int{101}, "pending", nil, "succeeded"},
+		{"two cards were declined", day, []int{101, 101}, "pending", nil, "succeeded"},
+		{"a card was declined, and the page was closed soon", day, []int{101, 103}, "declined", cardgateway.ErrDeclined, ""},
 		{"the page was closed", day, []int{103}, "declined", cardgateway.ErrDeclined, ""},
 		{"a card was declined, and no other one was tried", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},
 		{"two cards were declined, and no other one was tried", 8 * day, []int{101, 101}, "declined", cardgateway.ErrDeclined, ""},
@@ -60,6 +62,9 @@ func TestHostedPage(t *testing.T) {
 				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
 				if got, err := outcomeOf(all[0]); !errors.Is(err, tt.want) || err == nil && int(got.Code) != tt.shows[len(tt.shows)-1] {
 					t.Errorf("outcome: %+v, %v; want code %d, %v", got, err, tt.shows, tt.want)
+				}
+				if err := all[0].LastQueryError(); err != nil {
+					t.Errorf("the query failed: %v", err)
 				}
 				if tt.later == "" {
 					return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/resolve"
 )
 
 // shouldAsk reports whether it is time to query the gateway for an entry; it always is for a planned query. If so, it remembers that
@@ -81,11 +82,13 @@ func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, 
 	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
-		// SentAgain is not set: Resolve then returns a single decline, and evidenceOfRow decides whether it is final. HostedPage is set
-		// only once no further attempt is expected, and none of several submissions can still arrive: then several declines are final.
-		// Until then, a single one on the hosted page is an attempt.
-		HostedPage: j.isAbandoned(*in) && (in.onHostedPage() || !known.once && j.isOld(*in)), SubscriptionCycle: cycle,
+		// SentAgain is not set: Resolve then returns a single decline, and evidenceOfRow decides whether it is final. HostedPage is set, too,
+		// once none of several submissions can still arrive: then the declines of all of them are final.
+		HostedPage: in.onHostedPage() || !known.once && j.isOld(*in) && j.isAbandoned(*in), SubscriptionCycle: cycle,
 	})
+	if unknown, ok := asUnknown(err); ok && errors.Is(err, resolve.ErrMayTryAgain) { // the gateway has answered: these are attempts
+		return unknown.got, nil
+	}
 	return gatewayResult{transaction: t}, err
 }
 
