@@ -59,7 +59,7 @@ func TestEvidenceFrom(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := Entry{Begun: Intent{ID: PaymentID("a"), Operation: opSubscription, At: time.Now().Add(-tt.age)}}
-			got := j.evidenceOfResolve(tt.got, tt.err, e.project())
+			got := j.evidenceOfResolve(tt.got, tt.err, e.project(), true)
 			if len(got) != len(tt.want) {
 				t.Fatalf("got %+v, want %v", got, tt.want)
 			}

@@ -45,7 +45,8 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 			j.memory.forgetQuery(e.ID()) // the query was interrupted
 			return e, ctx.Err(), ctx.Err()
 		}
-		if queryErr == nil {
+		sole := queryErr == nil // after a query that failed, there may be other rows
+		if sole {
 			queryErr = queryErrOf(failed)
 		}
 		j.memory.setQueryErr(e.ID(), queryErr)
@@ -54,7 +55,7 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 				continue // no other query may find it either
 			}
 		}
-		e, err = j.addNews(ctx, e, func(known *projection) []Evidence { return j.evidenceOfResolve(got, failed, known) })
+		e, err = j.addNews(ctx, e, func(known *projection) []Evidence { return j.evidenceOfResolve(got, failed, known, sole) })
 		if err != nil {
 			return e, queryErr, err
 		}
@@ -139,8 +140,8 @@ func (j *Journal) addNews(ctx context.Context, e Entry, meaning func(*projection
 	return e, ErrChanged
 }
 
-// evidenceOfResolve converts what Resolve returned to evidence.
-func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *projection) []Evidence {
+// evidenceOfResolve converts what Resolve returned to evidence. For sole see evidenceOfRow.
+func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *projection, sole bool) []Evidence {
 	unknown, isUnknown := asUnknown(err)
 	switch {
 	case errors.Is(err, cardgateway.ErrConflict):
@@ -152,7 +153,7 @@ func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *project
 	case isUnknown && (unknown.seen || !unknown.got.isNothing()):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case !got.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return j.evidenceOfRow(got, known, true)
+		return j.evidenceOfRow(got, known, sole)
 	}
 	return nil
 }

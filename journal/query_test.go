@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -226,6 +227,33 @@ func TestAbsentFarApart(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestDeclinedFarApart: two submissions are far apart, and the query for the first one fails. The decline of the second one is not the
+// outcome: the first one was paid.
+func TestDeclinedFarApart(t *testing.T) {
+	const day = 24 * time.Hour
+	inBubble(t, sandbox.Options{Search: sandbox.Search{Lag: 100 * 365 * day}}, func(t *testing.T, s *shop) {
+		begun := time.Now()
+		s.loseNext(sandbox.CommitNow)
+		_, _ = s.pay("a", approved)
+		time.Sleep(20 * day)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		s.loseNext(sandbox.CommitNever)
+		_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+		time.Sleep(25 * time.Hour)
+		usual := s.network
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("startDate") < begun.Add(day).UTC().Format(time.DateTime) {
+				return nil, errors.New("no answer")
+			}
+			return page(r, "1", `{"code":101,"uniqueId":"2","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`), nil
+		})
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
+		s.network = usual
+		s.gateway.SetSearch(sandbox.Search{})
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+	})
 }
 
 // TestPayAgainDeclined: the first request has arrived meanwhile, and the gateway declines the repeated one. That decline
