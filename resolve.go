@@ -139,7 +139,7 @@ func (c *Client) notFinal(q *ResolveQuery, declined []Transaction) error {
 // severalDeclined returns why n declined rows of a request that was sent once are not final, or nil.
 func severalDeclined(n int) error {
 	if n > 1 {
-		return resolve.ErrDoubtful
+		return resolve.ErrSeveralDeclined
 	}
 	return nil
 }

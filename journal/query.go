@@ -63,13 +63,23 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 	return e, queryErr, nil
 }
 
-// resolve queries the gateway for a payment or a refund that was sent at a time.
+// resolve queries the gateway for a payment or a refund that was sent at a time. Of several declines that are not contradictory, it
+// returns the latest: evidenceOfRow decides whether that is final.
 func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, limit time.Duration) (gatewayResult, error) {
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
+	got, err := j.resolveOnce(ctx, known, at)
+	unknown, ok := asUnknown(err)
+	if ok && (errors.Is(err, resolve.ErrMayTryAgain) || !known.once && errors.Is(err, resolve.ErrSeveralDeclined)) {
+		return unknown.got, nil // the gateway has answered: these are attempts on the hosted page, or the declines of several submissions
+	}
+	return got, err
+}
+
+func (j *Journal) resolveOnce(ctx context.Context, known *projection, at time.Time) (gatewayResult, error) {
 	in := &known.intent
 	if in.ID.Refund {
 		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
@@ -81,16 +91,11 @@ func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, 
 	if !known.once { // two charges a cycle apart can be those of two submissions: all are wanted, see projection.isLater
 		cycle = ""
 	}
-	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
+	return ofPayment(j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
-		// SentAgain is not set: Resolve then returns a single decline, and evidenceOfRow decides whether it is final. HostedPage is set, too,
-		// once none of several submissions can still arrive: then the declines of all of them are final.
-		HostedPage: in.onHostedPage() || !known.once && j.isOld(*in) && j.isAbandoned(*in), SubscriptionCycle: cycle,
-	})
-	if unknown, ok := asUnknown(err); ok && errors.Is(err, resolve.ErrMayTryAgain) { // the gateway has answered: these are attempts
-		return unknown.got, nil
-	}
-	return gatewayResult{transaction: t}, err
+		// SentAgain is not set: Resolve then returns declines, and evidenceOfRow decides whether they are final.
+		HostedPage: in.onHostedPage(), SubscriptionCycle: cycle,
+	}))
 }
 
 // queryRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -143,6 +144,28 @@ func TestRefundAgainDeclined(t *testing.T) {
 		}
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
 		wantRefunded(t, s, "r", 1)
+	})
+}
+
+// TestRefundsDeclined: both submissions of a refund were declined. That is its outcome, once none of them can still arrive.
+func TestRefundsDeclined(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		never := sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}
+		s.gateway.Inject(never)
+		_, _ = s.CreateRefund(t.Context(), req)
+		time.Sleep(25 * time.Hour)
+		wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})
+		s.gateway.Inject(never)
+		_, _ = s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
+		row := func(id string) string {
+			return fmt.Sprintf(`{"code":112,"uniqueId":%q,"merchantRefundId":"r","refundUniqueId":%q,"refundAmount":%q}`, req.UniqueID, id, req.Amount)
+		}
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) { return page(r, "2", row("1")+","+row("2")), nil })
+		time.Sleep(23 * time.Hour)
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "unknown"})
+		time.Sleep(time.Hour)
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "declined"})
 	})
 }
 

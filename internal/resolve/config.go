@@ -59,13 +59,14 @@ const (
 	overlap = 2 * time.Second // of adjacent ranges, because it is unknown whether a bound is inclusive
 )
 
-// Why an outcome stays unknown. ErrMayTryAgain is for the caller's NotFinal.
+// Why an outcome stays unknown. ErrMayTryAgain and ErrSeveralDeclined are for the caller's NotFinal.
 var (
 	ErrDoubtful = errors.New("the search is inconclusive: it returned unreadable rows or those of other transactions, " +
 		"rows that contradict each other, or not what it returned before")
-	ErrOtherAmount = errors.New("the gateway has this id with another amount or currency, or without them")
-	ErrMayTryAgain = errors.New("declined so far: the cardholder can try another card on the hosted page")
-	ErrRepeated    = errors.New("it was sent more than once: a decline may be that of a repetition, and a later charge that of a second subscription")
+	ErrOtherAmount     = errors.New("the gateway has this id with another amount or currency, or without them")
+	ErrMayTryAgain     = errors.New("declined so far: the cardholder can try another card on the hosted page")
+	ErrSeveralDeclined = errors.New("it was sent once, and declined more than once")
+	ErrRepeated        = errors.New("it was sent more than once: a decline may be that of a repetition, and a later charge that of a second subscription")
 
 	errOtherApp   = errors.New("the gateway has this id for another appId than the client has: see Config.AnyAppID")
 	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell its outcome")
