@@ -187,7 +187,7 @@ func parseGrace(text string) (time.Duration, error) {
 	if text == "0" {
 		return 0, nil
 	}
-	grace, err := period.ParseLast(text)
+	grace, err := period.ParseLast("--grace", text)
 	if err != nil {
 		return 0, exit.Fail(exit.Failed, "--grace: %q is not a duration; write 48h, 7d or 0", text)
 	}

@@ -66,7 +66,7 @@ func (c *call) checkUniqueID(id string) error {
 
 // search finds all payments with the transactionId.
 func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardgateway.Transaction, err error) {
-	back, err := period.ParseLast(g.Since)
+	back, err := period.ParseLast("--since", g.Since)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func TestGet(t *testing.T) {
 	tool(t, env, "get", "--transaction=t-1").want(t, exit.OK)
 	tool(t, env, "get").want(t, exit.Failed, "specify the payment")
 	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.Failed, "specify the payment")
-	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.Failed, `"soon" is not a duration`)
+	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.Failed, `--since: "soon" is not a duration`)
 }
 
 func TestWrongCredentials(t *testing.T) {

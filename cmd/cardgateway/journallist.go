@@ -47,9 +47,9 @@ func (l *journalList) Run(c *call) (err error) {
 	}
 	before := c.now().Add(time.Second)
 	if l.Older != "" {
-		age, err := period.ParseLast(l.Older)
+		age, err := period.ParseLast("--older", l.Older)
 		if err != nil {
-			return exit.Fail(exit.Failed, "--older: %v", err)
+			return err
 		}
 		before = c.now().Add(-age)
 	}

@@ -74,7 +74,7 @@ func (s *syncFlags) options(c *call, client *cardgateway.Client, fromFlag, from 
 		}
 	}
 	if s.Again != "" {
-		o.Again, err = period.ParseLast(s.Again)
+		o.Again, err = period.ParseLast("--again", s.Again)
 	}
 	return o, err
 }

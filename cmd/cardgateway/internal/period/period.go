@@ -42,7 +42,7 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 		date, err := p.month(now)
 		return StartOfDay(date, zone), StartOfDay(date.AddDate(0, 1, 0), zone), err
 	case p.Last != "":
-		d, err := ParseLast(p.Last)
+		d, err := ParseLast("--last", p.Last)
 		return now.Add(-d), now, err
 	case p.From == "":
 		return start, end, exit.Fail(exit.Failed, "--to requires --from")
@@ -112,15 +112,15 @@ func (p *Period) month(now time.Time) (time.Time, error) {
 	return month, nil
 }
 
-// ParseLast parses a Go duration, or a number of days such as 7d.
-func ParseLast(text string) (time.Duration, error) {
+// ParseLast parses a Go duration, or a number of days such as 7d. It is above zero.
+func ParseLast(flag, text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		d, err = time.ParseDuration(days + "h")
 		d *= 24
 	}
 	if d = d.Truncate(time.Second); err != nil || d <= 0 {
-		return 0, exit.Fail(exit.Failed, "%q is not a duration; write 36h, 90m or 7d", text)
+		return 0, exit.Fail(exit.Failed, "%s: %q is not a duration above zero; write 36h, 90m or 7d", flag, text)
 	}
 	return d, nil
 }

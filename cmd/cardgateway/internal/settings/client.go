@@ -59,7 +59,9 @@ func (s *Settings) Location() (*time.Location, error) {
 
 // hostedPageLifetime returns how long the cardholder can use the hosted page; zero means the client's default.
 func (s *Settings) hostedPageLifetime() (time.Duration, error) {
-	return parse(s.Get("hosted-page-lifetime"), 0, period.ParseLast, "is not a duration; write 36h, 90m or 7d")
+	return parse(s.Get("hosted-page-lifetime"), 0, func(text string) (time.Duration, error) {
+		return period.ParseLast("", text)
+	}, "is not a duration above zero; write 36h, 90m or 7d")
 }
 
 // AnyApp reports whether what states another appId is accepted, too.
@@ -75,7 +77,7 @@ func (s *Settings) Timeout() (time.Duration, error) {
 			err = strconv.ErrRange
 		}
 		return d, err
-	}, "is not a duration; write 30s or 2m")
+	}, "is not a duration above zero; write 30s or 2m")
 }
 
 // parse parses the value of a setting, if it is set. Wrong says what is wrong with a value that cannot be parsed.
