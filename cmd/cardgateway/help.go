@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -36,6 +38,9 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return err
 }
 
+// noValue is what the parser says of a flag at the end of the command line that needs a value.
+var noValue = regexp.MustCompile(`expected \w+ value but got "EOL" \(<EOL>\)`)
+
 // usageError says what is wrong with the command line, and where to find help.
 func usageError(args []string, err error) error {
 	for _, arg := range args {
@@ -45,10 +50,12 @@ func usageError(args []string, err error) error {
 		}
 	}
 	command := "cardgateway"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.Contains(err.Error(), "unexpected argument "+args[0]) {
-		command += " " + args[0]
+	if wrong, ok := errors.AsType[*kong.ParseError](err); ok && wrong.Context.Selected() != nil {
+		command += " " + wrong.Context.Selected().Path()
 	}
-	return exit.Fail(exit.Failed, "%s; see %s --help", err, command)
+	text := noValue.ReplaceAllString(err.Error(), "the value is missing")
+	text = strings.Replace(text, `one of "",`, "one of ", 1) // the default of a flag without one
+	return exit.Fail(exit.Failed, "%s; see %s --help", text, command)
 }
 
 // version returns the version of this module, or that of the client if the program was built in a clone.

@@ -160,8 +160,12 @@ func TestWrongUse(t *testing.T) {
 	}{
 		{"no command", nil, "see cardgateway --help"},
 		{"no such command", []string{"pay"}, "unexpected argument pay"},
+		{"no command of resolve", []string{"resolve"}, "see cardgateway resolve --help"},
+		{"no flags of resolve payment", []string{"resolve", "payment", "t-1"}, "--sent-at=TIME; see cardgateway resolve payment --help"},
+		{"no such format of match", []string{"reconcile", "--quiet", "match", "--format", "xml"}, "see cardgateway reconcile match --help"},
+		{"no value", []string{"orders", "--last"}, "--last: the value is missing; see cardgateway orders --help"},
 		{"no such flag", []string{"orders", "--dai", "2026-11-21"}, "unknown flag --dai"},
-		{"no such format", []string{"orders", "--format", "xml"}, `--format must be one of`},
+		{"no such format", []string{"orders", "--format", "xml"}, `--format must be one of "table","csv","jsonl" but got "xml"; see`},
 		{"a secret as a flag", []string{"check", "--secret=" + secretKey}, "set CARDGATEWAY_SECRET, or use --secret-file"},
 		{"a secret as a flag's next word", []string{"orders", "--secret", secretKey}, "set CARDGATEWAY_SECRET"},
 		{"a control character", []string{"get\x1b[31m"}, `unexpected argument get\u001b[31m`},
