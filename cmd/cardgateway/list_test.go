@@ -126,6 +126,19 @@ func TestEmptyList(t *testing.T) {
 	}
 }
 
+// TestOwnIDAsGatewayID: a list that must be empty, because the id is not one of the gateway, is an error.
+func TestOwnIDAsGatewayID(t *testing.T) {
+	env := environment(gatewayFor(t, sandbox.Options{}).URL)
+	for _, test := range []struct{ list, flag, own string }{
+		{"orders", "--unique-id", "--transaction or --order"},
+		{"refunds", "--payment", "--transaction"},
+		{"refunds", "--refund-unique-id", "--refund-id"},
+	} {
+		r := tool(t, env, test.list, "--last", "1h", test.flag, "t-1")
+		r.want(t, exit.Failed, test.flag+`: "t-1" is not an id of the gateway, which consists of digits; if it is your own id, use `+test.own+"\n")
+	}
+}
+
 func TestListWrongUse(t *testing.T) {
 	env := environment(gatewayFor(t, sandbox.Options{}).URL)
 	dir := t.TempDir()

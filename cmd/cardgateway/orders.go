@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/shopspring/decimal"
 )
@@ -35,6 +37,9 @@ complete.`
 
 // Run lists orders.
 func (o *ordersCommand) Run(c *call) error {
+	if err := checkGatewayID("--unique-id", o.UniqueID, "--transaction or --order"); err != nil {
+		return err
+	}
 	client, err := c.client()
 	if err != nil {
 		return err
@@ -82,6 +87,12 @@ Examples:
 
 // Run lists refunds.
 func (r *refundsCommand) Run(c *call) error {
+	if err := checkGatewayID("--payment", r.Payment, "--transaction"); err != nil {
+		return err
+	}
+	if err := checkGatewayID("--refund-unique-id", r.RefundUniqueID, "--refund-id"); err != nil {
+		return err
+	}
 	client, err := c.client()
 	if err != nil {
 		return err
@@ -107,6 +118,14 @@ func (r *refundsCommand) Run(c *call) error {
 		},
 	}
 	return l.run()
+}
+
+// checkGatewayID rejects an id that the gateway cannot have given: the list of its rows would be empty. Often it is the user's own.
+func checkGatewayID(flag, id, own string) error {
+	if id == "" || ascii.IsDigits(id) {
+		return nil
+	}
+	return exit.Fail(exit.Failed, "%s: %q is not an id of the gateway, which consists of digits; if it is your own id, use %s", flag, id, own)
 }
 
 // is reports whether an id is the one in the flag, if that is set: some gateways also return rows with other ids.
