@@ -43,12 +43,17 @@ func parse(name string, args []string, out io.Writer) (settings, error) {
 	if *location != "" {
 		loc, err := time.LoadLocation(*location)
 		if err != nil {
-			return s, err
+			return s, fmt.Errorf("-location: %w; write a name such as Asia/Shanghai or UTC", err)
 		}
 		s.options.Location = loc
 	}
 	if *currencies != "" {
 		s.seed.Currencies = strings.Split(*currencies, ",")
+		for _, code := range s.seed.Currencies {
+			if len(code) != 3 || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+				return s, fmt.Errorf("-currencies: %q is not a currency code of three capital letters", code)
+			}
+		}
 	}
 	if *verbose {
 		s.options.Log = out

@@ -32,7 +32,7 @@ func (s settings) serve(ctx context.Context, out io.Writer) error {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", s.addr)
 	if err != nil {
-		return err
+		return fmt.Errorf("-addr: %w", err)
 	}
 	server := sandbox.Serve(l, gateway)
 	defer server.Close()

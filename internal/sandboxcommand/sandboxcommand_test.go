@@ -163,13 +163,28 @@ func TestOutput(t *testing.T) {
 	_ = in.Close()
 }
 
+// TestWrongFlags: a wrong value is an error that names its flag.
 func TestWrongFlags(t *testing.T) {
-	for _, args := range [][]string{
-		{"-location", "Nowhere/Land"}, {"extra"}, {"-nosuchflag"}, {"-addr", "nonsense"}, {"-seed", "-1"}, {"-days", "0"}, {"-merchant", "m"},
-		{"-duplicates", "maybe"}, {"-control", "everywhere"},
+	for _, test := range []struct {
+		want string
+		args []string
+	}{
+		{"-location", []string{"-location", "Nowhere/Land"}},
+		{"extra", []string{"extra"}},
+		{"-nosuchflag", []string{"-nosuchflag"}},
+		{"-addr", []string{"-addr", "nonsense"}},
+		{"-seed", []string{"-seed", "-1"}},
+		{"-days", []string{"-days", "0"}},
+		{"-merchant", []string{"-merchant", "m"}},
+		{"-duplicates", []string{"-duplicates", "maybe"}},
+		{"-control", []string{"-control", "everywhere"}},
+		{`-currencies: "eur"`, []string{"-seed", "1", "-currencies", "USD,eur"}},
+		{`-currencies: ""`, []string{"-seed", "1", "-currencies", "USD,"}},
 	} {
-		if err := Run(t.Context(), "sandbox", args, io.Discard); err == nil {
-			t.Errorf("%v was accepted", args)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // what is accepted would be served
+		err := Run(ctx, "sandbox", test.args, io.Discard)
+		if cancel(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: got error %v, want %q in it", test.args, err, test.want)
 		}
 	}
 }
