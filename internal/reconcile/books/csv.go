@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +26,9 @@ const (
 	utf16Big     = "\xfe\xff"
 	zipSignature = "PK\x03\x04" // of spreadsheet workbooks
 )
+
+// separatorLine is what spreadsheet programs write before the titles. The separator is found without it.
+var separatorLine = regexp.MustCompile("^(?i:sep)=[" + separators + "]$")
 
 // csvFile is a list in a file.
 type csvFile struct {
@@ -86,9 +90,12 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 		if err != nil {
 			return nil, r.asRefused(err)
 		}
-		if text = record; strings.TrimSpace(text) != "" {
+		if text = record; strings.TrimSpace(text) != "" && !separatorLine.MatchString(text) {
 			break
 		}
+	}
+	if strings.Contains(text, "\r") {
+		return nil, &Refused{"has lines that end with a carriage return, as old spreadsheet programs write them; save it as CSV UTF-8"}
 	}
 	if !utf8.ValidString(text) {
 		return nil, &Refused{fmt.Sprintf("is not UTF-8 (line %d); save it as CSV UTF-8", r.line)}

@@ -53,6 +53,8 @@ func TestCSV(t *testing.T) {
 		{"mark of UTF-8", "\xef\xbb\xbfa,b\n1,2\n", map[int][]string{2: {"1", "2"}}, nil},
 		{"quoted titles", "\"a\",\"b;b;b\"\n1,2\n", map[int][]string{2: {"1", "2"}}, nil},
 		{"empty lines", "\n\na,b\n\n1,2\n\n", map[int][]string{5: {"1", "2"}}, nil},
+		{"separator before the titles", "sep=;\r\na;b\r\n1;2,5\r\n", map[int][]string{3: {"1", "2,5"}}, nil},
+		{"separator after a mark of UTF-8", "\xef\xbb\xbfSEP=\t\na\tb\n1\t2\n", map[int][]string{3: {"1", "2"}}, nil},
 		{"separator in quotation marks", "a,b\n\"1,5\",2\n", map[int][]string{2: {"1,5", "2"}}, nil},
 		{"doubled quotation marks", "a,b\n\"say \"\"no\"\"\",2\n", map[int][]string{2: {`say "no"`, "2"}}, nil},
 		{"line break in quotation marks", "a,b\n\"1\n5\",2\n3,4\n", map[int][]string{2: {"1\n5", "2"}, 4: {"3", "4"}}, nil},
@@ -82,6 +84,8 @@ func TestCSV(t *testing.T) {
 func TestCSVRefused(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"empty", "", "is empty"},
+		{"only a separator", "sep=;\n", "is empty"},
+		{"carriage returns only", "a,b\r1,2\r", "carriage return"},
 		{"only empty lines", "\n \n", "is empty"},
 		{"UTF-16", "\xff\xfea\x00,\x00b\x00", "UTF-16"},
 		{"UTF-16, big end first", "\xfe\xff\x00a", "UTF-16"},
