@@ -200,7 +200,9 @@ func TestResolvePayment(t *testing.T) {
 		{"http://127.0.0.1:1", "t-approved", nil, exit.Unknown, "connection refused"},
 		{server.URL, "t-approved", []string{"--wait", "0s"}, exit.Failed, "--wait must be greater than 0"},
 		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exit.Failed, `--sent-at: "noon" is not a time`},
-		{server.URL, "t-approved", []string{"--currency", "euro"}, exit.Failed, "currency "},
+		{server.URL, "t-approved", []string{"--currency", "euro"}, exit.Failed, "cardgateway: --currency must be 3 capital letters\n"},
+		{server.URL, "t-approved", []string{"--amount", "0"}, exit.Failed, "cardgateway: --amount must be above zero\n"},
+		{server.URL, "t-approved", []string{"--sent-at", "2100-01-01"}, exit.Failed, "cardgateway: --sent-at must not be in the future\n"},
 	} {
 		t.Run(test.id+" "+strings.Join(test.args, " "), func(t *testing.T) {
 			args := []string{"resolve", "payment", test.id, "--amount", "12.50", "--currency", "EUR", "--sent-at", sentAt, "--wait", "1ms"}
@@ -210,6 +212,18 @@ func TestResolvePayment(t *testing.T) {
 	}
 	r := tool(t, env, "resolve", "payment", "t-approved")
 	r.want(t, exit.Failed, "missing flags: --amount=AMOUNT, --currency=CODE, --sent-at=TIME")
+}
+
+// TestResolveSaysThatItQueries: a query of two minutes is not silent.
+func TestResolveSaysThatItQueries(t *testing.T) {
+	t.Parallel()
+	env := environment(gatewayFor(t, sandbox.Options{}).URL)
+	args := []string{"resolve", "payment", "t-absent", "--amount", "12.50", "--currency", "EUR", "--sent-at", time.Now().Format(time.RFC3339), "--wait", "4s"}
+	const says = "cardgateway: no outcome yet; the gateway is queried for up to 4s\n"
+	tool(t, env, args...).want(t, exit.Negative, says)
+	if r := tool(t, env, append(args, "--quiet")...); strings.Contains(r.err, says) {
+		t.Errorf("with --quiet: got stderr %q", r.err)
+	}
 }
 
 // chargedAgain starts a server in front of a gateway, which says that one of two payments was made earlier.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"regexp"
 	"strings"
@@ -60,10 +62,12 @@ func (p *resolvePayment) Run(c *call) error {
 	if err != nil {
 		return err
 	}
+	stop := c.sayQuerying(p.Wait)
 	found, err := client.Resolve(c.ctx, cardgateway.ResolveQuery{
 		TransactionID: p.Transaction, OrderID: p.Order, Amount: sent, Currency: p.Currency, SentAt: sentAt, Wait: p.Wait,
 		HostedPage: p.HostedPage, Seen: p.Seen, SentAgain: p.SentAgain, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
 	})
+	stop()
 	var rows []*cardgateway.Transaction
 	if found != nil {
 		rows = append(rows, found)
@@ -131,10 +135,12 @@ func (r *resolveRefund) Run(c *call) error {
 	if err != nil {
 		return err
 	}
+	stop := c.sayQuerying(r.Wait)
 	found, err := client.ResolveRefund(c.ctx, cardgateway.ResolveRefundQuery{
 		UniqueID: r.UniqueID, RefundTransactionID: r.RefundID, Amount: sent, SentAt: sentAt, Wait: r.Wait, Seen: r.Seen,
 		SentAgain: r.SentAgain,
 	})
+	stop()
 	var rows []*cardgateway.Refund
 	if found != nil {
 		rows = append(rows, found)
@@ -155,6 +161,24 @@ func (r *resolveRefund) Run(c *call) error {
 	}
 	seen := r.Seen || found != nil || wasSeen(err)
 	return c.unresolved(err, state, c.resolveRefundCommand(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen, r.SentAgain))
+}
+
+// sayQuerying says that the outcome is not known yet, if that lasts for some seconds. The function that it returns ends that.
+func (c *call) sayQuerying(wait time.Duration) (stop func()) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-ctx.Done():
+		case <-time.After(3 * time.Second):
+			c.say("no outcome yet; the gateway is queried for up to %s", wait)
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // wasSeen reports whether the gateway has returned the payment or refund in some form.
@@ -183,6 +207,12 @@ func (c *call) resolveRefundCommand(uniqueID, refundID, amount, sentAt string, s
 	return shell.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
 }
 
+// resolveNames are the flags for fields of a query that resolves an outcome.
+var resolveNames = map[string]string{
+	"SentAt": "--sent-at", "amount": "--amount", "currency": "--currency", "orderId": "--order", "refundTransactionId": "the id of the refund",
+	"transactionId": "the transactionId",
+}
+
 // unresolved returns the error for a payment or refund that was not made, or may not have been. If err is nil, state is that of
 // a row that is not final. The command next resolves it later.
 func (c *call) unresolved(err error, state, next string) error {
@@ -190,6 +220,11 @@ func (c *call) unresolved(err error, state, next string) error {
 	case err == nil:
 		return exit.Fail(exit.Unknown, "%s: not final yet. Do not send it again; run later: %s", state, next)
 	case errors.Is(err, cardgateway.ErrInvalidRequest):
+		if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
+			for i, p := range invalid.Problems {
+				invalid.Problems[i].Field = cmp.Or(resolveNames[p.Field], p.Field)
+			}
+		}
 		return err
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown) && c.ctx.Err() != nil:
 		return exit.Fail(exit.Interrupted, "interrupted; the outcome is still unknown. Run again: %s", next)
