@@ -89,9 +89,10 @@ func TestMatch(t *testing.T) {
 		}
 	}
 
-	known := m.file(t, "known.csv", "class,id,reason\nmissing_here,"+id+",paid by invoice\namount,nothing,gone\n")
+	known := m.file(t, "known.csv", "class,id,reason\nmissing_here,"+id+",paid by invoice\namount,nothing,gone\nmissing_here,x,\nmissing_here,y,\n")
 	r = tool(t, m.env, "reconcile", "match", "--sum", "--known", known)
-	r.want(t, exit.Negative, "differences: 1", "entries that match no difference: 1, the first in line 3")
+	r.want(t, exit.Negative, "differences: 1", "entries that match no difference: 1, the first in line 3",
+		"known.csv: rows without a reason, which have no effect: 2, the first in line 4\n")
 	if r.out != "" {
 		t.Errorf("got %q with --sum", r.out)
 	}

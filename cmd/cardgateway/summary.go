@@ -84,6 +84,9 @@ func (r *reconciliation) print(s *match.Summary) error {
 	if n := len(s.Unused); n > 0 {
 		r.call.tell("%s: entries that match no difference: %d, the first in line %d", r.flags.Known, n, s.Unused[0].Line)
 	}
+	if known := r.options.Known; known.NoReason > 0 {
+		r.call.tell("%s: rows without a reason, which have no effect: %d, the first in line %d", r.flags.Known, known.NoReason, known.FirstNoReason)
+	}
 	if len(s.Classes) > 0 {
 		t := tabular.PlainTable()
 		t.AppendHeader(table.Row{"differences", "class", "of", "value", "", "oldest", "known"})

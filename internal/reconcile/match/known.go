@@ -23,6 +23,9 @@ type KnownEntry struct {
 
 // Known are the differences that the merchant has marked. The zero Known has none.
 type Known struct {
+	NoReason      int // rows without a reason
+	FirstNoReason int // line of the first of them
+
 	entries map[knownKey]*KnownEntry
 	used    map[*KnownEntry]bool
 }
@@ -36,8 +39,8 @@ type knownKey struct {
 const mostEntries = 100_000
 
 // ReadKnown reads entries from CSV, as the merchant's lists are read, with the columns class, id and reason, and optionally value.
-// A value has a decimal point or a decimal comma, and no thousands separators. Other columns and rows without a reason are
-// ignored, so that rows of a report's CSV can be marked by filling in their reason.
+// A value has a decimal point or a decimal comma, and no thousands separators. Other columns are ignored, and rows without a
+// reason are only counted, so that rows of a report's CSV can be marked by filling in their reason.
 func ReadKnown(from io.Reader) (Known, error) {
 	k := Known{entries: map[knownKey]*KnownEntry{}}
 	class, id, reason, value := -1, -1, -1, -1
@@ -61,6 +64,10 @@ func ReadKnown(from io.Reader) (Known, error) {
 		e := &KnownEntry{Line: line, Class: Class(field(class)), ID: field(id), Reason: field(reason)}
 		switch {
 		case e.Reason == "":
+			k.NoReason++
+			if k.NoReason == 1 {
+				k.FirstNoReason = line
+			}
 			return nil
 		case place(e.Class) < 0:
 			return fmt.Errorf("line %d: there is no class %q", line, e.Class)
