@@ -16,6 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
 )
 
 // TestJournal goes the way of an operator, beside the shop's program.
@@ -87,7 +88,9 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 		})
 
 		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exit.Negative, "nothing was acknowledged: the payment is succeeded")
-		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.Negative, `has no payment "nobody"`)
+		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.Negative, `has no payment "nobody"`+"\n")
+		tool(t, env, "journal", "ack", "declined", "--refund", "--state", "declined").want(t, exit.Negative,
+			`has no refund "declined"; it has a payment with this id: omit --refund`+"\n")
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged: payment lost, succeeded")
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged before")
 		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "the gateway is no longer queried for it")
@@ -100,6 +103,20 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 			t.Errorf("after acknowledging: got %q", r.out)
 		}
 	})
+}
+
+// TestJournalAckOfRefund: the id of a refund is found, and the flag for it is named.
+func TestJournalAckOfRefund(t *testing.T) {
+	t.Parallel()
+	at := sqlitePlace(t)
+	server := gatewayFor(t, sandbox.Options{})
+	s := openShop(t, server, at)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	if _, err := s.CreateRefund(t.Context(), cardgateway.RefundRequest{UniqueID: id, RefundTransactionID: "r-1", Amount: decimal.RequireFromString("2.50")}); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, journalEnv(server, at), "journal", "ack", "r-1", "--state", "pending").want(t, exit.Negative,
+		`has no payment "r-1"; it has a refund with this id: add --refund`+"\n")
 }
 
 // TestJournalHostedPage: show says when an unfinished payment is abandoned, by the setting.

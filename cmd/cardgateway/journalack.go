@@ -44,7 +44,15 @@ func (a *journalAck) Run(c *call) (err error) {
 	e, err := j.Store.Get(c.ctx, key)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
-		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q", j.Shop.Gateway, j.Shop.AppID, kind, a.ID)
+		hint := ""
+		key.ID.Refund = !a.Refund
+		if _, err := j.Store.Get(c.ctx, key); err == nil {
+			hint = "; it has a refund with this id: add --refund"
+			if a.Refund {
+				hint = "; it has a payment with this id: omit --refund"
+			}
+		}
+		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q%s", j.Shop.Gateway, j.Shop.AppID, kind, a.ID, hint)
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "nothing was acknowledged", err)
 	case e.State() != state:
