@@ -15,7 +15,7 @@ import (
 func parse(name string, args []string, out io.Writer) (settings, error) {
 	var s settings
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	f.SetOutput(out)
+	f.SetOutput(io.Discard) // the first line of out is the URL; a wrong flag is an error, and the list of flags would hide it
 	verbose := f.Bool("v", false, "print a line for each request and each delivery")
 	location := f.String("location", "", "time `zone` of wall-clock texts, for example Asia/Shanghai; UTC+8 if empty")
 	currencies := f.String("currencies", "", "currency `codes` of seeded orders, used in turn, such as USD,JPY; USD if empty")
@@ -27,8 +27,13 @@ func parse(name string, args []string, out io.Writer) (settings, error) {
 	f.BoolVar(&s.seed.Random, "seed-random", false, "with -seed: orders arrive at random, like independent customers")
 	optionFlags(f, &s.options)
 	searchFlags(f, &s.options.Search)
-	if err := f.Parse(args); err != nil {
+	switch err := f.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		f.SetOutput(out)
+		f.Usage()
 		return s, err
+	case err != nil:
+		return s, fmt.Errorf("%w; -h lists the flags", err)
 	}
 	switch {
 	case s.seed.N < 0 || s.days < 1:

@@ -163,7 +163,7 @@ func TestOutput(t *testing.T) {
 	_ = in.Close()
 }
 
-// TestWrongFlags: a wrong value is an error that names its flag.
+// TestWrongFlags: a wrong flag is an error that names it, and prints nothing.
 func TestWrongFlags(t *testing.T) {
 	for _, test := range []struct {
 		want string
@@ -171,7 +171,7 @@ func TestWrongFlags(t *testing.T) {
 	}{
 		{"-location", []string{"-location", "Nowhere/Land"}},
 		{"extra", []string{"extra"}},
-		{"-nosuchflag", []string{"-nosuchflag"}},
+		{"-nosuchflag; -h lists the flags", []string{"-nosuchflag"}},
 		{"-addr", []string{"-addr", "nonsense"}},
 		{"-seed", []string{"-seed", "-1"}},
 		{"-days", []string{"-days", "0"}},
@@ -182,9 +182,10 @@ func TestWrongFlags(t *testing.T) {
 		{`-currencies: ""`, []string{"-seed", "1", "-currencies", "USD,"}},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // what is accepted would be served
-		err := Run(ctx, "sandbox", test.args, io.Discard)
-		if cancel(); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%v: got error %v, want %q in it", test.args, err, test.want)
+		var out strings.Builder
+		err := Run(ctx, "sandbox", test.args, &out)
+		if cancel(); err == nil || !strings.Contains(err.Error(), test.want) || out.Len() > 0 {
+			t.Errorf("%v: got error %v and the output %q, want %q in the error, and no output", test.args, err, out.String(), test.want)
 		}
 	}
 }
