@@ -3,6 +3,7 @@ package sandbox
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
@@ -102,6 +103,11 @@ func (g forConsole) Seed(settings []byte) (int, error) {
 	}
 	if o.N < 1 && o.StrayRefunds < 1 || !o.From.Before(o.To) {
 		return 0, console.Invalid("n must be at least 1, and from before to")
+	}
+	for _, code := range o.Currencies {
+		if !isCode(code, 3) {
+			return 0, console.Invalid(fmt.Sprintf("currencies: %.40q is not a three-letter code", code))
+		}
 	}
 	g.SeedOrders(o)
 	return o.N, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -55,7 +56,7 @@ func parse(name string, args []string, out io.Writer) (settings, error) {
 	if *currencies != "" {
 		s.seed.Currencies = strings.Split(*currencies, ",")
 		for _, code := range s.seed.Currencies {
-			if len(code) != 3 || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+			if len(code) != 3 || !ascii.IsUpper(code) {
 				return s, fmt.Errorf("-currencies: %q is not a currency code of three capital letters", code)
 			}
 		}

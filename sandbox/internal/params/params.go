@@ -139,7 +139,7 @@ func (r *Reader) Duration(name string, usual, most time.Duration) time.Duration 
 func (r *Reader) Time(name string) time.Time {
 	t, err := time.Parse(time.RFC3339, r.Text(name, 0))
 	if err != nil {
-		r.Problem(name, "not a time such as 2026-01-31T12:00:00Z")
+		r.Problem(name, errTime.Error())
 	}
 	return t
 }
@@ -150,7 +150,10 @@ type Duration time.Duration
 // MarshalText writes the duration.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-var errDuration = errors.New(`not a duration such as "1.5s"`)
+var (
+	errDuration = errors.New(`not a duration such as "1.5s"`)
+	errTime     = errors.New("not a time such as 2026-01-31T12:00:00Z")
+)
 
 // UnmarshalText reads a duration.
 func (d *Duration) UnmarshalText(text []byte) error {
@@ -184,7 +187,25 @@ func Decode(data []byte, into any) error {
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return Unknown(strings.Trim(name, `"`), memberNames(into))
 	}
+	if _, ok := errors.AsType[*time.ParseError](err); ok {
+		err = errTime
+	}
+	if name := wrongMember(data, into); name != "" {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	return err
+}
+
+// wrongMember returns the name of the first member whose text cannot be read: the error of its type does not name it.
+func wrongMember(data []byte, into any) string {
+	members, _ := jsonobject.Members(data) // Decode has read them
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		alone, _ := json.Marshal(map[string]json.RawMessage{name: members[name]}) // it was unmarshalled
+		if json.Unmarshal(alone, reflect.New(reflect.TypeOf(into).Elem()).Interface()) != nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // memberNames returns the names of the members of a struct in JSON.
