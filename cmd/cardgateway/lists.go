@@ -81,6 +81,19 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 		}
 		sources = append(sources, source)
 	}
+	if len(sources) == 0 && l.As == "" { // a section sets them for every run
+		for _, flag := range []struct {
+			name  string
+			isSet bool
+		}{
+			{"--list-currency", l.ListCurrency != ""}, {"--decimal-comma", l.DecimalComma}, {"--list-zone", l.ListZone != ""},
+			{"--dates", l.Dates != ""}, {"--states", len(l.States) > 0},
+		} {
+			if flag.isSet {
+				return nil, exit.Fail(exit.Failed, "%s requires --list, --refund-list, --list-query or --refund-query", flag.name)
+			}
+		}
+	}
 	return sources, nil
 }
 

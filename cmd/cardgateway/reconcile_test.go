@@ -89,12 +89,17 @@ func TestRunWithWrongFlags(t *testing.T) {
 		{"--refund-columns", "amount=total", "--refund-columns requires --refund-list"},
 		{"--list-zone", "Berlin", `--list-zone: "Berlin" is not a time zone`},
 		{"--states", "x=paid", `"paid" is not a state`},
+		{"--list-currency", "EUR", "--list-currency requires --list, --refund-list, --list-query or --refund-query"},
+		{"--decimal-comma", "", "--decimal-comma requires --list,"},
+		{"--list-zone", "Europe/Berlin", "--list-zone requires --list,"},
+		{"--dates", "DD.MM.YYYY", "--dates requires --list,"},
+		{"--states", "bezahlt=approved", "--states requires --list,"},
 		{"--out", "none/month.html", "--out: there is no directory none"},
 		{"--out", notWritable(t) + "/month.html", "--out: open "},
 	} {
 		t.Run(test.flag, func(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "books.db")
-			args := []string{"reconcile", "run", "--db", db, test.flag, test.value}
+			args := []string{"reconcile", "run", "--db", db, strings.TrimSuffix(test.flag+"="+test.value, "=")}
 			if test.flag != "--since" {
 				args = append(args, "--since", "2026-01-01")
 			}
