@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -56,6 +58,21 @@ func usageError(args []string, err error) error {
 	text := noValue.ReplaceAllString(err.Error(), "the value is missing")
 	text = strings.Replace(text, `one of "",`, "one of ", 1) // the default of a flag without one
 	return exit.Fail(exit.Failed, "%s; see %s --help", text, command)
+}
+
+// checkEmptyFlags rejects a flag with an empty value, such as that of a variable that a script has not set: it would be ignored, so that
+// another profile is used, or all rows are listed. With --as, an empty value overrides that of the section.
+func checkEmptyFlags(parsed *kong.Context) error {
+	hasSection := slices.ContainsFunc(parsed.Flags(), func(f *kong.Flag) bool { return f.Name == "as" && f.Target.String() != "" })
+	for _, at := range parsed.Path {
+		if at.Flag == nil || hasSection && at.Flag.Tag.Has("section") {
+			continue
+		}
+		if kind := at.Flag.Target.Kind(); (kind == reflect.String || kind == reflect.Slice) && at.Flag.Target.Len() == 0 {
+			return exit.Fail(exit.Failed, "--%s: the value is empty; set one, or omit the flag", at.Flag.Name)
+		}
+	}
+	return nil
 }
 
 // version returns the version of this module, or that of the client if the program was built in a clone.

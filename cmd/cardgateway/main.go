@@ -79,6 +79,9 @@ func run(ctx context.Context, args []string, sys system) int {
 	if err != nil {
 		return exit.Report(sys.err, usageError(args, err))
 	}
+	if err := checkEmptyFlags(parsed); err != nil {
+		return exit.Report(sys.err, err)
+	}
 	c := &call{system: sys, ctx: ctx, settings: &cli.Flags}
 	if err := c.readSection(parsed); err != nil {
 		return exit.Report(sys.err, err)
