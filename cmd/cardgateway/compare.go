@@ -9,6 +9,8 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/internal/baseurl"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
@@ -69,11 +71,33 @@ func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkCopy(set, b); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
 	r, err := c.importAndPrepare(f, b, known)
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return r, nil
+}
+
+// checkCopy rejects a database that is not for the gateway, the app and the zone of the settings, as far as these are set.
+func (c *call) checkCopy(set *settings.Settings, b *books.Books) error {
+	zone, err := set.Location()
+	if err != nil {
+		return err
+	}
+	if set.Get("zone").Value == "" {
+		zone = nil
+	}
+	gateway := set.Get("base-url").Value
+	if gateway != "" {
+		gateway = baseurl.Normal(gateway)
+	}
+	if err := b.CheckCopy(c.ctx, gateway, set.Get("app-id").Value, zone); err != nil {
+		return booksError("", err)
+	}
+	return nil
 }
 
 // validate finds what is wrong with the flags, whatever the database and the lists contain. It returns where the lists are read from.

@@ -281,6 +281,11 @@ func TestMatchWrongUse(t *testing.T) {
 		{"two periods", m.env, []string{"--list", list, "--day", "today", "--last", "7d"}, "more than one time range"},
 		{"a report without a name", m.env, []string{"--out", "x.txt"}, "must end with a file name and .html"},
 		{"a report nowhere", m.env, []string{"--list", list, "--out", filepath.Join(m.dir, "no", "x.html")}, "--out: there is no directory "},
+		{"another gateway", with(m.env, "CARDGATEWAY_BASE_URL", "https://other.example/"), []string{"--list", list},
+			"but base-url is https://other.example: use another database with --db"},
+		{"another app", m.env, []string{"--list", list, "--app-id", "99"}, "but app-id is 99: use another database with --db"},
+		{"another zone", m.env, []string{"--list", list, "--zone", "Europe/Berlin"}, "but zone is Europe/Berlin: restore the setting"},
+		{"a report of another app", m.env, []string{"--list", list, "--app-id", "99", "--out", filepath.Join(m.dir, "x.html")}, "but app-id is 99"},
 		{"rows below zero", m.env, []string{"--rows", "-1"}, "--rows"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

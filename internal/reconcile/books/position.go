@@ -36,6 +36,29 @@ func (b *Books) readCopy(ctx context.Context) (c copyOf, ok bool, err error) {
 	return c, err == nil, err
 }
 
+// isOther returns an error if now has a different gateway, app or zone. What it leaves empty is not compared.
+func (c copyOf) isOther(now copyOf) error {
+	switch {
+	case now.gateway != "" && c.gateway != now.gateway:
+		return &Refused{fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database with --db", c.gateway, now.gateway)}
+	case now.app != "" && c.app != now.app:
+		return &Refused{fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database with --db", c.app, now.app)}
+	case now.zone != nil && c.zone.String() != now.zone.String():
+		return &Refused{fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database with --db", c.zone, now.zone)}
+	}
+	return nil
+}
+
+// CheckCopy returns an error if the database contains a copy of another gateway or app, or one in another zone. What is empty is not
+// compared.
+func (b *Books) CheckCopy(ctx context.Context, gateway, app string, zone *time.Location) error {
+	c, ok, err := b.readCopy(ctx)
+	if err == nil && ok {
+		err = c.isOther(copyOf{gateway: gateway, app: app, zone: zone})
+	}
+	return b.inWords(err)
+}
+
 // loadZone returns the zone with a stored name: one of the zone database, or an offset such as UTC+8.
 func loadZone(name string) (*time.Location, error) {
 	if hours, ok := strings.CutPrefix(name, "UTC"); ok && hours != "" {
@@ -52,12 +75,8 @@ func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf,
 	switch {
 	case err != nil:
 		return old, err
-	case ok && old.gateway != now.gateway:
-		return old, &Refused{fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database with --db", old.gateway, now.gateway)}
-	case ok && old.app != now.app:
-		return old, &Refused{fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database with --db", old.app, now.app)}
-	case ok && old.zone.String() != now.zone.String():
-		return old, &Refused{fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database with --db", old.zone, now.zone)}
+	case ok && old.isOther(now) != nil:
+		return old, old.isOther(now)
 	case ok && !now.since.IsZero() && now.since.Before(old.since):
 		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, or create another database with --db", old.since.Format(time.DateTime))}
 	case ok:
