@@ -112,7 +112,8 @@ func TestJournalAckOfRefund(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
 	s := openShop(t, server, at)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	if _, err := s.CreateRefund(t.Context(), cardgateway.RefundRequest{UniqueID: id, RefundTransactionID: "r-1", Amount: decimal.RequireFromString("2.50")}); err != nil {
+	req := cardgateway.RefundRequest{UniqueID: id, RefundTransactionID: "r-1", Amount: decimal.RequireFromString("2.50")}
+	if _, err := s.CreateRefund(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
 	tool(t, journalEnv(server, at), "journal", "ack", "r-1", "--state", "pending").want(t, exit.Negative,

@@ -44,7 +44,8 @@ func (c copyOf) isOther(now copyOf) error {
 	case now.app != "" && c.app != now.app:
 		return &Refused{fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database with --db", c.app, now.app)}
 	case now.zone != nil && c.zone.String() != now.zone.String():
-		return &Refused{fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database with --db", c.zone, now.zone)}
+		return &Refused{fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database with --db",
+			c.zone, now.zone)}
 	}
 	return nil
 }
