@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,21 +109,11 @@ func (l limiter) Wait(ctx context.Context) error {
 
 // searchPrinted looks for secrets in everything that printing a value shows.
 func (w *world) searchPrinted(where string, v any) {
-	text := fmt.Appendf(nil, "%v %+v %#v %s", v, v, v, v)
-	if b, err := json.Marshal(v); err == nil {
-		text = append(text, b...)
-	}
-	var logged logText
-	slog.New(slog.NewTextHandler(&logged, nil)).Info("", "value", v)
-	w.searchSecrets(where, append(text, logged...))
-}
-
-// logText is the text of a log.
-type logText []byte
-
-func (l *logText) Write(b []byte) (int, error) {
-	*l = append(*l, b...)
-	return len(b), nil
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%v %+v %#v %s", v, v, v, v)
+	_ = json.NewEncoder(&text).Encode(v) // not everything can be encoded
+	slog.New(slog.NewTextHandler(&text, nil)).Info("", "value", v)
+	w.searchSecrets(where, text.Bytes())
 }
 
 // keptResponse returns the response that an error keeps for a support ticket.

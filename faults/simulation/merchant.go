@@ -3,7 +3,6 @@ package simulation
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -293,16 +292,8 @@ func (p *process) toldByRun(ctx context.Context, s *Step, e *journal.Entry) erro
 	t.runs++
 	fails := s.Books == "fail" && t.runs%2 == 1
 	w.mu.Unlock()
-	if err := p.tellSlowly(ctx, s); err != nil {
+	if err := p.tellSlowly(ctx, s, t); err != nil {
 		return err
-	}
-	slow := s.Do == "run" && s.N > 0 && t == w.thing(s.Thing) // the merchant's database, with this one
-	if slow {
-		w.mu.Lock()
-		p.replica.slowUntil = time.Now().Add(time.Duration(s.N)*time.Minute + soonReported)
-		w.mu.Unlock()
-		time.Sleep(time.Duration(s.N) * time.Minute)
-		p.program.contact(true, func() string { return "the database of the merchant" })
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

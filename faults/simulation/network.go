@@ -107,13 +107,13 @@ func (c *call) fate(isPost bool) (string, time.Duration) {
 		if c.step.Post != "" && (c.step.PostTimes == 0 || c.posts <= c.step.PostTimes) {
 			return c.step.Post, c.step.Delay
 		}
-		return c.process.shop.weather(true), 0
+		return c.process.shop.post, 0
 	}
 	c.queries++
 	if c.step.Query != "" && (c.step.QueryTimes == 0 || c.queries <= c.step.QueryTimes) {
 		return c.step.Query, 0
 	}
-	return c.process.shop.weather(false), 0
+	return c.process.shop.query, 0
 }
 
 // carry carries a request to the gateway and an answer back. With a fate that begins with "made" the gateway does what it is
@@ -147,17 +147,16 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 		deliverLater()
 		return lost
 	case "slow":
-		return waitFor(ctx, delay, deliver())
-	case "slow, then delivered":
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			return deliver()
-		case <-ctx.Done(): // nobody waits any more, but it is on its way
-			deliverLater()
+		if a = deliver(); !wait(ctx, delay) {
 			return answer{err: ctx.Err()}
 		}
+		return a
+	case "slow, then delivered":
+		if wait(ctx, delay) {
+			return deliver()
+		}
+		deliverLater() // nobody waits any more, but it is on its way
+		return answer{err: ctx.Err()}
 	case "twice", "twice, lost":
 		a = deliver()
 		w.doubled(in)
@@ -234,15 +233,15 @@ type holdingError struct{ request *http.Request }
 
 func (e *holdingError) Error() string { return "sending " + e.request.Method }
 
-// waitFor returns an answer after a while, unless ctx ends before.
-func waitFor(ctx context.Context, delay time.Duration, a answer) answer {
-	timer := time.NewTimer(delay)
+// wait lets time pass, and reports false if ctx ends before.
+func wait(ctx context.Context, length time.Duration) bool {
+	timer := time.NewTimer(length)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return a
+		return true
 	case <-ctx.Done():
-		return answer{err: ctx.Err()}
+		return false
 	}
 }
 

@@ -150,21 +150,24 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 	return nil, true
 }
 
-// tellSlowly takes N seconds within the merchant's function, unless its context ends before.
-func (p *process) tellSlowly(ctx context.Context, s *Step) error {
-	if s.Do != "replica: run" || s.N == 0 {
+// tellSlowly takes time within the merchant's function, as the step of a Run says: N seconds for everything, unless its context
+// ends before, or N minutes for the step's thing, whatever its context says.
+func (p *process) tellSlowly(ctx context.Context, s *Step, t *thing) error {
+	var length time.Duration
+	switch {
+	case s.Do == "replica: run":
+		length = time.Duration(s.N) * time.Second
+	case s.Do == "run" && t == p.w.thing(s.Thing):
+		length, ctx = time.Duration(s.N)*time.Minute, context.WithoutCancel(ctx)
+	}
+	if length == 0 {
 		return nil
 	}
-	length := time.Duration(s.N) * time.Second
 	p.w.mu.Lock()
 	p.replica.slowUntil = time.Now().Add(length + soonReported)
 	p.w.mu.Unlock()
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+	if wait(ctx, length) {
 		p.program.contact(true, func() string { return "the database of the merchant" })
-	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
 		p.checkLost(ctx)

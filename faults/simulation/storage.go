@@ -110,14 +110,10 @@ func disturbed[T any](s *contacts, ctx context.Context, what func() string, do f
 	}
 	if how == "hang" || how == "late" {
 		s.p.w.tell("%s: the store hangs in %s", s.p.name(), what())
-		timer := time.NewTimer(10 * time.Minute)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			return got, context.Cause(ctx)
-		case <-timer.C:
+		if wait(ctx, 10*time.Minute) {
 			return got, errStore
 		}
+		return got, context.Cause(ctx)
 	}
 	got, err = do(ctx)
 	if how == "after" {

@@ -72,22 +72,15 @@ type shop struct {
 	processes []*process
 	mail      mailbox
 	byID      [2]map[string]*thing // payments, refunds
-	post      string               // fate of every request that has none of its own
-	query     string
-	settings  []Settings // every one that a process has had
+	post      string               // fate of every request that moves money and has none of its own
+	query     string               // and of every query
+	settings  []Settings           // every one that a process has had
 	replicas  shopReplicas
 }
 
 func (s *shop) appID() string { return cmp.Or(s.config.AppID, "7") }
 
 func (s *shop) base() string { return cmp.Or(s.config.Base, "https://gw.test") }
-
-func (s *shop) weather(isPost bool) string {
-	if isPost {
-		return s.post
-	}
-	return s.query
-}
 
 // process returns the n-th process.
 func (s *shop) process(n int) *process { return s.processes[n%len(s.processes)] }
