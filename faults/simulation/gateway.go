@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -257,7 +258,7 @@ func (g *gateway) disguise(row map[string]any) (shown any, announced bool) {
 	if g.config.StatesApp != "" && row["appId"] != nil {
 		row["appId"] = json.Number(g.config.StatesApp)
 	}
-	t := g.shop.find(isRefund, id)
+	t := g.shop.byID[journal.ID{Text: id, Refund: isRefund}]
 	if t == nil {
 		return row, true
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -75,7 +76,7 @@ func (x *lookups) get(c *call, t *thing) {
 // compare compares a transaction with the ledger.
 func (x *lookups) compare(c *call, t *thing, got *cardgateway.Transaction) {
 	at := slices.IndexFunc(t.rows(), func(r sandbox.Row) bool { return r.UniqueID == got.UniqueID })
-	if at < 0 || t.shop.find(false, got.TransactionID) != t || got.Paid() && t.rows()[at].Code != 100 {
+	if at < 0 || t.shop.byID[journal.PaymentID(got.TransactionID)] != t || got.Paid() && t.rows()[at].Code != 100 {
 		x.w.violate("what is looked up is true", "%s gets %s of %s with code %v, and the ledger has %v",
 			c.process.name(), got.UniqueID, got.TransactionID, got.Code, t.rows())
 	}
@@ -126,7 +127,7 @@ func (x *lookups) search(c *call, t *thing) {
 	}
 	for i := range page.Data {
 		row := &page.Data[i]
-		if of := t.shop.find(false, row.TransactionID); of != nil && of.disguise == "" && !w.isForeign(t.shop, row.AppID) {
+		if of := t.shop.byID[journal.PaymentID(row.TransactionID)]; of != nil && of.disguise == "" && !w.isForeign(t.shop, row.AppID) {
 			x.compare(c, of, row)
 		}
 	}
@@ -153,7 +154,7 @@ func (x *lookups) searchRefunds(c *call, t *thing) {
 	w.searchPrinted("a page", *page)
 	for i := range page.Data {
 		row := &page.Data[i]
-		of := t.shop.find(true, row.MerchantRefundID)
+		of := t.shop.byID[journal.RefundID(row.MerchantRefundID)]
 		if of == nil || of.disguise != "" {
 			continue
 		}

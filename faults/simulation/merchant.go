@@ -336,7 +336,7 @@ func (m *merchant) confirm(c *call, t *thing) {
 // confirm passes a row of the gateway to the journal.
 func (p *process) confirm(ctx context.Context, c *call, row *cardgateway.Transaction) error {
 	err := p.journal.Confirm(ctx, row)
-	if t := p.shop.find(false, row.TransactionID); t != nil && !p.isDead() {
+	if t := p.shop.byID[journal.PaymentID(row.TransactionID)]; t != nil && !p.isDead() {
 		p.w.confirmed(c, t, row.Paid(), row.State() == cardgateway.StateDeclined, row.UniqueID, err)
 	}
 	return err
@@ -344,7 +344,7 @@ func (p *process) confirm(ctx context.Context, c *call, row *cardgateway.Transac
 
 func (p *process) confirmRefund(ctx context.Context, c *call, row *cardgateway.Refund) error {
 	err := p.journal.ConfirmRefund(ctx, row)
-	if t := p.shop.find(true, row.MerchantRefundID); t != nil && !p.isDead() {
+	if t := p.shop.byID[journal.RefundID(row.MerchantRefundID)]; t != nil && !p.isDead() {
 		p.w.confirmed(c, t, row.Refunded(), row.State() == cardgateway.StateDeclined, row.RefundUniqueID, err)
 	}
 	return err

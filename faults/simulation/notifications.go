@@ -477,7 +477,7 @@ func (x *notifications) checkFacts(p *process, n *notify.Notification) {
 		w.violate("a notification's facts are true", "%s gets %v of transaction %v, code %v: %s",
 			p.name(), n.Claimed.Kind, facts.TransactionID, facts.Code, why)
 	}
-	t := p.shop.find(false, facts.TransactionID)
+	t := p.shop.byID[journal.PaymentID(facts.TransactionID)]
 	if t == nil {
 		wrong("the shop has no such transaction")
 		return
@@ -496,7 +496,7 @@ func (x *notifications) checkFacts(p *process, n *notify.Notification) {
 	if n.Refund == nil {
 		return
 	}
-	refund := p.shop.find(true, n.Refund.MerchantRefundID)
+	refund := p.shop.byID[journal.RefundID(n.Refund.MerchantRefundID)]
 	if refund == nil {
 		return // made in the back office
 	}
@@ -523,7 +523,7 @@ func (x *notifications) store(ctx context.Context, p *process, n *notify.Notific
 	times := x.handled[event{by, key}]
 	x.begun[p.callOf(ctx)] = event{by, key}
 	x.accepted[p.shop.name+n.Transaction.UniqueID]++
-	t := p.shop.find(false, n.Transaction.TransactionID)
+	t := p.shop.byID[journal.PaymentID(n.Transaction.TransactionID)]
 	if t != nil && !n.Token.IsZero() && n.Transaction.Paid() {
 		t.token = n.Token
 	}
@@ -553,7 +553,7 @@ func (x *notifications) rest() {
 				continue
 			}
 			id, _ := decode(m.body)["transactionId"].(string)
-			if t := s.find(false, id); t != nil && m.token != "" && time.Now().After(t.tokenExpires) {
+			if t := s.byID[journal.PaymentID(id)]; t != nil && m.token != "" && time.Now().After(t.tokenExpires) {
 				continue
 			}
 			status := 0
@@ -572,7 +572,7 @@ func (x *notifications) canConfirm(s *shop, m mail) bool {
 		return true
 	}
 	id, _ := fields["merchantRefundId"].(string)
-	t := s.find(true, id)
+	t := s.byID[journal.RefundID(id)]
 	return t != nil && len(t.rows()) == 1 && time.Since(t.rows()[0].At) < 53*day && !t.frozen && t.shop.gateway.config.Lag == 0
 }
 

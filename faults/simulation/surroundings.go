@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -111,7 +112,7 @@ func (x *surroundings) renew(t *thing, twice bool) {
 		}
 		moves := g.Moves(0)
 		if id := moves[len(moves)-1].TransactionID; id != t.id {
-			t.renewed, t.shop.byID[0][id] = append(t.renewed, id), t
+			t.renewed, t.shop.byID[journal.PaymentID(id)] = append(t.renewed, id), t
 		}
 	}
 	t.renewedTwice = t.renewedTwice || twice && !t.shop.gateway.config.RenewalsHaveNewID

@@ -77,14 +77,10 @@ func (t *thing) name() string {
 func (w *world) addThing(i int, config Thing) {
 	t := &thing{Thing: config, w: w, id: cmp.Or(config.ID, fmt.Sprintf("p-%d", i)), shop: w.shops[config.Shop%len(w.shops)]}
 	t.Op, t.Amount = cmp.Or(config.Op, "CreateSubscription"), cmp.Or(config.Amount, "10.00")
-	kind := 0
-	if t.isRefund() {
-		kind = 1
-	}
-	for t.shop.byID[kind][t.id] != nil {
+	for t.shop.byID[t.journalID()] != nil {
 		t.id += "'"
 	}
-	t.shop.byID[kind][t.id] = t
+	t.shop.byID[t.journalID()] = t
 	w.things = append(w.things, t)
 }
 
@@ -96,10 +92,7 @@ func (t *thing) key() journal.Key {
 
 // journalID returns the name of the entry in the journal of its shop.
 func (t *thing) journalID() journal.ID {
-	if t.isRefund() {
-		return journal.RefundID(t.id)
-	}
-	return journal.PaymentID(t.id)
+	return journal.ID{Text: t.id, Refund: t.isRefund()}
 }
 
 // rowsOfID returns what the gateway has with the thing's id.

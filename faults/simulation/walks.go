@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // walks are the jobs with which each shop keeps a copy of its gateway's orders and refunds. What a job has stored, and its
@@ -81,12 +82,13 @@ func (x *walks) do(s *Step) (made func(), ok bool) {
 
 // walkedRow is what the oracle needs of an order or a refund.
 type walkedRow struct {
-	id, thing string
-	app       cardgateway.AppID // empty in a refund
-	code      cardgateway.Code
-	at        time.Time // zero if the gateway has left it out
-	also      time.Time // of a refund: when it was made
-	success   bool
+	id      string
+	of      journal.ID
+	app     cardgateway.AppID // empty in a refund
+	code    cardgateway.Code
+	at      time.Time // zero if the gateway has left it out
+	also    time.Time // of a refund: when it was made
+	success bool
 }
 
 // run runs a job once.
@@ -103,7 +105,9 @@ func (x *walks) run(c *call, config Walk) {
 				if !r.RefundAt.IsZero() && r.RefundRequestAt.Compare(r.RefundAt) > 0 {
 					x.w.violate("a walk gives what the gateway has", "refund %s was made at %v and requested at %v", r.RefundUniqueID, r.RefundAt, r.RefundRequestAt)
 				}
-				return walkedRow{r.RefundUniqueID, r.MerchantRefundID, "", r.Code, r.RefundRequestAt.In(l), r.RefundAt.In(l), r.Refunded()}
+				return walkedRow{
+					r.RefundUniqueID, journal.RefundID(r.MerchantRefundID), "", r.Code, r.RefundRequestAt.In(l), r.RefundAt.In(l), r.Refunded(),
+				}
 			},
 		})
 		return
@@ -114,7 +118,7 @@ func (x *walks) run(c *call, config Walk) {
 		},
 		walk: client.OrderWalk, loop: client.Orders,
 		read: func(t *cardgateway.Transaction) walkedRow {
-			return walkedRow{t.UniqueID, t.TransactionID, t.AppID, t.Code, t.TransactionAt.In(l), time.Time{}, t.Paid()}
+			return walkedRow{t.UniqueID, journal.PaymentID(t.TransactionID), t.AppID, t.Code, t.TransactionAt.In(l), time.Time{}, t.Paid()}
 		},
 	})
 }
@@ -234,7 +238,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 		r := by.read(row)
 		x.checkRow(c, config, r, start, end)
 		if r.id != "" && seen[r.id] {
-			w.violate("a walk gives each row once", "%s: row %s of %s twice in one walk", p.name(), r.id, r.thing)
+			w.violate("a walk gives each row once", "%s: row %s of %v twice in one walk", p.name(), r.id, r.of)
 		}
 		seen[r.id], fresh[r.id] = true, int64(r.code)
 	}
@@ -319,9 +323,9 @@ func (x *walks) checkRow(c *call, config Walk, r walkedRow, start, end time.Time
 	if w.isForeign(s, r.app) || config.Archive {
 		return
 	}
-	t := s.find(config.Refunds, r.thing)
+	t := s.byID[r.of]
 	if t == nil && !config.Refunds && !s.config.SharesCredentials {
-		w.violate("a walk gives what the gateway has", "%s: row %s of %q, which nobody made", c.process.name(), r.id, r.thing)
+		w.violate("a walk gives what the gateway has", "%s: row %s of %v, which nobody made", c.process.name(), r.id, r.of)
 		return
 	}
 	if t == nil || t.disguise != "" {

@@ -71,10 +71,10 @@ type shop struct {
 	gateway   *gateway
 	processes []*process
 	mail      mailbox
-	byID      [2]map[string]*thing // payments, refunds
-	post      string               // fate of every request that moves money and has none of its own
-	query     string               // and of every query
-	settings  []Settings           // every one that a process has had
+	byID      map[journal.ID]*thing
+	post      string     // fate of every request that moves money and has none of its own
+	query     string     // and of every query
+	settings  []Settings // every one that a process has had
 	replicas  shopReplicas
 }
 
@@ -85,20 +85,11 @@ func (s *shop) base() string { return cmp.Or(s.config.Base, "https://gw.test") }
 // process returns the n-th process.
 func (s *shop) process(n int) *process { return s.processes[n%len(s.processes)] }
 
-func (s *shop) find(isRefund bool, id string) *thing {
-	if isRefund {
-		return s.byID[1][id]
-	}
-	return s.byID[0][id]
-}
-
 // disguised reports whether any row of the shop may be disguised now.
 func (s *shop) disguised() bool {
-	for _, m := range s.byID {
-		for _, t := range m {
-			if time.Now().Before(t.disguisedUntil) {
-				return true
-			}
+	for _, t := range s.byID {
+		if time.Now().Before(t.disguisedUntil) {
+			return true
 		}
 	}
 	return false
@@ -110,13 +101,13 @@ func (w *world) thing(n int) *thing { return w.things[n%len(w.things)] }
 func (w *world) thingOfRequest(s *shop, r *http.Request, body []byte) *thing {
 	if r.Method == http.MethodGet {
 		if id := r.URL.Query().Get("refundTransactionId"); id != "" {
-			return s.find(true, id)
+			return s.byID[journal.RefundID(id)]
 		}
-		return s.find(false, r.URL.Query().Get("transactionId"))
+		return s.byID[journal.PaymentID(r.URL.Query().Get("transactionId"))]
 	}
 	before, rest, _ := strings.Cut(string(body), `ransactionId":"`)
 	id, _, _ := strings.Cut(rest, `"`)
-	return s.find(strings.HasSuffix(before, "refundT"), id)
+	return s.byID[journal.ID{Text: id, Refund: strings.HasSuffix(before, "refundT")}]
 }
 
 // Run carries out a history, and stops at the first broken promise.
@@ -152,11 +143,10 @@ func (w *world) build() {
 	w.secrets = append(w.secrets, []byte(cardNumber), []byte(secretKey), []byte(basicSecret), []byte(escaped(basicSecret)))
 	w.medium, w.leases = newMedium(h.World.Store, h.Seed), journal.NewMemoryStore()
 	for i := range max(len(h.World.Shops), 1) {
-		s := &shop{name: fmt.Sprintf("shop %d", i)}
+		s := &shop{name: fmt.Sprintf("shop %d", i), byID: make(map[journal.ID]*thing)}
 		if len(h.World.Shops) > 0 {
 			s.config = h.World.Shops[i]
 		}
-		s.byID = [2]map[string]*thing{make(map[string]*thing), make(map[string]*thing)}
 		s.gateway = w.newGateway(s, mix(h.Seed, uint64(i)))
 		s.processes = make([]*process, max(s.config.Processes, 1))
 		w.shops = append(w.shops, s)
@@ -339,10 +329,9 @@ func (w *world) touch(key journal.Key) {
 
 func (w *world) thingOfKey(key journal.Key) *thing {
 	for _, s := range w.shops {
-		if s.appID() != string(key.Shop.AppID) || s.base() != key.Shop.Gateway {
-			continue
+		if s.appID() == string(key.Shop.AppID) && s.base() == key.Shop.Gateway {
+			return s.byID[key.ID]
 		}
-		return s.find(key.ID.Refund, key.ID.Text)
 	}
 	return nil
 }
