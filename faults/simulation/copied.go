@@ -25,15 +25,28 @@ type copied struct {
 	database, driver, schema string
 	isOpen                   bool
 	since                    time.Time
-	lists                    [2]*list // as last imported: payments, refunds
+	lists                    map[reconcile.Kind]*list // as last imported
 
-	rows     map[string]copiedRow // by kind and id, as last read
+	rows     map[rowKey]copiedRow // as last read
 	complete time.Time
 	tried    time.Time // when the last update began
 	failed   bool      // and whether it failed
 
 	begun time.Time              // the update that is under way
-	shown map[string][]copiedRow // in it; a text that was not shown is empty
+	shown map[rowKey][]copiedRow // in it; a text that was not shown is empty
+}
+
+// rowKey is the kind of a row and the gateway's id, or what there is instead.
+type rowKey struct {
+	kind reconcile.Kind
+	id   string
+}
+
+func kindOf(isRefund bool) reconcile.Kind {
+	if isRefund {
+		return reconcile.Refund
+	}
+	return reconcile.Payment
 }
 
 // copiedRow is a payment or a refund as the gateway has shown it, and as it is copied.
@@ -68,7 +81,7 @@ func (k *copied) show(body []byte, path string) []byte {
 	if !ok {
 		return body
 	}
-	isRefund := strings.HasSuffix(path, "/refund")
+	kind := kindOf(strings.HasSuffix(path, "/refund"))
 	for i := range rows {
 		row, ok := rows[i].(map[string]any)
 		if !ok {
@@ -80,7 +93,7 @@ func (k *copied) show(body []byte, path string) []byte {
 				delete(row, name)
 			}
 		}
-		if isRefund {
+		if kind == reconcile.Refund {
 			id := text(row, "refundUniqueId")
 			if isOneOf(config.NoTime, id) {
 				delete(row, "refundRequestAt")
@@ -95,7 +108,7 @@ func (k *copied) show(body []byte, path string) []byte {
 		} else if isOneOf(config.OtherApp, text(row, "uniqueId")) {
 			row["appId"] = json.Number("999")
 		}
-		key, r := k.read(row, isRefund)
+		key, r := k.read(row, kind)
 		k.shown[key] = append(k.shown[key], r)
 	}
 	return page.encode()
@@ -114,19 +127,17 @@ func text(row members, name string) string {
 	return ""
 }
 
-// read reads a row of an answer as it is to be copied. Its key is its kind and the gateway's id, or what there is instead.
-func (k *copied) read(row members, isRefund bool) (key string, r copiedRow) {
+// read reads a row of an answer as it is to be copied.
+func (k *copied) read(row members, kind reconcile.Kind) (key rowKey, r copiedRow) {
 	names := []string{"uniqueId", "transactionId", "", "transactionAmount", "transactionCurrency", "transactionAt"}
-	kind := "payment "
-	if isRefund {
+	if kind == reconcile.Refund {
 		names = []string{"refundUniqueId", "merchantRefundId", "uniqueId", "refundAmount", "refundCurrency", "refundRequestAt"}
-		kind = "refund "
 	}
 	r = copiedRow{
 		unique: text(row, names[0]), id: text(row, names[1]), payment: text(row, names[2]), state: cmp.Or(states[codeOf(row)], "unknown"),
 		currency: text(row, names[4]),
 	}
-	if isRefund && r.id == "" {
+	if kind == reconcile.Refund && r.id == "" {
 		r.id = text(row, "refundTransactionId")
 	}
 	if amount, err := decimal.NewFromString(text(row, names[3])); err == nil {
@@ -136,33 +147,32 @@ func (k *copied) read(row members, isRefund bool) (key string, r copiedRow) {
 	if at, err := time.ParseInLocation(time.DateTime, wall, k.shop.gateway.location); err == nil {
 		r.at = at.UnixMicro()
 	}
-	if app := text(row, "appId"); !isRefund && app != k.shop.appID() {
+	if app := text(row, "appId"); kind == reconcile.Payment && app != k.shop.appID() {
 		r.app = app
 	}
 	if r.unique == "" {
 		return k.unnamed(kind, r), r
 	}
-	return kind + r.unique, r
+	return rowKey{kind, r.unique}, r
 }
 
 // unnamed is the key of a row without the gateway's id.
-func (k *copied) unnamed(kind string, r copiedRow) string {
+func (k *copied) unnamed(kind reconcile.Kind, r copiedRow) rowKey {
 	wall := ""
 	if r.at != 0 {
 		wall = r.time().In(k.shop.gateway.location).Format(time.DateTime)
 	}
-	if kind == "refund " {
-		return kind + "refund " + r.id + " " + r.payment + " " + wall
+	if kind == reconcile.Refund {
+		return rowKey{kind, "refund " + r.id + " " + r.payment + " " + wall}
 	}
-	return kind + "transaction " + r.id + " " + wall
+	return rowKey{kind, "transaction " + r.id + " " + wall}
 }
 
 // shownAs is as what a row of the copy was shown: with the gateway's id, or without it if the copy knows it already.
-func (k *copied) shownAs(key string) []copiedRow {
+func (k *copied) shownAs(key rowKey) []copiedRow {
 	r, all := k.rows[key], slices.Clip(k.shown[key])
-	kind, _, _ := strings.Cut(key, " ")
 	if r.unique != "" {
-		for _, s := range k.shown[k.unnamed(kind+" ", r)] {
+		for _, s := range k.shown[k.unnamed(key.kind, r)] {
 			s.unique = r.unique
 			all = append(all, s)
 		}
@@ -171,17 +181,17 @@ func (k *copied) shownAs(key string) []copiedRow {
 }
 
 // load reads the copy from its tables, without the code under test.
-func (k *copied) load() (rows map[string]copiedRow, err error) {
-	rows = make(map[string]copiedRow)
-	for kind, query := range map[string]string{
-		"payment ": `SELECT id, unique_id, transaction_id, '', state, amount, currency, at, other_app FROM cardgateway_orders`,
-		"refund ":  `SELECT id, refund_unique_id, merchant_refund_id, unique_id, state, amount, currency, at, '' FROM cardgateway_refunds`,
+func (k *copied) load() (rows map[rowKey]copiedRow, err error) {
+	rows = make(map[rowKey]copiedRow)
+	for kind, query := range map[reconcile.Kind]string{
+		reconcile.Payment: `SELECT id, unique_id, transaction_id, '', state, amount, currency, at, other_app FROM cardgateway_orders`,
+		reconcile.Refund:  `SELECT id, refund_unique_id, merchant_refund_id, unique_id, state, amount, currency, at, '' FROM cardgateway_refunds`,
 	} {
 		err = errors.Join(err, k.query(query, func(found *sql.Rows) error {
 			var id string
 			var r copiedRow
 			err := found.Scan(&id, &r.unique, &r.id, &r.payment, &r.state, &r.amount, &r.currency, &r.at, &r.app)
-			rows[kind+id] = r
+			rows[rowKey{kind, id}] = r
 			return err
 		}))
 	}
@@ -207,13 +217,19 @@ func (k *copied) query(query string, scan func(*sql.Rows) error, args ...any) (e
 	return errors.Join(found.Err(), found.Close())
 }
 
-// recorded reads which changes were recorded since a time: their kind, id and column, and the new value.
-func (k *copied) recorded(since time.Time) (changes map[string]string, err error) {
-	changes = make(map[string]string)
+// change is what has changed of a row: a column, or that it is late or gone.
+type change struct {
+	rowKey
+	what string
+}
+
+// recorded reads which changes were recorded since a time, and the new values.
+func (k *copied) recorded(since time.Time) (changes map[change]string, err error) {
+	changes = make(map[change]string)
 	return changes, k.query(`SELECT kind, id, what, new FROM cardgateway_changes WHERE seen >= $1`, func(found *sql.Rows) error {
 		var kind, id, what, now string
 		err := found.Scan(&kind, &id, &what, &now)
-		changes[map[string]string{"orders": "payment ", "refunds": "refund "}[kind]+id+" "+what] = now
+		changes[change{rowKey{kindOf(kind == "refunds"), id}, what}] = now
 		return err
 	}, since.UnixMicro())
 }
@@ -301,7 +317,7 @@ func (x *reconciles) checkSync(c *call, k *copied, r syncResult) {
 }
 
 // checkRows checks that each row is as the gateway has shown it: in this update, if it shows it otherwise than before.
-func (x *reconciles) checkRows(k *copied, before map[string]copiedRow) {
+func (x *reconciles) checkRows(k *copied, before map[rowKey]copiedRow) {
 	for key, r := range k.rows {
 		was, had := before[key]
 		if had && r == was {
@@ -315,7 +331,7 @@ func (x *reconciles) checkRows(k *copied, before map[string]copiedRow) {
 			return s == r && hasAmount && hasCurrency
 		})
 		if !isShown {
-			x.w.violate("a copy has what the gateway has shown", "%s: %s is %+v, was %+v, was shown as %+v", k.shop.name, key, r, was, k.shown[key])
+			x.w.violate("a copy has what the gateway has shown", "%s: %v is %+v, was %+v, was shown as %+v", k.shop.name, key, r, was, k.shown[key])
 			return
 		}
 	}
@@ -348,26 +364,26 @@ func (x *reconciles) checkError(k *copied, r syncResult) {
 	}
 }
 
-// hasNamed reports whether the copy has a row with the gateway's id that can be an unnamed one.
-func (k *copied) hasNamed(unnamed copiedRow) bool {
+// named returns the rows of the copy with the gateway's id that can be an unnamed one.
+func (k *copied) named(unnamed copiedRow) (rows []copiedRow) {
 	for _, r := range k.rows {
 		if r.unique != "" && r.id == unnamed.id && r.payment == unnamed.payment {
-			return true
+			rows = append(rows, r)
 		}
 	}
-	return false
+	return rows
 }
 
 // checkRecorded checks that the changes of the copy are recorded, and that nothing leaves it but what was not shown.
-func (x *reconciles) checkRecorded(k *copied, r syncResult, before map[string]copiedRow, complete time.Time) {
+func (x *reconciles) checkRecorded(k *copied, r syncResult, before map[rowKey]copiedRow, complete time.Time) {
 	changes, err := k.recorded(k.begun)
 	if err != nil {
 		x.w.violate("books can be read", "%s: %v", k.shop.name, err)
 		return
 	}
-	need := func(key, what, now string) {
-		if got, ok := changes[key+" "+what]; !ok || got != now {
-			x.w.violate("a change of the copy is recorded", "%s: %s of %s is now %q, and recorded as %q (%v)", k.shop.name, what, key, now, got, ok)
+	need := func(key rowKey, what, now string) {
+		if got, ok := changes[change{key, what}]; !ok || got != now {
+			x.w.violate("a change of the copy is recorded", "%s: %s of %v is now %q, and recorded as %q (%v)", k.shop.name, what, key, now, got, ok)
 		}
 	}
 	for key, is := range k.rows {
@@ -378,40 +394,36 @@ func (x *reconciles) checkRecorded(k *copied, r syncResult, before map[string]co
 			}
 			continue
 		}
-		if _, left := changes[key+" gone"]; left { // with what it was; it came back in the same update
+		if _, left := changes[change{key, "gone"}]; left { // with what it was; it came back in the same update
 			need(key, "late", "")
 			continue
 		}
-		if is.state != was.state {
-			need(key, "state", is.state)
-		}
-		if is.amount != was.amount {
-			need(key, "amount", is.amount)
-		}
-		if is.currency != was.currency {
-			need(key, "currency", is.currency)
-		}
-		if is.app != was.app {
-			need(key, "other_app", is.app)
+		for _, column := range []struct{ name, was, is string }{
+			{"state", was.state, is.state}, {"amount", was.amount, is.amount}, {"currency", was.currency, is.currency}, {"other_app", was.app, is.app},
+		} {
+			if column.is != column.was {
+				need(key, column.name, column.is)
+			}
 		}
 	}
 	for key, was := range before {
 		if _, has := k.rows[key]; has {
 			continue
 		}
-		named := was.unique == "" && k.hasNamed(was) // it is there under the gateway's id now
-		if len(k.shown[key]) > 0 || was.at == 0 && !named {
-			x.w.violate("only what the gateway no longer shows leaves the copy", "%s: %s, %+v", k.shop.name, key, was)
+		isNamed := was.unique == "" && len(k.named(was)) > 0 // it is there under the gateway's id now
+		if len(k.shown[key]) > 0 || was.at == 0 && !isNamed {
+			x.w.violate("only what the gateway no longer shows leaves the copy", "%s: %v, %+v", k.shop.name, key, was)
 		}
 		if was.unique != "" {
 			need(key, "gone", "")
 		}
 	}
 	late, gone := 0, 0
-	for key := range changes {
-		if strings.HasSuffix(key, " late") {
+	for c := range changes {
+		switch c.what {
+		case "late":
 			late++
-		} else if strings.HasSuffix(key, " gone") {
+		case "gone":
 			gone++
 		}
 	}
@@ -429,17 +441,14 @@ func (x *reconciles) checkReread(k *copied, from time.Time, isDaily bool) {
 		if t.shop != k.shop || !t.disguisedUntil.Before(k.begun) {
 			continue
 		}
-		kind := "payment "
-		if t.isRefund() {
-			kind = "refund "
-		}
 		for _, row := range t.rows() {
 			at := row.At.Truncate(time.Second)
 			if !row.At.Add(k.shop.gateway.config.Lag + time.Second).Before(k.begun) {
 				continue
 			}
-			r, has := k.rows[kind+row.UniqueID]
-			shown := k.shownAs(kind + row.UniqueID)
+			key := rowKey{kindOf(t.isRefund()), row.UniqueID}
+			r, has := k.rows[key]
+			shown := k.shownAs(key)
 			isInRange := !at.Before(from) && at.Before(k.complete)
 			// What the gateway has always shown before the copy was complete there is in it, however old.
 			isOld := t.disguise == "" && k.shop.gateway.config.Lag < walkLag && !at.Before(k.since) && at.Before(k.complete)
@@ -460,29 +469,22 @@ func (x *reconciles) checkReread(k *copied, from time.Time, isDaily bool) {
 	for key, shown := range k.shown {
 		r := shown[len(shown)-1]
 		if at := r.time(); atOnce && r.at != 0 && !at.Before(from) && at.Before(k.complete) && !k.has(key, r) {
-			w.violate("a copy has what the gateway has shown", "%s: %s, %+v, is not in it", k.shop.name, key, r)
+			w.violate("a copy has what the gateway has shown", "%s: %v, %+v, is not in it", k.shop.name, key, r)
 			return
 		}
 	}
 	for key, r := range k.rows {
 		if at := r.time(); r.at != 0 && !at.Before(from) && at.Before(k.complete) && len(k.shownAs(key)) == 0 {
-			w.violate("a copy has no row that the gateway no longer shows", "%s: %s, %+v", k.shop.name, key, r)
+			w.violate("a copy has no row that the gateway no longer shows", "%s: %v, %+v", k.shop.name, key, r)
 			return
 		}
 	}
 }
 
 // has reports whether a row that was shown is in the copy. One without the gateway's id can be there with it.
-func (k *copied) has(key string, r copiedRow) bool {
-	if _, has := k.rows[key]; has {
-		return true
-	}
-	for _, is := range k.rows {
-		if r.unique == "" && is.id == r.id && is.payment == r.payment && is.at == r.at {
-			return true
-		}
-	}
-	return false
+func (k *copied) has(key rowKey, r copiedRow) bool {
+	_, has := k.rows[key]
+	return has || r.unique == "" && slices.ContainsFunc(k.named(r), func(is copiedRow) bool { return is.at == r.at })
 }
 
 // states are those of the codes of rows.

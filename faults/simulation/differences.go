@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
+	reconcile "github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 )
 
@@ -17,18 +17,18 @@ import (
 type differences struct {
 	found           []string
 	gateway, listed map[string]int64
-	given           map[string]int // rows that were passed on, by kind and id
-	spans           [2]match.Span  // of the lists
+	given           map[string]int                // rows that were passed on, by kind and id
+	spans           map[reconcile.Kind]match.Span // of the lists
 }
 
 func newDifferences() *differences {
-	return &differences{gateway: make(map[string]int64), listed: make(map[string]int64), given: make(map[string]int)}
+	return &differences{
+		gateway: make(map[string]int64), listed: make(map[string]int64), given: make(map[string]int), spans: make(map[reconcile.Kind]match.Span),
+	}
 }
 
-var kindNames = [2]string{"payment", "refund"}
-
-func (d *differences) add(kind int, class, id, currency string, cents int64) {
-	d.found = append(d.found, fmt.Sprintf("%s %s %s %d %s", class, kindNames[kind], id, cents, currency))
+func (d *differences) add(kind reconcile.Kind, class, id, currency string, cents int64) {
+	d.found = append(d.found, fmt.Sprintf("%s %s %s %d %s", class, kind, id, cents, currency))
 }
 
 // unlike says in what two comparisons differ.
@@ -53,25 +53,28 @@ type held struct {
 	at    time.Time
 }
 
+func (r held) isApproved() bool { return r.state == "approved" }
+
 // tally finds the differences from rows and lines alone: it goes through everything for each id.
 type tally struct {
 	*differences
 	period, copy match.Span
 	grace        time.Duration
-	rows         [2][]held // payments and refunds, oldest first
-	lists        [2]*list
-	marked       [2]map[string]string // the class of ids that have one already
+	rows         map[reconcile.Kind][]held // oldest first
+	lists        map[reconcile.Kind]*list
+	marked       map[rowKey]string // the class of the merchant's ids that have one already
 }
 
 // differences returns what a comparison must find, by the copy as it was last read and the lists as they were imported.
 func (k *copied) differences(config Compare, period, copy match.Span) *differences {
-	t := &tally{differences: newDifferences(), period: period, copy: copy, grace: config.Grace, lists: k.lists}
-	t.marked = [2]map[string]string{make(map[string]string), make(map[string]string)}
-	for _, key := range slices.Sorted(maps.Keys(k.rows)) {
-		r, kind := k.rows[key], 0
-		if strings.HasPrefix(key, "refund ") {
-			kind = 1
-			payment, has := k.rows["payment "+r.payment]
+	t := &tally{
+		differences: newDifferences(), period: period, copy: copy, grace: config.Grace,
+		rows: make(map[reconcile.Kind][]held), lists: k.lists, marked: make(map[rowKey]string),
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(k.rows), func(a, b rowKey) int { return cmp.Compare(a.id, b.id) }) {
+		r, kind := k.rows[key], key.kind
+		if kind == reconcile.Refund {
+			payment, has := k.rows[rowKey{reconcile.Payment, r.payment}]
 			if has && payment.app != "" && !config.AnyApp {
 				continue
 			}
@@ -82,20 +85,18 @@ func (k *copied) differences(config Compare, period, copy match.Span) *differenc
 			t.rows[kind] = append(t.rows[kind], held{r, cents(decimal.RequireFromString(r.amount)), r.time()})
 		}
 	}
-	for kind := range t.rows {
-		slices.SortStableFunc(t.rows[kind], func(a, b held) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.unique, b.unique)) })
+	for _, rows := range t.rows {
+		slices.SortStableFunc(rows, func(a, b held) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.unique, b.unique)) })
 	}
 	for kind := range t.lists {
-		if t.lists[kind] != nil {
-			t.unreadable(kind)
-			t.spans[kind] = t.span(kind)
-		}
+		t.unreadable(kind)
+		t.spans[kind] = t.span(kind)
 	}
 	t.severalForOneOrder()
-	t.ids(0)
+	t.ids(reconcile.Payment)
 	t.payments()
-	if t.lists[1] != nil {
-		t.ids(1)
+	if t.lists[reconcile.Refund] != nil {
+		t.ids(reconcile.Refund)
 	}
 	return t.differences
 }
@@ -109,7 +110,7 @@ func (t *tally) far(r held) bool {
 }
 
 // span is the range of the times of a list, or of its successes if it has none.
-func (t *tally) span(kind int) (s match.Span) {
+func (t *tally) span(kind reconcile.Kind) (s match.Span) {
 	var all []time.Time
 	for _, l := range t.lists[kind].lines {
 		all = append(all, l.at)
@@ -119,7 +120,7 @@ func (t *tally) span(kind int) (s match.Span) {
 			return match.Span{From: slices.MinFunc(all, time.Time.Compare), To: slices.MaxFunc(all, time.Time.Compare).Add(time.Second)}
 		}
 		for _, r := range t.rows[kind] {
-			if r.state == "approved" && slices.ContainsFunc(t.lists[kind].lines, func(l listed) bool { return l.id == r.id }) {
+			if r.isApproved() && slices.ContainsFunc(t.lists[kind].lines, func(l listed) bool { return l.id == r.id }) {
 				all = append(all, r.at)
 			}
 		}
@@ -127,41 +128,38 @@ func (t *tally) span(kind int) (s match.Span) {
 	return s
 }
 
-func (t *tally) unreadable(kind int) {
+func (t *tally) unreadable(kind reconcile.Kind) {
 	for _, u := range t.lists[kind].unreadable {
 		if rows := ofID(t.rows[kind], u.id); u.id != "" && len(rows) > 0 && !t.inPeriod(last(rows).at) {
 			continue
 		}
 		t.add(kind, "unreadable", fmt.Sprint("line ", u.line), "", 0)
 		if u.id != "" {
-			t.marked[kind][u.id] = "unreadable"
+			t.marked[rowKey{kind, u.id}] = "unreadable"
 		}
 	}
 }
 
 // severalForOneOrder finds orders of the merchant that were paid under several ids.
 func (t *tally) severalForOneOrder() {
+	lines := t.lists[reconcile.Payment].lines
 	var orders []string
-	for _, l := range t.lists[0].lines {
+	for _, l := range lines {
 		orders = append(orders, l.order)
 	}
 	slices.Sort(orders)
 	for _, order := range slices.Compact(orders) {
-		var paid []held
-		for _, r := range approvals(t.rows[0]) {
-			if r.id != "" && t.marked[0][r.id] != "paid_twice" && slices.ContainsFunc(t.lists[0].lines, func(l listed) bool {
-				return l.id == r.id && l.order == order && l.state == "approved"
-			}) {
-				paid = append(paid, r)
-			}
-		}
+		paid := only(approvals(t.rows[reconcile.Payment]), func(r held) bool {
+			isPaid := func(l listed) bool { return l.id == r.id && l.order == order && l.state == "approved" }
+			return r.id != "" && t.marked[rowKey{reconcile.Payment, r.id}] != "paid_twice" && slices.ContainsFunc(lines, isPaid)
+		})
 		isOther := func(r held) bool { return r.id != paid[0].id }
 		if order == "" || !slices.ContainsFunc(paid, isOther) || !slices.ContainsFunc(paid, func(r held) bool { return t.inPeriod(r.at) }) {
 			continue
 		}
-		t.add(0, "paid_twice", order, paid[0].currency, sum(paid[1:], paid[0].currency))
+		t.add(reconcile.Payment, "paid_twice", order, paid[0].currency, sum(paid[1:], paid[0].currency))
 		for _, r := range paid {
-			t.marked[0][r.id] = "paid_twice"
+			t.marked[rowKey{reconcile.Payment, r.id}] = "paid_twice"
 		}
 	}
 }
@@ -169,7 +167,7 @@ func (t *tally) severalForOneOrder() {
 // payments compares the refunds of each payment with it.
 func (t *tally) payments() {
 	same := make(map[string][]held)
-	for i, r := range t.rows[1] {
+	for i, r := range t.rows[reconcile.Refund] {
 		key := r.payment
 		if key == "" {
 			key = fmt.Sprint("none ", i)
@@ -179,7 +177,11 @@ func (t *tally) payments() {
 		}
 	}
 	for unique, refunds := range same {
-		payment := slices.IndexFunc(t.rows[0], func(r held) bool { return r.unique == unique })
+		var payment held
+		at := slices.IndexFunc(t.rows[reconcile.Payment], func(r held) bool { return r.unique == unique })
+		if at >= 0 {
+			payment = t.rows[reconcile.Payment][at]
+		}
 		var back []held
 		counts := false
 		for _, r := range refunds {
@@ -189,10 +191,10 @@ func (t *tally) payments() {
 			}
 			class := ""
 			switch {
-			case payment < 0 && isNow:
+			case at < 0 && isNow:
 				class = "refund_without_order"
-			case payment < 0 || r.state != "approved":
-			case r.currency != "" && t.rows[0][payment].currency != "" && r.currency != t.rows[0][payment].currency:
+			case at < 0 || !r.isApproved():
+			case r.currency != "" && payment.currency != "" && r.currency != payment.currency:
 				if isNow {
 					class = "currency"
 				}
@@ -200,38 +202,38 @@ func (t *tally) payments() {
 				back, counts = append(back, r), counts || isNow
 			}
 			if class != "" {
-				t.add(1, class, r.id, r.currency, r.cents)
-				t.marked[1][r.id] = class
+				t.add(reconcile.Refund, class, r.id, r.currency, r.cents)
+				t.marked[rowKey{reconcile.Refund, r.id}] = class
 			}
 		}
 		if !counts {
 			continue
 		}
-		p, paid := t.rows[0][payment], int64(0)
-		if p.state == "approved" {
-			paid = p.cents
+		paid := int64(0)
+		if payment.isApproved() {
+			paid = payment.cents
 		}
 		if above := sum(back, back[0].currency) - paid; above > 0 {
-			t.add(1, "refund_above_payment", cmp.Or(p.id, p.unique), back[0].currency, above)
+			t.add(reconcile.Refund, "refund_above_payment", cmp.Or(payment.id, payment.unique), back[0].currency, above)
 			for _, r := range back {
-				t.marked[1][r.id] = "refund_above_payment"
+				t.marked[rowKey{reconcile.Refund, r.id}] = "refund_above_payment"
 			}
 		}
 	}
 }
 
 // ids compares the rows and lines of each id.
-func (t *tally) ids(kind int) {
+func (t *tally) ids(kind reconcile.Kind) {
 	all := make(map[string]bool)
 	for _, r := range t.rows[kind] {
 		if all[r.id] = true; !t.inPeriod(r.at) {
 			continue
 		}
-		if kind == 0 {
+		if kind == reconcile.Payment {
 			t.given["payment "+r.unique+" "+r.id]++
 		}
-		if r.state == "approved" {
-			t.gateway[kindNames[kind]+" "+r.currency] += r.cents
+		if r.isApproved() {
+			t.gateway[string(kind)+" "+r.currency] += r.cents
 		}
 	}
 	for _, l := range t.lists[kind].lines {
@@ -250,21 +252,20 @@ func (t *tally) ids(kind int) {
 }
 
 // id compares what has one id.
-func (t *tally) id(kind int, id string, all []held, lines []listed) {
-	rows := slices.DeleteFunc(slices.Clone(all), t.far)
+func (t *tally) id(kind reconcile.Kind, id string, all []held, lines []listed) {
+	rows := only(all, func(r held) bool { return !t.far(r) })
 	mayBeNow := func(l listed) bool { return l.at.IsZero() || t.inPeriod(l.at) }
 	if len(rows) == 0 && !slices.ContainsFunc(lines, mayBeNow) {
 		return
 	}
-	isApproved := func(r held) bool { return r.state == "approved" }
 	paid := approvals(all)
 	switch {
-	case !slices.ContainsFunc(rows, isApproved):
+	case !slices.ContainsFunc(rows, held.isApproved):
 		if len(lines) > 0 { // at another time
 			rows = all
 		}
 	case len(paid) > 1 && (len(lines) > 1 || len(again(paid)) > 0):
-		rows = slices.DeleteFunc(slices.Clone(all), func(r held) bool { return t.far(r) && r.state != "approved" })
+		rows = only(all, func(r held) bool { return !t.far(r) || r.isApproved() })
 	}
 	rowNow, paidNow, lineNow := slices.ContainsFunc(rows, func(r held) bool { return t.inPeriod(r.at) }), false, false
 	sums := make(map[string]int64)
@@ -278,15 +279,15 @@ func (t *tally) id(kind int, id string, all []held, lines []listed) {
 		if l.at.IsZero() && (rowNow || len(rows) == 0) || !l.at.IsZero() && t.inPeriod(l.at) {
 			if lineNow = true; l.state == "approved" {
 				sums[l.currency] -= l.cents
-				t.listed[kindNames[kind]+" "+l.currency] += l.cents
+				t.listed[string(kind)+" "+l.currency] += l.cents
 			}
 		}
 	}
-	if class := t.marked[kind][id]; !paidNow && !lineNow || class != "" && (class != "unreadable" || len(lines) == 0) {
+	if class := t.marked[rowKey{kind, id}]; !paidNow && !lineNow || class != "" && (class != "unreadable" || len(lines) == 0) {
 		return
 	}
 	class, currency, value := t.class(kind, rows, lines)
-	if class == "" && kind == 0 {
+	if class == "" && kind == reconcile.Payment {
 		class, currency, value = t.laterCharge(rows, lines, rowNow)
 	}
 	for _, left := range sums {
@@ -295,7 +296,7 @@ func (t *tally) id(kind int, id string, all []held, lines []listed) {
 		}
 	}
 	ofRefund := map[string]string{"two_successes": "refund_twice", "missing_here": "refund_missing_here", "missing_there": "refund_missing_there"}
-	if kind == 1 {
+	if kind == reconcile.Refund {
 		class = cmp.Or(ofRefund[class], class)
 	}
 	if class != "" {
@@ -304,9 +305,9 @@ func (t *tally) id(kind int, id string, all []held, lines []listed) {
 }
 
 // class returns the first class that applies, and the value of the difference.
-func (t *tally) class(kind int, rows []held, lines []listed) (class, currency string, value int64) {
+func (t *tally) class(kind reconcile.Kind, rows []held, lines []listed) (class, currency string, value int64) {
 	paid := approvals(rows)
-	isSubscription := kind == 0 && canBeCharges(paid)
+	isSubscription := kind == reconcile.Payment && canBeCharges(paid)
 	if more := again(paid); len(more) > 0 && !isSubscription {
 		return "two_successes", more[0].currency, sum(more, more[0].currency)
 	}
@@ -385,7 +386,7 @@ func (t *tally) laterCharge(rows []held, lines []listed, rowNow bool) (class, cu
 		})
 	}
 	left, untimed := slices.Clone(paid), 0
-	lines = slices.DeleteFunc(slices.Clone(lines), func(l listed) bool { return l.state != "approved" })
+	lines = only(lines, func(l listed) bool { return l.state == "approved" })
 	slices.SortStableFunc(lines, func(a, b listed) int { return a.at.Compare(b.at) })
 	for _, l := range lines {
 		isNow := rowNow
@@ -406,7 +407,7 @@ func (t *tally) laterCharge(rows []held, lines []listed, rowNow bool) (class, cu
 	for _, r := range left {
 		switch {
 		case !t.inPeriod(r.at):
-		case t.nearListEnd(0, r.at):
+		case t.nearListEnd(reconcile.Payment, r.at):
 			near++
 		default:
 			inside++
@@ -422,7 +423,7 @@ func (t *tally) laterCharge(rows []held, lines []listed, rowNow bool) (class, cu
 }
 
 // nearListEnd reports whether a time is so near to both limits, of the period and of the list, that a line may be outside the list.
-func (t *tally) nearListEnd(kind int, at time.Time) bool {
+func (t *tally) nearListEnd(kind reconcile.Kind, at time.Time) bool {
 	from, to, list := t.period.From, t.period.To, t.spans[kind]
 	if !list.IsZero() {
 		from, to = minTime(from, list.From), maxTime(to, list.To)
@@ -491,9 +492,7 @@ func again(paid []held) (more []held) {
 	return more
 }
 
-func approvals(rows []held) (paid []held) {
-	return slices.DeleteFunc(slices.Clone(rows), func(r held) bool { return r.state != "approved" })
-}
+func approvals(rows []held) []held { return only(rows, held.isApproved) }
 
 func sum(rows []held, currency string) (cents int64) {
 	for _, r := range rows {
@@ -504,10 +503,8 @@ func sum(rows []held, currency string) (cents int64) {
 	return cents
 }
 
-func ofID(rows []held, id string) []held {
-	return slices.DeleteFunc(slices.Clone(rows), func(r held) bool { return r.id != id })
-}
+func ofID(rows []held, id string) []held { return only(rows, func(r held) bool { return r.id == id }) }
 
 func ofLine(lines []listed, id string) []listed {
-	return slices.DeleteFunc(slices.Clone(lines), func(l listed) bool { return l.id != id })
+	return only(lines, func(l listed) bool { return l.id == id })
 }

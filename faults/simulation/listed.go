@@ -45,11 +45,11 @@ func (x *reconciles) importLists(c *call, k *copied) {
 	if info, err := b.Info(context.Background()); err == nil && info.Zone != nil {
 		zone = k.location()
 	}
-	for i, kind := range []reconcile.Kind{reconcile.Payment, reconcile.Refund} {
-		if i == 1 && k.shop.config.Reconcile.NoRefundList {
+	for _, kind := range []reconcile.Kind{reconcile.Payment, reconcile.Refund} {
+		if kind == reconcile.Refund && k.shop.config.Reconcile.NoRefundList {
 			continue
 		}
-		l, file := x.list(k, c.step, zone, i == 1)
+		l, file := x.list(k, c.step, zone, kind)
 		path := filepath.Join(x.dir, "list.csv")
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 			panic(err)
@@ -60,7 +60,7 @@ func (x *reconciles) importLists(c *call, k *copied) {
 			info = infos[0]
 		}
 		x.w.tell("%s: a list is read: %d lines, %d unreadable, %v", k.shop.name, info.Rows, info.Unreadable, err)
-		if len(l.lines) == 0 && (i == 0 || len(l.unreadable) > 0) {
+		if len(l.lines) == 0 && (kind == reconcile.Payment || len(l.unreadable) > 0) {
 			if _, refused := errors.AsType[*reconcile.Refused](err); !refused {
 				x.w.violate("a list without a line that can be read is refused", "%s: %v", k.shop.name, err)
 			}
@@ -70,14 +70,14 @@ func (x *reconciles) importLists(c *call, k *copied) {
 			x.w.violate("a list is read", "%s: %+v, %v of\n%s", k.shop.name, info, err, file)
 			return
 		}
-		k.lists[i] = l
+		k.lists[kind] = l
 	}
 }
 
 // list makes the list of what the merchant has stored of payments or of refunds, and its file.
-func (x *reconciles) list(k *copied, s *Step, zone *time.Location, refunds bool) (*list, string) {
+func (x *reconciles) list(k *copied, s *Step, zone *time.Location, kind reconcile.Kind) (*list, string) {
 	l, file := new(list), "transaction_id,amount,currency,state,order,at\n"
-	if refunds {
+	if kind == reconcile.Refund {
 		file = "refund_id,amount,currency,at\n"
 	}
 	number := 1
@@ -93,7 +93,7 @@ func (x *reconciles) list(k *copied, s *Step, zone *time.Location, refunds bool)
 		case line.state == "approved":
 			cells[3] = []string{"approved", "paid", "", "100"}[how%4]
 		}
-		if refunds {
+		if kind == reconcile.Refund {
 			cells = slices.Delete(cells, 3, 5)
 		}
 		if mistake == "torn" {
@@ -108,7 +108,7 @@ func (x *reconciles) list(k *copied, s *Step, zone *time.Location, refunds bool)
 	}
 	for i, t := range x.w.things {
 		line, ok := t.listed(mix(s.Seed, uint64(i)))
-		if t.shop != k.shop || t.isRefund() != refunds || !ok {
+		if t.shop != k.shop || kindOf(t.isRefund()) != kind || !ok {
 			continue
 		}
 		if s.Seed%2 == 0 { // a customer tries again, or pays in parts
@@ -147,7 +147,7 @@ func (x *reconciles) list(k *copied, s *Step, zone *time.Location, refunds bool)
 		case "same order":
 			line.order = "shared"
 		}
-		if refunds {
+		if kind == reconcile.Refund {
 			line.state, line.order = "approved", ""
 		}
 		write(line, mistake, how)

@@ -191,7 +191,7 @@ func (x *notifications) deliver(s *Step) func() {
 		return nil
 	}
 	if s.Text == "token" || s.Text == "second token" { // the newest of a token order
-		all = slices.DeleteFunc(slices.Clone(all), func(m mail) bool { return m.token == "" })
+		all = only(all, func(m mail) bool { return m.token != "" })
 		if len(all) == 0 {
 			return nil
 		}

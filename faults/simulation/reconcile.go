@@ -88,7 +88,8 @@ func (x *reconciles) of(s *shop) *copied {
 		x.dir = makeDir()
 		x.w.ends = append(x.w.ends, x.end)
 	}
-	k = &copied{shop: s, database: filepath.Join(x.dir, fmt.Sprintf("books %d.db", len(x.books))), driver: "sqlite"}
+	k = &copied{shop: s, driver: "sqlite", lists: make(map[reconcile.Kind]*list)}
+	k.database = filepath.Join(x.dir, fmt.Sprintf("books %d.db", len(x.books)))
 	if x.w.h.World.Store == "postgres" {
 		schema := fmt.Sprintf("w%d_%d_books%d", os.Getpid(), x.w.h.Seed, len(x.books))
 		if err := administer("CREATE SCHEMA " + schema); err != nil {
@@ -141,7 +142,7 @@ func (x *reconciles) sync(c *call, k *copied) {
 		return
 	}
 	time.Sleep(time.Millisecond) // so that it is known which changes an update has recorded
-	k.begun, k.shown = time.Now(), make(map[string][]copiedRow)
+	k.begun, k.shown = time.Now(), make(map[rowKey][]copiedRow)
 	if k.since.IsZero() {
 		k.since = minTime(w.begun.Add(k.shop.config.Reconcile.Since), time.Now()).Add(-time.Hour).Truncate(time.Second)
 	}
@@ -207,7 +208,7 @@ func (k *bookkeeper) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // compare compares the lists with the copy, and what is found with what is expected.
 func (x *reconciles) compare(c *call, k *copied) {
-	if k.lists[0] == nil || k.rows == nil {
+	if k.lists[reconcile.Payment] == nil || k.rows == nil {
 		return
 	}
 	b := x.open(c, k)
@@ -225,24 +226,21 @@ func (x *reconciles) compare(c *call, k *copied) {
 	o := match.Options{Copy: match.Span{From: info.Since, To: info.CompleteUpTo}, Now: time.Now(), Grace: config.Grace}
 	o.Period = k.period(config, o.Copy)
 	want := k.differences(config, o.Period, o.Copy)
-	for i, list := range []*match.List{&o.Payments, &o.Refunds} {
-		if k.lists[i] == nil {
+	for kind, list := range map[reconcile.Kind]*match.List{reconcile.Payment: &o.Payments, reconcile.Refund: &o.Refunds} {
+		if k.lists[kind] == nil {
 			continue
 		}
-		first, last, err := b.ListSpan(ctx, []reconcile.Kind{reconcile.Payment, reconcile.Refund}[i])
-		if list.Read = true; err != nil || !first.Equal(want.spans[i].From) || !first.IsZero() && !last.Add(time.Second).Equal(want.spans[i].To) {
-			x.w.violate("a comparison finds what differs, and nothing else", "%s: the list spans %v to %v, not %+v: %v", k.shop.name, first, last, want.spans[i], err)
+		first, last, err := b.ListSpan(ctx, kind)
+		span := want.spans[kind]
+		if err != nil || !first.Equal(span.From) || !first.IsZero() && !last.Add(time.Second).Equal(span.To) {
+			x.w.violate("a comparison finds what differs, and nothing else", "%s: the list spans %v to %v, not %+v: %v", k.shop.name, first, last, span, err)
 			return
 		}
-		list.Span = want.spans[i]
+		list.Read, list.Span = true, span
 	}
 	got := newDifferences()
 	o.Found = func(d *match.Difference) error {
-		kind := 0
-		if d.Kind == reconcile.Refund {
-			kind = 1
-		}
-		got.add(kind, string(d.Class), d.ID, d.Currency, cents(d.Value))
+		got.add(d.Kind, string(d.Class), d.ID, d.Currency, cents(d.Value))
 		return nil
 	}
 	o.EachRow = func(kind reconcile.Kind, r *reconcile.Row) { got.given[string(kind)+" "+r.UniqueID+" "+r.ID]++ }
