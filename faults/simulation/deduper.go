@@ -67,13 +67,13 @@ func (d dedupeConnection) Release(ctx context.Context, key string) error {
 func dedupe[T any](ctx context.Context, d dedupeConnection, what, key string, do func() T) (got T, err error) {
 	d.p.w.searchSecrets("the key of an event", []byte(key))
 	c := d.p.callOf(ctx)
-	c.contact(true, func() string { return what + " " + key })
+	c.contact(what + " " + key)
 	fails := c.step.Refuse == "dedupe "+what
 	d.table.mu.Lock()
 	got = do()
 	d.table.failed = d.table.failed || fails
 	d.table.mu.Unlock()
-	c.contact(false, nil)
+	c.mayDie()
 	if fails {
 		c.troubled = true
 		return got, errStore

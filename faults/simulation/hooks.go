@@ -8,20 +8,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// hooks is what a process gives the client to call: what reports and what can refuse.
-type hooks struct {
-	mu   sync.Mutex
-	open int // calls that Observe has seen begin and not end
-}
-
 var errRefusing = errors.New("the vault has no key now")
 
-// hook sets everything of the client's configuration that calls back.
+// hook sets everything of the client's configuration that calls back: what reports and what can refuse.
 func (p *process) hook(cfg *cardgateway.Config) {
 	w := p.w
 	if p.shop.config.Gateway.ZoneHours == 8 {
@@ -37,9 +30,9 @@ func (p *process) hook(cfg *cardgateway.Config) {
 	cfg.Limiter = limiter{p}
 	cfg.Observe = func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 		w.searchPrinted("Observe", op)
-		p.hooks.begun(1)
+		p.observed.Add(1)
 		return ctx, func(info cardgateway.CallInfo) {
-			p.hooks.begun(-1)
+			p.observed.Add(-1)
 			w.searchPrinted("Observe", info)
 			w.searchError("CallInfo.Err", info.Err)
 			if info.Outcome == "" || (info.Err == nil) != isSuccess(info.Outcome) && info.Outcome != cardgateway.OutcomeCanceled {
@@ -81,19 +74,11 @@ func isSuccess(o cardgateway.Outcome) bool {
 	return false
 }
 
-func (h *hooks) begun(n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.open += n
-}
-
 // checkBalance checks that every call that Observe has seen begin has ended, once no call is under way. A process that was
 // killed has calls that never ended.
 func (p *process) checkBalance() {
-	p.hooks.mu.Lock()
-	defer p.hooks.mu.Unlock()
-	if p.hooks.open != 0 && !p.isDead() {
-		p.w.violate("Observe tells how a call ended", "%d calls of %s have begun and not ended", p.hooks.open, p.name())
+	if n := p.observed.Load(); n != 0 && !p.isDead() {
+		p.w.violate("Observe tells how a call ended", "%d calls of %s have begun and not ended", n, p.name())
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		time.Sleep(placeOf(r.URL))
 	}
 	isPost := r.Method == http.MethodPost && !strings.HasSuffix(r.URL.Path, "/trackingNumber")
-	c.contact(true, func() string { return r.Method + " " + r.URL.RequestURI() })
+	c.contact(r.Method + " " + r.URL.RequestURI())
 	if p.isDead() {
 		return nil, context.Canceled
 	}
@@ -68,7 +68,7 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		p.w.leaves(c, in.thing)
 	}
 	a := p.w.carry(r.Context(), c, in, fate, delay)
-	c.contact(false, nil)
+	c.mayDie()
 	if p.isDead() {
 		return nil, context.Canceled
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -26,11 +27,9 @@ type process struct {
 	store    *contacts // its journal's
 	ctx      context.Context
 	cancel   context.CancelFunc
-	program  *call // contacts that belong to no call of the merchant
-	hooks    hooks
-
-	mu   sync.Mutex
-	dead bool
+	program  *call        // contacts that belong to no call of the merchant
+	observed atomic.Int64 // calls that Observe has seen begin and not end
+	dead     atomic.Bool
 
 	stopRun context.CancelFunc // of Run; nil if it does not run
 	ran     chan struct{}
@@ -39,11 +38,7 @@ type process struct {
 
 func (p *process) name() string { return fmt.Sprintf("%s process %d", p.shop.name, p.number) }
 
-func (p *process) isDead() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dead
-}
+func (p *process) isDead() bool { return p.dead.Load() }
 
 // newProcess returns a process without a client and a journal.
 func (w *world) newProcess(s *shop, number int, settings Settings) *process {
@@ -88,11 +83,7 @@ func (w *world) start(s *shop, number int, settings Settings) {
 
 // kill ends a process at once.
 func (p *process) kill() {
-	p.mu.Lock()
-	already := p.dead
-	p.dead = true
-	p.mu.Unlock()
-	if !already {
+	if p.dead.CompareAndSwap(false, true) {
 		p.w.tell("%s is killed", p.name())
 		p.runEnded()
 		p.cancel()
@@ -108,9 +99,7 @@ func (p *process) stop() {
 	p.stopRunning()
 	p.client.CloseIdleConnections()
 	p.store.close()
-	p.mu.Lock()
-	p.dead = true
-	p.mu.Unlock()
+	p.dead.Store(true)
 	p.cancel()
 }
 
@@ -165,8 +154,20 @@ func (p *process) callOf(ctx context.Context) *call {
 // mostContacts is more than any call needs: a call that has more goes round in circles.
 const mostContacts = 20_000
 
-// contact is called before and after each contact with the outside. The process can be killed there.
-func (c *call) contact(before bool, what func() string) {
+// contact is called before each contact with the outside. Its goroutine can be parked there.
+func (c *call) contact(what string) {
+	p := c.process
+	if c.mayDie(); p.isDead() {
+		return
+	}
+	p.w.scheduler.park(p.name() + " " + what)
+	if p.isDead() {
+		c.exit()
+	}
+}
+
+// mayDie is called before and after each contact with the outside. The process can be killed there.
+func (c *call) mayDie() {
 	p := c.process
 	c.mu.Lock()
 	c.contacts++
@@ -183,13 +184,6 @@ func (c *call) contact(before bool, what func() string) {
 		p.w.violate("a call ends", "a call of %s contacts the store or the gateway %d times", p.name(), n)
 		p.kill()
 		c.exit()
-		return
-	}
-	if before {
-		p.w.scheduler.park(func() string { return p.name() + " " + what() })
-		if p.isDead() {
-			c.exit()
-		}
 	}
 }
 
@@ -222,7 +216,7 @@ func (p *process) startRun(s *Step) {
 	go func() {
 		defer close(ran)
 		defer p.w.scheduler.end()
-		p.w.scheduler.park(func() string { return p.name() + " Run" })
+		p.w.scheduler.park(p.name() + " Run")
 		_ = p.journal.Run(ctx, s.Delay, func(ctx context.Context, e journal.Entry) error { return p.toldByRun(ctx, s, &e) })
 		p.runEnded()
 	}()

@@ -104,7 +104,7 @@ func (s leasedStore) News(ctx context.Context, shop journal.Shop) (int64, error)
 func (s leasedStore) reach(ctx context.Context, what string, parks bool) error {
 	c, p := s.p.callOf(ctx), s.p
 	if parks || p.isDead() {
-		c.contact(true, func() string { return what })
+		c.contact(what)
 	}
 	p.w.mu.Lock()
 	trouble := p.replica.trouble
@@ -167,7 +167,7 @@ func (p *process) tellSlowly(ctx context.Context, s *Step, t *thing) error {
 	p.replica.slowUntil = time.Now().Add(length + soonReported)
 	p.w.mu.Unlock()
 	if wait(ctx, length) {
-		p.program.contact(true, func() string { return "the database of the merchant" })
+		p.program.contact("the database of the merchant")
 	}
 	if ctx.Err() != nil {
 		p.checkLost(ctx)

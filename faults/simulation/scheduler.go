@@ -35,13 +35,13 @@ func (s *scheduler) signal() {
 }
 
 // park waits until the driver lets this goroutine go.
-func (s *scheduler) park(name func() string) {
+func (s *scheduler) park(name string) {
 	s.mu.Lock()
 	if !s.on {
 		s.mu.Unlock()
 		return
 	}
-	p := &parked{name(), make(chan struct{})}
+	p := &parked{name, make(chan struct{})}
 	s.parked = append(s.parked, p)
 	s.signal()
 	s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *scheduler) run(seed uint64, calls []func()) {
 	for i, call := range calls {
 		go func() {
 			defer s.ended()
-			s.park(func() string { return "start " + string(rune('a'+i)) })
+			s.park("start " + string(rune('a'+i)))
 			call()
 		}()
 	}

@@ -70,7 +70,7 @@ func (s *contacts) close() {
 }
 
 // storeFails returns how the next call of the store fails, or "".
-func (c *call) storeFails(what func() string) (how string) {
+func (c *call) storeFails(what string) (how string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stored++
@@ -80,7 +80,7 @@ func (c *call) storeFails(what func() string) (how string) {
 			how = "before"
 		}
 	case "full": // it can be read, and takes no more evidence
-		if c.stored >= at && strings.HasPrefix(what(), "Record ") {
+		if c.stored >= at && strings.HasPrefix(what, "Record ") {
 			how = "before"
 		}
 	default:
@@ -93,12 +93,12 @@ func (c *call) storeFails(what func() string) (how string) {
 }
 
 // disturbed makes one call of the store, unless it is to fail.
-func disturbed[T any](s *contacts, ctx context.Context, what func() string, do func(context.Context) (T, error)) (got T, err error) {
+func disturbed[T any](s *contacts, ctx context.Context, what string, do func(context.Context) (T, error)) (got T, err error) {
 	c := s.p.callOf(ctx)
-	c.contact(true, what)
+	c.contact(what)
 	how := c.storeFails(what)
 	if how == "before" {
-		s.p.w.tell("%s: the store fails before %s", s.p.name(), what())
+		s.p.w.tell("%s: the store fails before %s", s.p.name(), what)
 		return got, errStore
 	}
 	if how == "late" { // it hangs, and does it when nobody waits any more
@@ -109,7 +109,7 @@ func disturbed[T any](s *contacts, ctx context.Context, what func() string, do f
 		})
 	}
 	if how == "hang" || how == "late" {
-		s.p.w.tell("%s: the store hangs in %s", s.p.name(), what())
+		s.p.w.tell("%s: the store hangs in %s", s.p.name(), what)
 		if wait(ctx, 10*time.Minute) {
 			return got, errStore
 		}
@@ -117,10 +117,10 @@ func disturbed[T any](s *contacts, ctx context.Context, what func() string, do f
 	}
 	got, err = do(ctx)
 	if how == "after" {
-		s.p.w.tell("%s: the store fails after %s", s.p.name(), what())
+		s.p.w.tell("%s: the store fails after %s", s.p.name(), what)
 		err = errStore
 	}
-	c.contact(false, nil)
+	c.mayDie()
 	return got, err
 }
 
@@ -130,17 +130,16 @@ func (s *contacts) Begin(ctx context.Context, in journal.Intent) (journal.Entry,
 		is bool
 	}
 	s.p.w.searchStored("an intent", &in)
-	b, err := disturbed(s, ctx, func() string { return "Begin " + in.ID.String() },
-		func(ctx context.Context) (begun, error) {
-			e, is, err := s.store.Begin(ctx, s.written(in))
-			s.p.w.touch(in.Key())
-			return begun{e, is}, err
-		})
+	b, err := disturbed(s, ctx, "Begin "+in.ID.String(), func(ctx context.Context) (begun, error) {
+		e, is, err := s.store.Begin(ctx, s.written(in))
+		s.p.w.touch(in.Key())
+		return begun{e, is}, err
+	})
 	return s.given(b.e), b.is, err
 }
 
 func (s *contacts) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
-	e, err := disturbed(s, ctx, func() string { return "Get " + key.ID.String() }, func(ctx context.Context) (journal.Entry, error) {
+	e, err := disturbed(s, ctx, "Get "+key.ID.String(), func(ctx context.Context) (journal.Entry, error) {
 		return s.store.Get(ctx, key)
 	})
 	return s.given(e), err
@@ -148,7 +147,7 @@ func (s *contacts) Get(ctx context.Context, key journal.Key) (journal.Entry, err
 
 func (s *contacts) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	s.p.w.searchStored("evidence", &ev)
-	_, err := disturbed(s, ctx, func() string { return "Record " + key.ID.String() }, func(ctx context.Context) (struct{}, error) {
+	_, err := disturbed(s, ctx, "Record "+key.ID.String(), func(ctx context.Context) (struct{}, error) {
 		err := s.store.Record(ctx, key, version, shiftEvidence(ev, s.p.settings.ClockAhead))
 		s.p.w.touch(key)
 		return struct{}{}, err
@@ -157,7 +156,7 @@ func (s *contacts) Record(ctx context.Context, key journal.Key, version int, ev 
 }
 
 func (s *contacts) Ack(ctx context.Context, key journal.Key, version int) error {
-	_, err := disturbed(s, ctx, func() string { return "Ack " + key.ID.String() }, func(ctx context.Context) (struct{}, error) {
+	_, err := disturbed(s, ctx, "Ack "+key.ID.String(), func(ctx context.Context) (struct{}, error) {
 		err := s.store.Ack(ctx, key, version)
 		s.p.w.touch(key)
 		return struct{}{}, err
@@ -167,7 +166,7 @@ func (s *contacts) Ack(ctx context.Context, key journal.Key, version int) error 
 
 func (s *contacts) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
-		if _, err := disturbed(s, ctx, func() string { return "Unacked" }, func(context.Context) (struct{}, error) {
+		if _, err := disturbed(s, ctx, "Unacked", func(context.Context) (struct{}, error) {
 			return struct{}{}, nil
 		}); err != nil {
 			yield(journal.Entry{}, err)
