@@ -33,11 +33,12 @@ type archive struct {
 
 // pastRows is a list of rows of an archive.
 type pastRows struct {
-	mu      sync.Mutex
-	rows    []*pastRow // in the order of time, those that are gone too
-	random  *draw
-	queries int
-	tell    func(format string, args ...any)
+	mu       sync.Mutex
+	isRefund bool
+	rows     []*pastRow // in the order of time, those that are gone too
+	random   *draw
+	queries  int
+	tell     func(format string, args ...any)
 
 	// While a walk reads it:
 	isRead   bool
@@ -72,7 +73,7 @@ func (w *world) newArchive(config Archive, location *time.Location, seed uint64)
 	a := &archive{config: config, location: location}
 	for kind := range a.lists {
 		l := &a.lists[kind]
-		l.random, l.tell = newDraw(mix(seed, uint64(kind))), w.tell
+		l.isRefund, l.random, l.tell = kind == 1, newDraw(mix(seed, uint64(kind))), w.tell
 		var at time.Time
 		for i := range config.Rows {
 			if config.Bursts == 0 || i%(2*config.Bursts) < config.Bursts || at.IsZero() {
@@ -81,7 +82,7 @@ func (w *world) newArchive(config Archive, location *time.Location, seed uint64)
 				at = at.Add(-time.Duration(l.random.IntN(3)) * time.Second) // close to the one before
 			}
 			if !at.Before(a.start()) {
-				l.add(at.Truncate(time.Second), kind == 1)
+				l.add(at.Truncate(time.Second))
 			}
 		}
 	}
@@ -92,9 +93,9 @@ func (w *world) newArchive(config Archive, location *time.Location, seed uint64)
 func (a *archive) start() time.Time { return archiveEnd.Add(-a.config.Span).Truncate(time.Second) }
 
 // add adds a row.
-func (l *pastRows) add(at time.Time, isRefund bool) *pastRow {
+func (l *pastRows) add(at time.Time) *pastRow {
 	r := &pastRow{id: strconv.Itoa(7_000_000 + len(l.rows)), at: at}
-	if isRefund {
+	if l.isRefund {
 		r.made = at.Add(l.random.between(time.Second, 10*day)).Truncate(time.Second)
 	}
 	i, _ := slices.BinarySearchFunc(l.rows, at, func(r *pastRow, at time.Time) int { return r.at.Compare(at) })
@@ -177,7 +178,7 @@ const mostArrivals = 6
 //
 // A row that vanishes and another one that comes must not make up for each other: no walk can notice that. So a row vanishes
 // only from a window of several pages between two of them, and an archive has either the one or the other.
-func (l *pastRows) change(from, to time.Time, page int, several, isRefund bool) {
+func (l *pastRows) change(from, to time.Time, page int, several bool) {
 	l.queries++
 	inside := func(r *pastRow) bool {
 		return r.at.After(from.Add(3*time.Second)) && r.at.Before(to.Add(-3*time.Second))
@@ -197,7 +198,7 @@ func (l *pastRows) change(from, to time.Time, page int, several, isRefund bool) 
 		if at.Before(l.rows[0].at) {
 			return
 		}
-		r := l.add(at, isRefund)
+		r := l.add(at)
 		r.late = true
 		l.tell("row %s of the archive, of %v, appears before page %d of %v to %v", r.id, r.at, page, from, to)
 		r.missable = l.complete != nil && at.Before(l.complete())
@@ -223,19 +224,15 @@ func (a *archive) serve(in *request) (_ answer, ok bool) {
 	if failed != nil || err != nil || to.After(archiveEnd.Add(day)) {
 		return answer{}, false
 	}
-	kind := 0
-	if strings.HasSuffix(u.Path, "/refund") {
-		kind = 1
-	}
 	number := func(name string, otherwise int) int {
 		n, _ := strconv.Atoi(q.Get(name))
 		return cmp.Or(n, otherwise)
 	}
 	page, size := number("currPage", 1), min(number("pageSize", 10), cmp.Or(a.config.PageSize, 999))
-	l := &a.lists[kind]
+	l := a.list(strings.HasSuffix(u.Path, "/refund"))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.change(from, to, page, len(a.found(l, from, to)) > size, kind == 1)
+	l.change(from, to, page, len(a.found(l, from, to)) > size)
 	found := a.found(l, from, to)
 	total := len(found)
 	if a.config.Capped {

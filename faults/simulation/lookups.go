@@ -101,33 +101,16 @@ func window() (from, to time.Time) {
 
 // search gets a page of the orders, as a person who looks.
 func (x *lookups) search(c *call, t *thing) {
-	w := x.w
 	from, to := window()
-	ctx, cancel := c.context()
-	defer cancel()
 	q := cardgateway.OrderQuery{Start: from, End: to}
 	asked := cardgateway.PageRequest{CurrPage: 1 + c.step.N/4, PageSize: one(newDraw(c.step.Seed), 1, 2, 10, 999)}
 	if c.step.Text == "by id" {
 		q.TransactionID, asked.CurrPage = t.id, 1
 	}
-	page, err := c.client().SearchOrders(ctx, q, asked)
-	if c.process.isDead() {
-		return
-	}
-	w.searchError("an error of SearchOrders", err)
-	if page == nil {
-		if err == nil {
-			w.violate("a page or an error", "SearchOrders has returned neither")
-		}
-		return
-	}
-	w.searchPrinted("a page", *page)
-	if len(page.Data) > asked.PageSize && !t.shop.config.SharesCredentials && t.shop.gateway.config.LeakRows == 0 {
-		w.violate("a page has no more rows than asked for", "%d of %d", len(page.Data), asked.PageSize)
-	}
-	for i := range page.Data {
-		row := &page.Data[i]
-		if of := t.shop.byID[journal.PaymentID(row.TransactionID)]; of != nil && of.disguise == "" && !w.isForeign(t.shop, row.AppID) {
+	rows := pageOf(c, c.client().SearchOrders, q, asked)
+	for i := range rows {
+		row := &rows[i]
+		if of := t.shop.byID[journal.PaymentID(row.TransactionID)]; of != nil && of.disguise == "" && !x.w.isForeign(t.shop, row.AppID) {
 			x.compare(c, of, row)
 		}
 	}
@@ -136,24 +119,14 @@ func (x *lookups) search(c *call, t *thing) {
 func (x *lookups) searchRefunds(c *call, t *thing) {
 	w := x.w
 	from, to := window()
-	ctx, cancel := c.context()
-	defer cancel()
 	q := cardgateway.RefundQuery{Start: from, End: to}
 	asked := cardgateway.PageRequest{CurrPage: 1 + c.step.N/4, PageSize: 10}
 	if t.isRefund() && c.step.Text == "by id" {
 		q.RefundTransactionID, asked.CurrPage = t.id, 1
 	}
-	page, err := c.client().SearchRefunds(ctx, q, asked)
-	if c.process.isDead() {
-		return
-	}
-	w.searchError("an error of SearchRefunds", err)
-	if page == nil {
-		return
-	}
-	w.searchPrinted("a page", *page)
-	for i := range page.Data {
-		row := &page.Data[i]
+	rows := pageOf(c, c.client().SearchRefunds, q, asked)
+	for i := range rows {
+		row := &rows[i]
 		of := t.shop.byID[journal.RefundID(row.MerchantRefundID)]
 		if of == nil || of.disguise != "" {
 			continue
@@ -166,6 +139,31 @@ func (x *lookups) searchRefunds(c *call, t *thing) {
 			w.violate("what is looked up is true", "refund %s has code %v and error %v", row.RefundUniqueID, row.Code, row.Err())
 		}
 	}
+}
+
+// pageOf makes a search, and returns the rows of its page.
+func pageOf[Query, Row any](
+	c *call, search func(context.Context, Query, cardgateway.PageRequest) (*cardgateway.Page[Row], error), q Query, asked cardgateway.PageRequest,
+) []Row {
+	w, s := c.process.w, c.process.shop
+	ctx, cancel := c.context()
+	defer cancel()
+	page, err := search(ctx, q, asked)
+	if c.process.isDead() {
+		return nil
+	}
+	w.searchError("an error of a search", err)
+	if page == nil {
+		if err == nil {
+			w.violate("a page or an error", "a search has returned neither")
+		}
+		return nil
+	}
+	w.searchPrinted("a page", *page)
+	if len(page.Data) > asked.PageSize && !s.config.SharesCredentials && s.gateway.config.LeakRows == 0 {
+		w.violate("a page has no more rows than asked for", "%d of %d", len(page.Data), asked.PageSize)
+	}
+	return page.Data
 }
 
 // upload sends the tracking number of a payment. Sent again, it replaces the one before.

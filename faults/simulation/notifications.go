@@ -277,6 +277,7 @@ func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *ht
 	to, body, contentType := m.url, m.body, "application/json"
 	stranger := !s.config.Notifications.Unverified // is turned away
 	fields := decode(m.body)
+	key := "" // with which it is signed again
 	switch how {
 	case "shifted": // by somebody who has seen it, and does not know the URL of a token order
 		var member string
@@ -292,33 +293,18 @@ func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *ht
 		delete(fields, "sign")
 		to, body, forged = notificationBase, fields.encode(), true
 	case "second token": // which comes to the URL that only the gateway knows
-		fields["token"] = s.gateway.tokens[sandbox.Declined]
-		delete(fields, "sign")
-		signed, err := sandbox.NotificationRequest(to, secretKey, fields)
-		if err != nil {
-			panic(err)
-		}
-		return signed, false
+		fields["token"], key = s.gateway.tokens[sandbox.Declined], secretKey
 	case "another URL":
 		forged = m.token != "" // a token comes to its own URL only
 		to = notificationBase + "?bind=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 	case "unsigned":
 		delete(fields, "sign")
 		body, forged = fields.encode(), stranger
-	case "without uniqueId", "older key", "another shop's": // each gateway here counts its uniqueIds from the same number
-		if how != "older key" {
-			delete(fields, "uniqueId")
-		}
-		delete(fields, "sign")
-		key := secretKey
-		if how == "older key" {
-			key, forged = olderKey, stranger && !s.config.Notifications.OwnKey
-		}
-		signed, err := sandbox.NotificationRequest(to, key, fields)
-		if err != nil {
-			panic(err)
-		}
-		return signed, forged
+	case "without uniqueId", "another shop's": // each gateway here counts its uniqueIds from the same number
+		delete(fields, "uniqueId")
+		key = secretKey
+	case "older key":
+		key, forged = olderKey, stranger && !s.config.Notifications.OwnKey
 	case "form":
 		form := url.Values{}
 		for name, v := range fields {
@@ -328,8 +314,15 @@ func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *ht
 	case "cut":
 		body, forged = body[:len(body)/2], true
 	case "get":
-		r = httptest.NewRequest(http.MethodGet, to, nil)
-		return r, true
+		return httptest.NewRequest(http.MethodGet, to, nil), true
+	}
+	if key != "" {
+		delete(fields, "sign")
+		signed, err := sandbox.NotificationRequest(to, key, fields)
+		if err != nil {
+			panic(err)
+		}
+		return signed, forged
 	}
 	r = httptest.NewRequest(http.MethodPost, to, bytes.NewReader(body))
 	r.Header.Set("Content-Type", contentType)

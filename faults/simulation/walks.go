@@ -16,10 +16,16 @@ import (
 // checkpoint, survive the process.
 type walks struct {
 	w    *world
-	jobs map[*shop]*[4]job // of orders and of refunds, then those of the archive
+	jobs map[jobKey]*job
 }
 
-func newWalks(w *world) *walks { return &walks{w, make(map[*shop]*[4]job)} }
+// jobKey says what a job walks over.
+type jobKey struct {
+	shop             *shop
+	refunds, archive bool
+}
+
+func newWalks(w *world) *walks { return &walks{w, make(map[jobKey]*job)} }
 
 // Walk is one run of such a job. It continues at the saved checkpoint, or begins where the last range was complete.
 type Walk struct {
@@ -46,26 +52,16 @@ type job struct {
 }
 
 func (x *walks) job(s *shop, config Walk) *job {
-	jobs := x.jobs[s]
-	if jobs == nil {
-		jobs = new([4]job)
-		x.jobs[s] = jobs
+	key := jobKey{s, config.Refunds, config.Archive}
+	if j := x.jobs[key]; j != nil && !(config.Archive && j.completeTo.Equal(archiveEnd)) {
+		return j
 	}
-	i := 0
-	if config.Refunds {
-		i = 1
-	}
+	j := &job{rows: make(map[string]int64), begun: x.w.begun.Add(-time.Hour)}
 	if config.Archive {
-		i += 2
+		j.begun = s.gateway.archive.start()
 	}
-	j := &jobs[i]
-	if j.rows == nil || config.Archive && j.completeTo.Equal(archiveEnd) {
-		*j = job{rows: make(map[string]int64), begun: x.w.begun.Add(-time.Hour)}
-		if config.Archive {
-			j.begun = s.gateway.archive.start()
-		}
-		j.completeTo = j.begun
-	}
+	j.completeTo = j.begun
+	x.jobs[key] = j
 	return j
 }
 
