@@ -35,7 +35,6 @@ type task struct {
 	At       time.Time // start time
 
 	// Of a replica.
-	Number   int // from zero
 	Replicas int
 	Pause    time.Duration // after a payment of each of its callers
 }

@@ -36,20 +36,16 @@ func JournalOver(name string, store journal.Store) func(*site) (Design, error) {
 
 func (d *journalDesign) Name() string { return "this client, with journal (" + d.name + ")" }
 
-func (d *journalDesign) Pay(ctx context.Context, o *Order) Verdict {
-	return verdictOf(o.pay(ctx, d.shop, d.tokens[o.Card]))
+func (d *journalDesign) Make(ctx context.Context, m movement) Verdict {
+	v, _ := m.submit(ctx, d.shop, d.tokens) // what is unknown is left to Settle
+	return v
 }
 
 // Settle recovers, like restarted programs a day later, until nothing is open any more.
-func (d *journalDesign) Settle(ctx context.Context, orders []Order, verdicts []Verdict) {
-	d.recover(ctx, func(i int) string { return orders[i].ID }, verdicts)
-}
-
-// recover stores the verdicts of the entries that Recover yields.
-func (d *journalDesign) recover(ctx context.Context, id func(i int) string, verdicts []Verdict) {
-	at := make(map[string]int, len(verdicts))
-	for i := range verdicts {
-		at[id(i)] = i
+func (d *journalDesign) Settle(ctx context.Context, all []movement, verdicts []Verdict) {
+	at := make(map[string]int, len(all))
+	for i, m := range all {
+		at[m.id()] = i
 	}
 	for range 20 {
 		open := 0

@@ -58,11 +58,17 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 		NoNotifications: true, Seed: m.Seed, Search: sandbox.Search{Lag: patience / 2, LagOneIn: 5},
 	})
 	defer g.Close()
-	var refunds []Refund
+	var orders []Order
+	var all []movement
 	if m.Refunds {
 		var err error
-		if refunds, err = Refunds(g, m.Seed, m.Payments); err != nil {
+		if all, err = refunds(g, m.Seed, m.Payments); err != nil {
 			return nil, err
+		}
+	} else {
+		orders = Orders(m.Seed, m.Payments)
+		for i := range orders {
+			all = append(all, &orders[i])
 		}
 	}
 	s := newSite(g, FrontOptions{
@@ -73,54 +79,21 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Refunds {
-		return m.run(s, d.Name(), refunding(g, d, refunds))
-	}
-	return m.run(s, d.Name(), paying(g, d, Orders(m.Seed, m.Payments)))
-}
-
-// calls are what a design does in a mix.
-type calls struct {
-	pay    func(i int) Verdict
-	settle func(verdicts []Verdict)
-	moved  func(i int) (id string, times int) // how often money moved
-}
-
-func paying(g *sandbox.Gateway, d Design, orders []Order) calls {
-	return calls{
-		pay: func(i int) Verdict { return d.Pay(background, &orders[i]) },
-		settle: func(verdicts []Verdict) {
-			settlePending(g, orders)
-			d.Settle(background, orders, verdicts)
-		},
-		moved: func(i int) (string, int) { return orders[i].ID, g.Executed(orders[i].ID) },
-	}
-}
-
-func refunding(g *sandbox.Gateway, d Design, refunds []Refund) calls {
-	return calls{
-		pay:    func(i int) Verdict { return d.PayBack(background, &refunds[i]) },
-		settle: func(verdicts []Verdict) { d.SettleRefunds(background, refunds, verdicts) },
-		moved:  func(i int) (string, int) { return refunds[i].ID, g.Refunded(refunds[i].ID) },
-	}
-}
-
-func (m Mix) run(s *site, design string, by calls) (*Row, error) {
 	begun := time.Now()
 	verdicts := make([]Verdict, m.Payments)
-	each(len(verdicts), workersOver(m.Proto), func(i int) { verdicts[i] = by.pay(i) })
+	each(len(verdicts), workersOver(m.Proto), func(i int) { verdicts[i] = d.Make(background, all[i]) })
 	if err := s.front.Settle(s.callers...); err != nil {
 		return nil, err
 	}
 	time.Sleep(patience) // until the slowest row can be found, and the last refund is made
-	by.settle(verdicts)
+	settlePending(g, orders)
+	d.Settle(background, all, verdicts)
 	row := &Row{
-		Design: design, Behavior: m.Behavior.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
+		Design: d.Name(), Behavior: m.Behavior.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
 		Posts: s.front.Posts.Load(), Verdicts: make(map[Verdict]int), Took: time.Since(begun),
 	}
 	for i, v := range verdicts {
-		id, times := by.moved(i)
-		row.judge(id, v, times)
+		row.judge(all[i].id(), v, all[i].moved(g))
 	}
 	return row, nil
 }

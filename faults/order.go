@@ -3,9 +3,11 @@ package faults
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -73,6 +75,7 @@ func (o *Order) tokenPayment() cardgateway.TokenPaymentRequest {
 type payer interface {
 	TokenPayment(context.Context, cardgateway.Token, cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error)
 	CreateSubscription(context.Context, cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error)
+	CreateRefund(context.Context, cardgateway.RefundRequest) (*cardgateway.Refund, error)
 }
 
 // pay makes the payment. The token counts only if the order is paid by one.
@@ -83,7 +86,25 @@ func (o *Order) pay(ctx context.Context, p payer, token string) (*cardgateway.Tr
 	return p.CreateSubscription(ctx, o.subscription())
 }
 
-// wire returns the request as a program without this client would send it.
+func (o *Order) id() string { return o.ID }
+
+func (o *Order) submit(ctx context.Context, by payer, tokens map[sandbox.Outcome]string) (Verdict, error) {
+	t, err := o.pay(ctx, by, tokens[o.Card])
+	return verdictOf(t, err), err
+}
+
+func (o *Order) resolve(ctx context.Context, c *cardgateway.Client, lost error) Verdict {
+	r := o.tokenPayment()
+	q := cardgateway.ResolveQuery{TransactionID: o.ID, Amount: r.Amount, Currency: r.Currency, SentAt: time.Now().Add(-time.Hour), Wait: 1}
+	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](lost); ok {
+		q = unknown.Query()
+		q.Wait = 5 * patience // late deliveries are over by then
+	}
+	return verdictOf(c.Resolve(ctx, q))
+}
+
+func (o *Order) moved(g *sandbox.Gateway) int { return g.Executed(o.ID) }
+
 func (o *Order) wire(tokens map[sandbox.Outcome]string) (path string, body []byte) {
 	m := fmt.Appendf(nil, `{"transactionId":%q,"currency":"USD","amount":%q,"transactionIp":%q,"appId":7,"callbackUrl":%q,"notificationUrl":%q,`+
 		`"productInfos":[{"productName":"Candle","sku":"c-1","quantity":1}]`, o.ID, o.Amount, shopIP, shopURL, shopURL)
@@ -100,6 +121,18 @@ func (o *Order) wire(tokens map[sandbox.Outcome]string) (path string, body []byt
 		},
 	})
 	return "/api/subscription", append(append(m, ','), rest[1:]...)
+}
+
+func (o *Order) answered(code int) Verdict {
+	switch code {
+	case 100:
+		return Paid
+	case 101:
+		return Declined
+	case 102, 301:
+		return Pending
+	}
+	return Unknown
 }
 
 // settlePending lets the gateway approve what stays in processing.

@@ -22,17 +22,9 @@ type peer struct {
 
 func (p *peer) Name() string { return p.name }
 
-func (p *peer) Pay(ctx context.Context, o *Order) Verdict {
-	path, body := o.wire(p.tokens)
-	switch p.post(ctx, path, body) {
-	case 100:
-		return Paid
-	case 101:
-		return Declined
-	case 102, 301:
-		return Pending
-	}
-	return Unknown
+func (p *peer) Make(ctx context.Context, m movement) Verdict {
+	path, body := m.wire(p.tokens)
+	return m.answered(p.post(ctx, path, body))
 }
 
 // post returns the code of the response, or zero if it cannot be read.
@@ -46,7 +38,7 @@ func (p *peer) post(ctx context.Context, path string, body []byte) int {
 }
 
 // Settle does nothing: these designs cannot resolve outcomes.
-func (p *peer) Settle(context.Context, []Order, []Verdict) {}
+func (p *peer) Settle(context.Context, []movement, []Verdict) {}
 
 // newRetryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and 5xx.
 // Only its pauses are shorter.

@@ -26,13 +26,13 @@ const (
 	tooMuch         = "501.00" // which the gateway declines
 )
 
-// Refunds makes n payments, and returns a refund of each. One in ten exceeds the amount that was paid.
-func Refunds(g *sandbox.Gateway, seed uint64, n int) ([]Refund, error) {
+// refunds makes n payments, and returns a refund of each. One in ten exceeds the amount that was paid.
+func refunds(g *sandbox.Gateway, seed uint64, n int) ([]movement, error) {
 	client, err := direct(g)
 	if err != nil {
 		return nil, err
 	}
-	all, failed := make([]Refund, n), make([]error, n)
+	all, failed := make([]movement, n), make([]error, n)
 	each(n, 8, func(i int) {
 		o := Order{ID: fmt.Sprintf("pay-%d-%06d", seed, i), Card: sandbox.Approved, Amount: fmt.Sprint(refundedPayment)}
 		t, err := o.pay(background, client, "")
@@ -40,10 +40,11 @@ func Refunds(g *sandbox.Gateway, seed uint64, n int) ([]Refund, error) {
 			failed[i] = err
 			return
 		}
-		all[i] = Refund{ID: fmt.Sprintf("back-%d-%06d", seed, i), UniqueID: t.UniqueID, Amount: fmt.Sprintf("%d.%02d", 1+i%90, i%100)}
-		if draw(seed, all[i].ID, 'a', 0).IntN(10) == 0 {
-			all[i].Amount = tooMuch
+		r := &Refund{ID: fmt.Sprintf("back-%d-%06d", seed, i), UniqueID: t.UniqueID, Amount: fmt.Sprintf("%d.%02d", 1+i%90, i%100)}
+		if draw(seed, r.ID, 'a', 0).IntN(10) == 0 {
+			r.Amount = tooMuch
 		}
+		all[i] = r
 	})
 	return all, errors.Join(failed...)
 }
@@ -52,8 +53,27 @@ func (r *Refund) request() cardgateway.RefundRequest {
 	return cardgateway.RefundRequest{UniqueID: r.UniqueID, RefundTransactionID: r.ID, Amount: decimal.RequireFromString(r.Amount)}
 }
 
-// wire returns the request as a program without this client would send it.
-func (r *Refund) wire() (path string, body []byte) {
+func (r *Refund) id() string { return r.ID }
+
+func (r *Refund) submit(ctx context.Context, by payer, _ map[sandbox.Outcome]string) (Verdict, error) {
+	got, err := by.CreateRefund(ctx, r.request())
+	return refundVerdict(got, err), err
+}
+
+func (r *Refund) resolve(ctx context.Context, c *cardgateway.Client, lost error) Verdict {
+	q := cardgateway.ResolveRefundQuery{
+		UniqueID: r.UniqueID, RefundTransactionID: r.ID, Amount: r.request().Amount, SentAt: time.Now().Add(-time.Hour), Wait: 1,
+	}
+	if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](lost); ok {
+		q = unknown.Query()
+		q.Wait = 5 * patience // late deliveries are over by then
+	}
+	return refundVerdict(c.ResolveRefund(ctx, q))
+}
+
+func (r *Refund) moved(g *sandbox.Gateway) int { return g.Refunded(r.ID) }
+
+func (r *Refund) wire(map[sandbox.Outcome]string) (path string, body []byte) {
 	return "/api/refund", fmt.Appendf(nil, `{"uniqueId":%q,"refundTransactionId":%q,"amount":%q}`, r.UniqueID, r.ID, r.Amount)
 }
 
@@ -68,40 +88,9 @@ func refundVerdict(r *cardgateway.Refund, err error) Verdict {
 	return Pending
 }
 
-func (d *clientDesign) PayBack(ctx context.Context, r *Refund) Verdict {
-	got, err := d.client.CreateRefund(ctx, r.request())
-	if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
-		q := unknown.Query()
-		q.Wait = 5 * patience // late deliveries are over by then
-		got, err = d.client.ResolveRefund(ctx, q)
-	}
-	return refundVerdict(got, err)
-}
-
-// SettleRefunds queries again, like Settle.
-func (d *clientDesign) SettleRefunds(ctx context.Context, refunds []Refund, verdicts []Verdict) {
-	settle(verdicts, func(i int) Verdict {
-		req := refunds[i].request()
-		return refundVerdict(d.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
-			UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-			SentAt: time.Now().Add(-time.Hour), Wait: 1,
-		}))
-	})
-}
-
-func (d *journalDesign) PayBack(ctx context.Context, r *Refund) Verdict {
-	return refundVerdict(d.shop.CreateRefund(ctx, r.request()))
-}
-
-// SettleRefunds recovers, like Settle.
-func (d *journalDesign) SettleRefunds(ctx context.Context, refunds []Refund, verdicts []Verdict) {
-	d.recover(ctx, func(i int) string { return refunds[i].ID }, verdicts)
-}
-
-// PayBack treats an accepted refund as made: these designs do not query its outcome.
-func (p *peer) PayBack(ctx context.Context, r *Refund) Verdict {
-	path, body := r.wire()
-	switch p.post(ctx, path, body) {
+// answered treats an accepted refund as made: a program without this client does not query its outcome.
+func (r *Refund) answered(code int) Verdict {
+	switch code {
 	case 110, 111:
 		return Paid
 	case 112:
@@ -109,9 +98,6 @@ func (p *peer) PayBack(ctx context.Context, r *Refund) Verdict {
 	}
 	return Unknown
 }
-
-// SettleRefunds does nothing.
-func (p *peer) SettleRefunds(context.Context, []Refund, []Verdict) {}
 
 // PrintRefunds writes rows of refunds as a table. Forgotten are refunds that were made and reported as absent or unknown.
 func PrintRefunds(w io.Writer, rows []*Row) {

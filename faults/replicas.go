@@ -56,7 +56,7 @@ func (r ReplicasRun) Run() (*ReplicasResult, error) {
 	all := &replicas{run: r, books: make(map[string]Verdict), working: -1}
 	for i := range r.Replicas {
 		all.processes = append(all.processes, &replica{number: i, task: t})
-		all.processes[i].task.Number, all.processes[i].task.Next = i, i
+		all.processes[i].task.Next = i
 		if err := all.start(i); err != nil {
 			return nil, errors.Join(err, all.stop())
 		}

@@ -49,12 +49,24 @@ func verdictOf(t *cardgateway.Transaction, err error) Verdict {
 // Design is a way of making payments and refunds under test.
 type Design interface {
 	Name() string
-	// Pay makes a payment and returns its verdict. It is called concurrently.
-	Pay(ctx context.Context, o *Order) Verdict
-	PayBack(ctx context.Context, r *Refund) Verdict
-	// Settle is called once, when no payment is in progress any more, with the verdicts so far, and updates them.
-	Settle(ctx context.Context, orders []Order, verdicts []Verdict)
-	SettleRefunds(ctx context.Context, refunds []Refund, verdicts []Verdict)
+	// Make makes a payment or a refund and returns its verdict. It is called concurrently.
+	Make(ctx context.Context, m movement) Verdict
+	// Settle is called once, when nothing is in progress any more, with the verdicts so far, and updates them.
+	Settle(ctx context.Context, all []movement, verdicts []Verdict)
+}
+
+// movement is a payment or a refund: an Order or a Refund.
+type movement interface {
+	id() string
+	// submit makes it with a client or a journal.
+	submit(ctx context.Context, by payer, tokens map[sandbox.Outcome]string) (Verdict, error)
+	// resolve asks for the outcome of what submit left open with an error, or, without one, of what was submitted long ago.
+	resolve(ctx context.Context, c *cardgateway.Client, lost error) Verdict
+	// wire returns the request as a program without this client would send it, and answered what it reads from a response's code.
+	wire(tokens map[sandbox.Outcome]string) (path string, body []byte)
+	answered(code int) Verdict
+	// moved returns how often the gateway moved its money.
+	moved(g *sandbox.Gateway) int
 }
 
 // site is the gateway of a design, behind a front.
@@ -104,38 +116,25 @@ func newClientDesign(s *site) (Design, error) {
 
 func (d *clientDesign) Name() string { return "this client, with Resolve" }
 
-func (d *clientDesign) Pay(ctx context.Context, o *Order) Verdict {
-	t, err := o.pay(ctx, d.client, d.tokens[o.Card])
-	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-		q := unknown.Query()
-		q.Wait = 5 * patience // late deliveries are over by then
-		t, err = d.client.Resolve(ctx, q)
+func (d *clientDesign) Make(ctx context.Context, m movement) Verdict {
+	v, err := m.submit(ctx, d.client, d.tokens)
+	if errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+		v = m.resolve(ctx, d.client, err)
 	}
-	return verdictOf(t, err)
+	return v
 }
 
-// Settle queries pending and unknown payments again, and once more those that were not found: absence counts only when
-// nothing can be in transit any more.
-func (d *clientDesign) Settle(ctx context.Context, orders []Order, verdicts []Verdict) {
-	settle(verdicts, func(i int) Verdict { return verdictOf(d.client.Resolve(ctx, orders[i].query())) })
-}
-
-func settle(verdicts []Verdict, ask func(i int) Verdict) {
+// Settle queries again what is pending and unknown, and once more what was not found: absence counts only when nothing can be
+// in transit any more.
+func (d *clientDesign) Settle(ctx context.Context, all []movement, verdicts []Verdict) {
 	each(len(verdicts), 64, func(i int) {
 		if verdicts[i] == Absent {
 			verdicts[i] = Unknown
 		}
 		for try := 0; try < 20 && (verdicts[i] == Pending || verdicts[i] == Unknown); try++ {
-			verdicts[i] = ask(i)
+			verdicts[i] = all[i].resolve(ctx, d.client, nil)
 		}
 	})
-}
-
-func (o *Order) query() cardgateway.ResolveQuery {
-	r := o.tokenPayment()
-	return cardgateway.ResolveQuery{
-		TransactionID: o.ID, Amount: r.Amount, Currency: r.Currency, SentAt: time.Now().Add(-time.Hour), Wait: 1,
-	}
 }
 
 // Designs returns the compared designs: the first two are this project's.
