@@ -46,17 +46,14 @@ func (w *world) restore() {
 	}
 	w.leases = journal.NewMemoryStore()
 	for _, t := range w.things {
-		now, err := w.backup.entries[t], error(nil)
-		if _, ok := w.backup.entries[t]; ok {
-			err = insert(w.medium.read(), &now)
+		now, has := w.backup.entries[t]
+		if has {
+			if err := insert(w.medium.read(), &now); err != nil {
+				panic(err)
+			}
 		}
-		if err != nil {
-			panic(err)
-		}
-		lost := t.hasEntry && (len(now.Evidence) < len(t.entry.Evidence) || now.Begun.Sender != t.entry.Begun.Sender || now.Acked < t.entry.Acked) ||
-			!t.hasEntry && now.Begun.Sender != ""
-		t.frozen, t.damaged = t.frozen || lost, false
-		t.entry, t.hasEntry = now, now.Begun.Sender != ""
+		lost := len(now.Evidence) < len(t.entry.Evidence) || now.Begun.Sender != t.entry.Begun.Sender || now.Acked < t.entry.Acked
+		t.frozen, t.damaged, t.entry = t.frozen || lost, false, now
 	}
 	for _, s := range w.shops {
 		for _, p := range s.processes {

@@ -3,6 +3,7 @@ package simulation
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -15,14 +16,9 @@ import (
 
 // clocks returns by how much the times that two processes write can differ.
 func (h *History) clocks() time.Duration {
-	off := false
-	for _, s := range h.World.Shops {
-		off = off || s.Settings.ClockAhead != 0
-	}
-	for _, s := range h.Steps {
-		off = off || s.Settings != nil && s.Settings.ClockAhead != 0
-	}
-	if off {
+	isOff := slices.ContainsFunc(h.World.Shops, func(s Shop) bool { return s.Settings.ClockAhead != 0 }) ||
+		slices.ContainsFunc(h.Steps, func(s Step) bool { return s.Settings != nil && s.Settings.ClockAhead != 0 })
+	if isOff {
 		return 2 * mostAhead
 	}
 	return 0

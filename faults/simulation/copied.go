@@ -147,7 +147,7 @@ func (k *copied) read(row members, kind reconcile.Kind) (key rowKey, r copiedRow
 	if at, err := time.ParseInLocation(time.DateTime, wall, k.shop.gateway.location); err == nil {
 		r.at = at.UnixMicro()
 	}
-	if app := text(row, "appId"); kind == reconcile.Payment && app != k.shop.appID() {
+	if app := text(row, "appId"); kind == reconcile.Payment && app != string(k.shop.appID()) {
 		r.app = app
 	}
 	if r.unique == "" {

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
@@ -131,12 +130,9 @@ func (d *database) damage(t *thing, repair bool) bool {
 	if repair {
 		from, to = to, from
 	}
-	statement := `UPDATE cardgateway_journal SET intent = replace(intent, ?, ?) WHERE shop = ? AND transaction_id = ?`
-	if d.dialect == sqlstore.Postgres {
-		statement = strings.NewReplacer("intent, ?, ?", "intent, $1, $2", "shop = ?", "shop = $3", "id = ?", "id = $4").Replace(statement)
-	}
 	key := t.key()
-	result, err := d.readDB.Exec(statement, from, to, key.Shop.String(), key.ID.String())
+	result, err := d.readDB.Exec(`UPDATE cardgateway_journal SET intent = replace(intent, $1, $2) WHERE shop = $3 AND transaction_id = $4`,
+		from, to, key.Shop.String(), key.ID.String())
 	if err != nil {
 		return false
 	}

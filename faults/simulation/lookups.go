@@ -30,7 +30,7 @@ func (x *lookups) do(s *Step) (made func(), ok bool) {
 	}
 	if s.Do == "pay bare" {
 		t := w.thing(s.Thing)
-		if t.hasEntry || t.called || t.frozen || !t.prepare() {
+		if t.hasEntry() || t.called || t.frozen || !t.prepare() {
 			return nil, true
 		}
 		t.frozen = true // the journal never hears of it
@@ -91,7 +91,7 @@ func (x *lookups) compare(c *call, t *thing, got *cardgateway.Transaction) {
 
 // isForeign reports whether an appId is that of another shop.
 func (w *world) isForeign(s *shop, app cardgateway.AppID) bool {
-	return app != "" && slices.ContainsFunc(w.shops, func(other *shop) bool { return other.appID() == string(app) && string(app) != s.appID() })
+	return app != "" && slices.ContainsFunc(w.shops, func(other *shop) bool { return other.appID() == app && app != s.appID() })
 }
 
 // window is the range of a search around now.

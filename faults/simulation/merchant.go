@@ -216,7 +216,7 @@ func (m *merchant) get(c *call, t *thing) (state journal.State, ok bool) {
 		return 0, false
 	}
 	if err != nil {
-		if errors.Is(err, journal.ErrNoEntry) && t.hasEntry && !t.frozen && !w.together {
+		if errors.Is(err, journal.ErrNoEntry) && t.hasEntry() && !t.frozen && !w.together {
 			w.violate("nothing is forgotten", "%s has an entry and Get says %v", t.name(), err)
 		}
 		return 0, false
@@ -356,7 +356,7 @@ func (s *Step) isAbout(i, rows int) bool { return s.N == 0 || (s.N-1)%rows == i 
 // mismatch calls with another amount.
 func (m *merchant) mismatch(s *Step) func() {
 	w := m.w
-	if t := w.thing(s.Thing); t.frozen || t.whole == 0 || !t.hasEntry {
+	if t := w.thing(s.Thing); t.frozen || t.whole == 0 || !t.hasEntry() {
 		return nil
 	}
 	return w.callAbout(s, func(c *call, t *thing) {

@@ -255,13 +255,13 @@ func (w *world) check() {
 	for _, t := range all {
 		e, err := w.entryOf(t)
 		if err != nil {
-			if t.hasEntry && errors.Is(err, journal.ErrNoEntry) && !t.frozen {
+			if t.hasEntry() && errors.Is(err, journal.ErrNoEntry) && !t.frozen {
 				w.violate("nothing is forgotten", "the entry of %s is gone", t.name())
 			}
 			continue
 		}
 		w.checkEntry(t, &e)
-		t.entry, t.hasEntry = e, true
+		t.entry = e
 	}
 }
 
@@ -270,9 +270,8 @@ func (w *world) checkEntry(t *thing, e *journal.Entry) {
 	if t.frozen {
 		return
 	}
-	before, known := &t.entry, 0
-	if t.hasEntry {
-		known = len(before.Evidence)
+	before, known := &t.entry, len(t.entry.Evidence)
+	if t.hasEntry() {
 		resubmitted := len(e.Evidence) > known && slices.ContainsFunc(e.Evidence[known:], func(ev journal.Evidence) bool {
 			return ev.Source == journal.SourceSubmission
 		})
@@ -287,14 +286,14 @@ func (w *world) checkEntry(t *thing, e *journal.Entry) {
 	for i := known; i < len(e.Evidence); i++ {
 		w.checkEvidence(t, e, i)
 	}
-	if !e.Unacked() && !(t.hasEntry && !before.Unacked()) {
+	if !e.Unacked() && !(t.hasEntry() && !before.Unacked()) {
 		v := verdictOfState(e)
 		t.ackedAs, t.ackedSuccesses = v, t.successes()
 		if v != notSent && !t.stored[v] {
 			w.violate("only what was told is acknowledged", "%s is acknowledged as %s, and the merchant has stored %v", t.name(), v, t.stored)
 		}
 	}
-	if e.State() == journal.Conflicting && !(t.hasEntry && before.State() == journal.Conflicting) {
+	if e.State() == journal.Conflicting && !(t.hasEntry() && before.State() == journal.Conflicting) {
 		w.checkConflict(t, e)
 	}
 }
@@ -465,7 +464,7 @@ func (w *world) recovered(c *call, told map[*thing]bool) {
 			continue
 		}
 		t := w.thingOfKey(e.Key())
-		if t != nil && t.hasEntry && t.entry.Unacked() && !told[t] && e.Unacked() { // also when Recover began
+		if t != nil && t.hasEntry() && t.entry.Unacked() && !told[t] && e.Unacked() { // also when Recover began
 			w.violate("everything is told until it is acknowledged", "Recover of %s has not told %s, which is %v", p.name(), t.name(), e.State())
 		}
 	}
@@ -501,7 +500,7 @@ func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID str
 // afterForget checks that nothing young was forgotten, and retires what was.
 func (w *world) afterForget(before time.Time) {
 	for _, t := range w.things {
-		if !t.hasEntry || t.frozen || t.damaged {
+		if !t.hasEntry() || t.frozen || t.damaged {
 			continue
 		}
 		if _, err := w.entryOf(t); !errors.Is(err, journal.ErrNoEntry) {

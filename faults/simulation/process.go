@@ -54,7 +54,7 @@ func (w *world) start(s *shop, number int, settings Settings) {
 	p.store = w.medium.open(p)
 	var err error
 	config := cardgateway.Config{
-		BaseURL: cmp.Or(settings.BaseURL, s.base()), AppID: cardgateway.AppID(s.appID()),
+		BaseURL: cmp.Or(settings.BaseURL, s.base()), AppID: s.appID(),
 		HTTPClient: &http.Client{Transport: p}, AnyAppID: s.config.Gateway.StatesApp != "",
 		Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: s.gateway.location,
 		Retry: cardgateway.RetryPolicy{MaxAttempts: settings.MaxAttempts}, Logger: w.logger, KeepResponses: settings.KeepResponses,

@@ -151,7 +151,7 @@ func (x *reconciles) sync(c *call, k *copied) {
 		wire.stop, wire.left = cancel, c.step.QueryTimes
 	}
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: k.shop.base(), AppID: cardgateway.AppID(k.shop.appID()), AnyAppID: k.shop.config.Gateway.StatesApp != "",
+		BaseURL: k.shop.base(), AppID: k.shop.appID(), AnyAppID: k.shop.config.Gateway.StatesApp != "",
 		HTTPClient: &http.Client{Transport: wire}, Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: k.location(),
 		Retry: cardgateway.RetryPolicy{MaxAttempts: p.settings.MaxAttempts}, Logger: w.logger,
 	})

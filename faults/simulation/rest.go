@@ -85,7 +85,7 @@ func (w *world) recoverAtRest(p *process, round int) {
 
 // checkAtRest checks that a thing is known, and told.
 func (w *world) checkAtRest(t *thing) {
-	if t.frozen || !t.hasEntry {
+	if t.frozen || !t.hasEntry() {
 		return
 	}
 	n := t.successes()

@@ -57,7 +57,7 @@ func (x *surroundings) do(s *Step) (do func(), ok bool) {
 		x.forget(s)
 	case "damage":
 		t := w.thing(s.Thing)
-		if t.hasEntry && w.medium.damage(t, t.damaged) {
+		if t.hasEntry() && w.medium.damage(t, t.damaged) {
 			t.damaged = !t.damaged
 			w.tell("the entry of %s is damaged: %v", t.name(), t.damaged)
 		}

@@ -49,11 +49,12 @@ type thing struct {
 
 	books
 
-	entry    journal.Entry // as the oracle last saw it
-	hasEntry bool
-	damaged  bool // the entry cannot be read for a while
-	frozen   bool // the journal has lost part of it by a restore, or it was forgotten: it is not called any more
+	entry   journal.Entry // as the oracle last saw it; zero: there was none
+	damaged bool          // the entry cannot be read for a while
+	frozen  bool          // the journal has lost part of it by a restore, or it was forgotten: it is not called any more
 }
+
+func (t *thing) hasEntry() bool { return t.entry.Begun.Sender != "" }
 
 const opRefund = "CreateRefund"
 
@@ -85,10 +86,7 @@ func (w *world) addThing(i int, config Thing) {
 }
 
 // key returns the key of the entry.
-func (t *thing) key() journal.Key {
-	shop := journal.Shop{Gateway: t.shop.base(), AppID: cardgateway.AppID(t.shop.appID())}
-	return journal.Key{Shop: shop, ID: t.journalID()}
-}
+func (t *thing) key() journal.Key { return journal.Key{Shop: t.shop.inJournal(), ID: t.journalID()} }
 
 // journalID returns the name of the entry in the journal of its shop.
 func (t *thing) journalID() journal.ID {

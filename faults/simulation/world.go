@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -78,9 +79,12 @@ type shop struct {
 	replicas  shopReplicas
 }
 
-func (s *shop) appID() string { return cmp.Or(s.config.AppID, "7") }
+func (s *shop) appID() cardgateway.AppID { return cardgateway.AppID(cmp.Or(s.config.AppID, "7")) }
 
 func (s *shop) base() string { return cmp.Or(s.config.Base, "https://gw.test") }
+
+// inJournal is the shop as the journal names it.
+func (s *shop) inJournal() journal.Shop { return journal.Shop{Gateway: s.base(), AppID: s.appID()} }
 
 // process returns the n-th process.
 func (s *shop) process(n int) *process { return s.processes[n%len(s.processes)] }
@@ -329,7 +333,7 @@ func (w *world) touch(key journal.Key) {
 
 func (w *world) thingOfKey(key journal.Key) *thing {
 	for _, s := range w.shops {
-		if s.appID() == string(key.Shop.AppID) && s.base() == key.Shop.Gateway {
+		if s.inJournal() == key.Shop {
 			return s.byID[key.ID]
 		}
 	}
