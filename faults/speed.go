@@ -64,32 +64,35 @@ func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, e
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	j := journal.New(client, store, journal.Options{})
-	var bare, through []time.Duration
-	var bareTook, throughTook, bareCPU, throughCPU time.Duration
+	var bare, through timings
 	for round := range speedRounds {
 		for _, p := range []struct {
 			payer payer
-			all   *[]time.Duration
-			took  *time.Duration
-			cpu   *time.Duration
+			to    *timings
 			name  string
-		}{{client, &bare, &bareTook, &bareCPU, "bare"}, {j, &through, &throughTook, &throughCPU, "journal"}} {
+		}{{client, &bare, "bare"}, {j, &through, "journal"}} {
 			begun, cpu := time.Now(), processorTime()
 			some, err := payFor(p.payer, callers, long/speedRounds, fmt.Sprintf("%s-%d-%d", p.name, callers, round))
 			if err != nil {
 				return nil, err
 			}
-			*p.all = append(*p.all, some...)
-			*p.took += time.Since(begun)
-			*p.cpu += processorTime() - cpu
+			p.to.each = append(p.to.each, some...)
+			p.to.took += time.Since(begun)
+			p.to.cpu += processorTime() - cpu
 		}
 	}
 	return &SpeedRow{
 		Store: name, Callers: callers,
-		Bare: float64(len(bare)) / bareTook.Seconds(), Journal: float64(len(through)) / throughTook.Seconds(),
-		BareP50: percentile(bare, 50), P50: percentile(through, 50), P99: percentile(through, 99),
-		BareCPU: bareCPU / time.Duration(len(bare)), CPU: throughCPU / time.Duration(len(through)),
+		Bare: float64(len(bare.each)) / bare.took.Seconds(), Journal: float64(len(through.each)) / through.took.Seconds(),
+		BareP50: percentile(bare.each, 50), P50: percentile(through.each, 50), P99: percentile(through.each, 99),
+		BareCPU: bare.cpu / time.Duration(len(bare.each)), CPU: through.cpu / time.Duration(len(through.each)),
 	}, nil
+}
+
+// timings are what payments took: each of them, and all together.
+type timings struct {
+	each      []time.Duration
+	took, cpu time.Duration
 }
 
 // payFor pays with so many callers for a time, and returns the duration of each payment.

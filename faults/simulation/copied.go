@@ -273,7 +273,7 @@ const (
 	rereadAlways = 48 * time.Hour
 	rereadDaily  = 28 * day
 	daily        = 23 * time.Hour
-	walkLag      = 15 * time.Minute
+	walkLag      = 15 * time.Minute // also the default of WalkOptions.Lag
 )
 
 // checkSync compares the copy with what the gateway has shown, and what it has shown with the ledger.

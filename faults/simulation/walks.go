@@ -36,10 +36,9 @@ type Walk struct {
 	Prefetch   int
 	SplitAbove int
 	Window     time.Duration
-	Lag        time.Duration // zero: as long as the gateway needs to show a row
-	SaveEvery  int           // rows between checkpoints, above one in batches; zero: only at the end
-	Arrive     int           // a row arrives in the archive with every n-th query; zero: none
-	Vanish     int           // a row vanishes from it with every n-th query, if that asks for a further page
+	SaveEvery  int // rows between checkpoints, above one in batches; zero: only at the end
+	Arrive     int // a row arrives in the archive with every n-th query; zero: none
+	Vanish     int // a row vanishes from it with every n-th query, if that asks for a further page
 }
 
 // job is what a job has in the merchant's database.
@@ -139,10 +138,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	ctx, cancel := c.context()
 	defer cancel()
 	c.endsByError = true // a walk has goroutines that fetch
-	lag := config.Lag
-	if lag == 0 {
-		lag = max(15*time.Minute, p.shop.gateway.config.Lag+time.Minute)
-	}
+	lag := max(walkLag, p.shop.gateway.config.Lag+time.Minute)
 	o := cardgateway.WalkOptions{
 		PageSize: config.PageSize, Prefetch: max(config.Prefetch, 1), SplitAbove: config.SplitAbove, Window: config.Window, Lag: lag,
 	}
@@ -352,9 +348,6 @@ func (x *walks) claim(c *call, j *job, config Walk, upTo time.Time, lag time.Dur
 			w.violate("a walk misses nothing up to where it is complete",
 				"%s: complete up to %v, and row %s of the archive of %v was not given", c.process.name(), upTo, r.id, r.at)
 		}
-		return
-	}
-	if lag < s.gateway.config.Lag {
 		return
 	}
 	for _, t := range w.things {
