@@ -52,17 +52,10 @@ func (w *world) newProcess(s *shop, number int, settings Settings) *process {
 func (w *world) start(s *shop, number int, settings Settings) {
 	p := w.newProcess(s, number, settings)
 	p.store = w.medium.open(p)
-	var err error
-	config := cardgateway.Config{
-		BaseURL: cmp.Or(settings.BaseURL, s.base()), AppID: s.appID(),
-		HTTPClient: &http.Client{Transport: p}, AnyAppID: s.config.Gateway.StatesApp != "",
-		Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: s.gateway.location,
-		Retry: cardgateway.RetryPolicy{MaxAttempts: settings.MaxAttempts}, Logger: w.logger, KeepResponses: settings.KeepResponses,
-		HostedPageLifetime: settings.HostedPageLifetime,
-	}
+	config := p.config(p, s.gateway.location)
 	p.hook(&config)
-	p.client, err = cardgateway.New(config)
-	if err != nil {
+	var err error
+	if p.client, err = cardgateway.New(config); err != nil {
 		panic(err)
 	}
 	if got, want := p.client.HostedPageLifetime(), settings.hostedPageLifetime(); got != want {
@@ -79,6 +72,16 @@ func (w *world) start(s *shop, number int, settings Settings) {
 	}
 	p.journal = journal.New(p.client, store, opts)
 	s.processes[number], s.settings = p, append(s.settings, settings)
+}
+
+// config returns the configuration of a client of the process, with this network and the gateway's location.
+func (p *process) config(network http.RoundTripper, location *time.Location) cardgateway.Config {
+	return cardgateway.Config{
+		BaseURL: cmp.Or(p.settings.BaseURL, p.shop.base()), AppID: p.shop.appID(), AnyAppID: p.shop.config.Gateway.StatesApp != "",
+		HTTPClient: &http.Client{Transport: network}, Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: location,
+		Retry: cardgateway.RetryPolicy{MaxAttempts: p.settings.MaxAttempts}, HostedPageLifetime: p.settings.HostedPageLifetime,
+		Logger: p.w.logger, KeepResponses: p.settings.KeepResponses,
+	}
 }
 
 // kill ends a process at once.

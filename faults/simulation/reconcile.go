@@ -150,11 +150,7 @@ func (x *reconciles) sync(c *call, k *copied) {
 	if c.step.Query == "stopped" {
 		wire.stop, wire.left = cancel, c.step.QueryTimes
 	}
-	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: k.shop.base(), AppID: k.shop.appID(), AnyAppID: k.shop.config.Gateway.StatesApp != "",
-		HTTPClient: &http.Client{Transport: wire}, Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: k.location(),
-		Retry: cardgateway.RetryPolicy{MaxAttempts: p.settings.MaxAttempts}, Logger: w.logger,
-	})
+	client, err := cardgateway.New(p.config(wire, k.location()))
 	if err != nil {
 		panic(err)
 	}
