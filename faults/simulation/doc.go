@@ -14,6 +14,9 @@
 //     and its RoundTripper. Both are places where it can be delayed, disturbed or killed.
 //   - gateway.go: the sandbox, and answers that are changed as the interface allows. archive.go: what it has of earlier years.
 //   - merchant.go, books.go: what the merchant calls, what was told and stored.
+//   - notifications.go, mail.go, deduper.go: what the gateway and others send to the merchant, and what the merchant makes of it.
+//   - walks.go, lookups.go: jobs that walk over all orders and refunds, and calls of people and of small programs.
+//   - surroundings.go, backup.go: what happens without a call, from the cardholder's card to the database's administrator.
 //   - replicas.go: processes that all call Run, and who of them works.
 //   - reconcile.go, listed.go: the copies of orders and refunds, the merchant's lists, and comparisons; copied.go, differences.go: what
 //     they must have and find.

@@ -7,15 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"runtime"
 	"slices"
-	"strings"
-	"sync"
-	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -54,63 +49,6 @@ type Notifications struct {
 type event struct {
 	by  any // a process or a shop
 	key string
-}
-
-// mail is a notification that a gateway has sent, and that has not necessarily arrived.
-type mail struct {
-	url   string
-	body  []byte
-	at    time.Time
-	token string
-}
-
-// mailbox has the notifications of one gateway, in the order in which they were sent. It is the gateway's Notifications.Transport.
-type mailbox struct {
-	mu     sync.Mutex
-	sorted int // of all
-	all    []mail
-}
-
-func (b *mailbox) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	m := mail{url: r.URL.String(), body: body, at: time.Now()}
-	m.token, _ = decode(body)["token"].(string)
-	b.mu.Lock()
-	b.all = append(b.all, m)
-	b.mu.Unlock()
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
-}
-
-// list returns all notifications. Those that were sent at the same time are put in an order that does not depend on the run.
-func (b *mailbox) list(w *world) []mail {
-	synctest.Wait()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	slices.SortStableFunc(b.all[b.sorted:], func(x, y mail) int {
-		return cmp.Or(x.at.Compare(y.at), bytes.Compare(x.body, y.body))
-	})
-	for _, m := range b.all[b.sorted:] {
-		if m.token != "" {
-			w.secrets = append(w.secrets, []byte(m.token))
-		}
-	}
-	b.sorted = len(b.all)
-	return b.all
-}
-
-// tokens returns the tokens that were sent for a transactionId: several if it was executed several times.
-func (b *mailbox) tokens(transactionID string) (tokens []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, m := range b.all {
-		if m.token != "" && decode(m.body)["transactionId"] == transactionID {
-			tokens = append(tokens, m.token)
-		}
-	}
-	return tokens
 }
 
 const (
@@ -206,7 +144,7 @@ func (x *notifications) post(c *call, m mail, how string) (status int) {
 	w, p := x.w, c.process
 	ctx, cancel := c.context()
 	defer cancel()
-	r, forged := x.request(p.shop, m, how, c.step.Seed)
+	r, forged := m.request(p.shop, how, c.step.Seed)
 	x.parse(r)
 	before := x.successes(p, m)
 	defer func() {
@@ -217,7 +155,7 @@ func (x *notifications) post(c *call, m mail, how string) (status int) {
 		}
 		delete(x.begun, c)
 	}()
-	w.tell("%s: a notification arrives %s: %s", p.name(), cmp.Or(how, "as it is"), describe(m))
+	w.tell("%s: a notification arrives %s: %s", p.name(), cmp.Or(how, "as it is"), m)
 	recorder := httptest.NewRecorder()
 	x.handler(p).ServeHTTP(recorder, r.WithContext(ctx))
 	if p.isDead() {
@@ -227,7 +165,7 @@ func (x *notifications) post(c *call, m mail, how string) (status int) {
 	w.searchSecrets("the answer to a notification", fmt.Appendf(recorder.Body.Bytes(), "%v", recorder.Header()))
 	after := x.successes(p, m)
 	wrong := func(why string) {
-		w.violate("a notification is answered as documented", "%s %s was answered with %d: %s", cmp.Or(how, "unchanged"), describe(m), recorder.Code, why)
+		w.violate("a notification is answered as documented", "%s %s was answered with %d: %s", cmp.Or(how, "unchanged"), m, recorder.Code, why)
 	}
 	switch {
 	case forged && (recorder.Code == http.StatusOK && after == 0 || after > before && !w.scheduler.isOn()): // with others at once, it may be theirs
@@ -260,94 +198,11 @@ func (x *notifications) parse(r *http.Request) {
 	}
 }
 
-func describe(m mail) string {
-	f := decode(m.body)
-	return fmt.Sprintf("%v %v code %v uniqueId %v", f["transactionType"], cmp.Or(f["transactionId"], f["merchantRefundId"]), f["code"], f["uniqueId"])
-}
-
 // successes returns how often the merchant's function has accepted something about the transaction of a notification.
 func (x *notifications) successes(p *process, m mail) int {
 	x.w.mu.Lock()
 	defer x.w.mu.Unlock()
 	return x.accepted[p.shop.name+fmt.Sprint(decode(m.body)["uniqueId"])]
-}
-
-// request returns the request with which a notification is sent, and whether no handler may accept it.
-func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *http.Request, forged bool) {
-	to, body, contentType := m.url, m.body, "application/json"
-	stranger := !s.config.Notifications.Unverified // is turned away
-	fields := decode(m.body)
-	key := "" // with which it is signed again
-	switch how {
-	case "shifted": // by somebody who has seen it, and does not know the URL of a token order
-		var member string
-		body, member = shifted(m, seed)
-		to, forged = notificationBase, m.token != "" || member == "transactionId" // it contradicts the gateway
-	case "forged":
-		fields["code"], fields["transactionAmount"] = 100, "0.01"
-		fields["sign"] = strings.Repeat("0", 64)
-		delete(fields, "token")
-		to, body, forged = notificationBase, fields.encode(), stranger
-	case "another token":
-		fields["token"] = s.gateway.tokens[sandbox.Declined]
-		delete(fields, "sign")
-		to, body, forged = notificationBase, fields.encode(), true
-	case "second token": // which comes to the URL that only the gateway knows
-		fields["token"], key = s.gateway.tokens[sandbox.Declined], secretKey
-	case "another URL":
-		forged = m.token != "" // a token comes to its own URL only
-		to = notificationBase + "?bind=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-	case "unsigned":
-		delete(fields, "sign")
-		body, forged = fields.encode(), stranger
-	case "without uniqueId", "another shop's": // each gateway here counts its uniqueIds from the same number
-		delete(fields, "uniqueId")
-		key = secretKey
-	case "older key":
-		key, forged = olderKey, stranger && !s.config.Notifications.OwnKey
-	case "form":
-		form := url.Values{}
-		for name, v := range fields {
-			form.Set(name, fmt.Sprint(v))
-		}
-		body, contentType = []byte(form.Encode()), "application/x-www-form-urlencoded"
-	case "cut":
-		body, forged = body[:len(body)/2], true
-	case "get":
-		return httptest.NewRequest(http.MethodGet, to, nil), true
-	}
-	if key != "" {
-		delete(fields, "sign")
-		signed, err := sandbox.NotificationRequest(to, key, fields)
-		if err != nil {
-			panic(err)
-		}
-		return signed, forged
-	}
-	r = httptest.NewRequest(http.MethodPost, to, bytes.NewReader(body))
-	r.Header.Set("Content-Type", contentType)
-	if how == "no body" { // as some adapters of other servers have it
-		r.Body, forged = nil, true
-	}
-	return r, forged
-}
-
-// shifted moves a character from one value to the next, which the published signature does not notice, and says which member
-// it has taken it from.
-func shifted(m mail, seed uint64) (body []byte, member string) {
-	fields := decode(m.body)
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(n string) bool {
-		s, is := fields[n].(string)
-		return n == "sign" || !is || s == ""
-	})
-	want := []string{"transactionId", "uniqueId", "transactionAmount"}[seed%3]
-	for i := 1; i < len(names); i++ {
-		if names[i] == want {
-			before, value := fields[names[i-1]].(string), fields[names[i]].(string)
-			fields[names[i-1]], fields[names[i]], member = before+value[:1], value[1:], names[i]
-		}
-	}
-	return fields.encode(), member
 }
 
 // hasFirst reports whether a process has told the merchant of a token of the transaction of a notification, when it was paid.
@@ -552,7 +407,7 @@ func (x *notifications) rest() {
 			status := 0
 			w.runAlone(w.call(&Step{Do: "notify"}, s.processes[0], func(c *call) { status = x.post(c, m, "") }))
 			if status != http.StatusOK && status != http.StatusConflict && !w.isBroken() {
-				w.violate("a notification is accepted once the gateway answers", "%s was answered with %d", describe(m), status)
+				w.violate("a notification is accepted once the gateway answers", "%s was answered with %d", m, status)
 			}
 		}
 	}
