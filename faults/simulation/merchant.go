@@ -75,8 +75,8 @@ func (m *merchant) pay(s *Step) func() {
 			by = p.journal.PayAgainRiskingSecondCharge(journal.AcceptNoOrderGuard, journal.AcceptSecondRefund)
 		}
 		r, err := func() (result, error) {
-			t.addCalls(1)
-			defer t.addCalls(-1) // also if the process is killed
+			t.calls.Add(1)
+			defer t.calls.Add(-1) // also if the process is killed
 			return t.pay(c, by, t.amount())
 		}()
 		v := verdictOf(r, err)
@@ -92,12 +92,6 @@ func (m *merchant) pay(s *Step) func() {
 		w.checkRecorded(t, v)
 		m.keep(c, t, v, r.state(err))
 	})
-}
-
-func (t *thing) addCalls(n int) {
-	t.w.mu.Lock()
-	defer t.w.mu.Unlock()
-	t.calls += n
 }
 
 // wrongly calls as nobody should: to submit again without accepting the risk, or without a context.

@@ -239,7 +239,7 @@ func (w *world) awaitReport(c *call, t *thing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l, now := &p.shop.replicas, time.Now()
-	if h := l.holder; h != nil && t.calls == 0 && !t.reportFailed && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
+	if h := l.holder; h != nil && t.calls.Load() == 0 && !t.reportFailed && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
 		l.news = append(l.news, awaited{t, now, h})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -33,14 +34,14 @@ type thing struct {
 	confirmed    map[string]bool // uniqueIds of successes that were confirmed to the journal
 
 	// What left and arrived.
-	whole     int       // complete requests that left
-	unrefused int       // of them, those that were not answered by a refusal
-	sentAt    time.Time // the last of them
-	firstAt   time.Time // the first of them
-	doubled   bool      // by the network
-	lost      error     // of the last call, if its outcome is unknown and nothing left since
-	seen      time.Time // when a call that was not disturbed was shown it first
-	calls     int       // of its payment method, which are under way: they tell their callers what they record
+	whole     int          // complete requests that left
+	unrefused int          // of them, those that were not answered by a refusal
+	sentAt    time.Time    // the last of them
+	firstAt   time.Time    // the first of them
+	doubled   bool         // by the network
+	lost      error        // of the last call, if its outcome is unknown and nothing left since
+	seen      time.Time    // when a call that was not disturbed was shown it first
+	calls     atomic.Int32 // of its payment method, which are under way: they tell their callers what they record
 
 	tokenURL     string // where the gateway sends the token of this token order
 	tokenExpires time.Time
