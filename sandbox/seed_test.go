@@ -61,6 +61,22 @@ func TestSeed(t *testing.T) {
 	}
 }
 
+// TestManySeeds: the ids of a thousand seeds are different.
+func TestManySeeds(t *testing.T) {
+	g := New(Options{})
+	for range 1001 {
+		g.SeedOrders(SeedOptions{N: 10, From: january, To: january.AddDate(0, 0, 1), StrayRefunds: 1})
+	}
+	for what, ids := range map[string][]string{
+		"orders":  slices.Sorted(g.OrderIDs(january, january.AddDate(0, 0, 1))),
+		"refunds": slices.Sorted(g.RefundIDs(january, january.AddDate(0, 0, 1))),
+	} {
+		if all, different := len(ids), len(slices.Compact(ids)); all < 2002 || different != all {
+			t.Errorf("%d %s have %d different ids", all, what, different)
+		}
+	}
+}
+
 func BenchmarkPage(b *testing.B) {
 	to := january.AddDate(1, 0, 0)
 	for name, o := range map[string]SeedOptions{

@@ -101,21 +101,24 @@ const (
 
 // Series numbers in ids that do not belong to a series.
 const (
-	seriesOfNoOrders = 999 // for the orders of refunds whose orders do not exist
-	seriesOfArriving = 998
-	SeriesOfForeign  = 997 // for rows that are not this merchant's
+	seriesOfNoOrders = 99_999 // for the orders of refunds whose orders do not exist
+	seriesOfArriving = 99_998
+	SeriesOfForeign  = 99_997 // for rows that are not this merchant's
 )
 
 func nameOf(number, i int) string { return strconv.Itoa(number) + "-" + strconv.Itoa(i) }
 
+// firstOfRow is where the number of the row begins in an id, after the prefix and the number of the series.
+const firstOfRow = 7
+
 // ID returns the uniqueId of row i of a series: 19 digits, from which i can be computed.
 func ID(prefix string, number, i int) string {
 	id := [19]byte{prefix[0], prefix[1]}
-	for at := len(id) - 1; at >= 5; at-- {
+	for at := len(id) - 1; at >= firstOfRow; at-- {
 		id[at] = byte('0' + i%10)
 		i /= 10
 	}
-	for at := 4; at >= 2; at-- {
+	for at := firstOfRow - 1; at >= 2; at-- {
 		id[at] = byte('0' + number%10)
 		number /= 10
 	}
@@ -131,7 +134,7 @@ func indexOfID(uniqueID, prefix string, number, n int) (int, bool) {
 	if len(uniqueID) != 19 || uniqueID[:2] != prefix {
 		return 0, false
 	}
-	i, err := strconv.Atoi(uniqueID[5:])
+	i, err := strconv.Atoi(uniqueID[firstOfRow:])
 	if err != nil || i < 0 || i >= n || ID(prefix, number, i) != uniqueID {
 		return 0, false
 	}
