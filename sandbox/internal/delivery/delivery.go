@@ -275,8 +275,11 @@ func (n *Notifier) conclude(d *queued, a Attempt) {
 // Flush waits until every notification has been accepted or given up.
 func (n *Notifier) Flush(ctx context.Context) error {
 	n.mu.Lock()
-	idle := n.idle
+	idle, none := n.idle, n.pending == 0
 	n.mu.Unlock()
+	if none { // also if ctx has ended, or the Notifier is closed
+		return nil
+	}
 	select {
 	case <-idle:
 		return nil

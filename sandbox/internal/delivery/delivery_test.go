@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -156,4 +157,22 @@ func TestDropDue(t *testing.T) {
 			t.Errorf("%d notifications wait after Close", len(n.waiting))
 		}
 	})
+}
+
+// TestFlushNothing: if nothing is pending, Flush says so, even if its context has ended or the Notifier is closed.
+func TestFlushNothing(t *testing.T) {
+	n := New(slow{}, 1)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		if err := n.Flush(ended); err != nil {
+			t.Fatalf("with a context that has ended: %v", err)
+		}
+	}
+	n.Close()
+	for range 50 {
+		if err := n.Flush(t.Context()); err != nil {
+			t.Fatalf("after Close: %v", err)
+		}
+	}
 }
