@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -212,12 +213,13 @@ func (s *searches) outside(op Operation, q query) (rowRef, bool) {
 // others returns LeakRows orders of other transactions.
 func (s *searches) others(q query) []rowRef {
 	var refs []rowRef
+	own := s.ledger.ordersOf(generated.IDs{TransactionID: q.TransactionID})
 	for _, rows := range s.ledger.series(OpSearchOrders, generated.IDs{}) {
-		for i := rows.Len() - 1; i >= 0 && len(refs) < s.LeakRows; i-- {
-			if l, ok := rows.(orderList); ok && l[i].transactionID == q.TransactionID {
-				continue
+		end, _ := s.visible(rows, time.Now())
+		for i := end - 1; i >= 0 && len(refs) < s.LeakRows; i-- {
+			if !slices.ContainsFunc(own, func(o *order) bool { return o.uniqueID == rows.UniqueID(i) }) {
+				refs = append(refs, rowRef{Series: rows, I: i})
 			}
-			refs = append(refs, rowRef{Series: rows, I: i})
 		}
 	}
 	return refs

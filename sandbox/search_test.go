@@ -366,3 +366,18 @@ func TestSearchLatency(t *testing.T) {
 		}
 	})
 }
+
+// TestLeakedSeed: the rows of other transactions are neither the one that is looked for, nor from the future.
+func TestLeakedSeed(t *testing.T) {
+	g := New(Options{Search: Search{LeakRows: 3}})
+	now := time.Now()
+	g.Seed(5, now.Add(time.Hour), now.Add(2*time.Hour))
+	g.Seed(5, now.Add(-time.Hour), now)
+	newest := g.ledger.seeded.Orders[1].Order(4)
+	query := rangeQuery(now.Add(-2*time.Hour), now, g.opts.Location, 1, 10) + "&transactionId=" + newest.TransactionID
+	got := send(t, g, "GET", "/search/list/order"+query, nil).ids("transactionId")
+	want := []string{"book-transaction-1-3", "book-transaction-1-2", "book-transaction-1-1", newest.TransactionID}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
