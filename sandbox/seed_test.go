@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
@@ -75,6 +76,36 @@ func TestManySeeds(t *testing.T) {
 			t.Errorf("%d %s have %d different ids", all, what, different)
 		}
 	}
+}
+
+// TestFutureSeed: what is seeded in the future is found from its time on, by each of its ids.
+func TestFutureSeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{})
+		hour := time.Now().Add(time.Hour)
+		g.Seed(10, hour, hour.Add(time.Second))
+		order, refund := g.ledger.seeded.Orders[0].Order(0), g.ledger.seeded.Refunds[0].Refund(0)
+		found := func() (ids []string) {
+			for _, id := range []string{order.UniqueID, order.TransactionID} {
+				if _, err := (forConsole{g}).Payment(id); err == nil {
+					ids = append(ids, id)
+				}
+			}
+			for _, id := range []string{refund.RefundUniqueID, refund.RefundTransactionID} {
+				if _, err := (forConsole{g}).Refund(id); err == nil {
+					ids = append(ids, id)
+				}
+			}
+			return ids
+		}
+		if got := found(); got != nil {
+			t.Errorf("before its time, %q are found", got)
+		}
+		time.Sleep(2 * time.Hour)
+		if got := found(); len(got) != 4 {
+			t.Errorf("after its time, only %q are found", got)
+		}
+	})
 }
 
 func BenchmarkPage(b *testing.B) {

@@ -71,10 +71,13 @@ func (d *Data) addRefunds(b *Refunds) {
 	d.Refunds = append(d.Refunds, b)
 }
 
+// A row is found by its ids from its time on.
+func hasHappened(b book, i int) bool { return !b.At(i).After(time.Now()) }
+
 // Order returns the order with that uniqueId.
 func (d *Data) Order(uniqueID string) (_ Order, ok bool) {
 	for _, b := range d.Orders {
-		if i, ok := b.indexOf(uniqueID); ok {
+		if i, ok := b.indexOf(uniqueID); ok && hasHappened(b, i) {
 			return b.Order(i), true
 		}
 	}
@@ -89,7 +92,7 @@ func (d *Data) OrdersOf(ids IDs) []Order {
 		if !ok {
 			i, ok = b.indexOfMerchantID(ids.OrderID, orderPrefix)
 		}
-		if ok {
+		if ok && hasHappened(b, i) {
 			found = append(found, b.Order(i))
 		}
 	}
@@ -100,7 +103,7 @@ func (d *Data) OrdersOf(ids IDs) []Order {
 func (d *Data) RefundsOf(ids IDs) []Refund {
 	var found []Refund
 	for _, b := range d.Refunds {
-		if i, ok := b.find(ids); ok {
+		if i, ok := b.find(ids); ok && hasHappened(b, i) {
 			found = append(found, b.Refund(i))
 		}
 	}
@@ -110,7 +113,7 @@ func (d *Data) RefundsOf(ids IDs) []Refund {
 // Refunded returns how much the refunds of an order have refunded until now, in thousandths.
 func (d *Data) Refunded(uniqueID string) (sum int64) {
 	for _, r := range d.RefundsOf(IDs{UniqueID: uniqueID}) {
-		if r.TransactionID != "" && !r.Requested.After(time.Now()) && r.Code != codes.RefundFailed {
+		if r.TransactionID != "" && r.Code != codes.RefundFailed {
 			sum += money.Thousandths(r.Amount)
 		}
 	}
