@@ -43,7 +43,7 @@ func Cut(text []byte) string {
 // secretNames returns the names of members with secret values, in lower case and without separators.
 func secretNames() []string {
 	return []string{
-		"card", "cards", "cardnumber", "cardno", "creditcard", "pan", "cvv", "cvv2", "cvc", "cvc2", "csc", "securitycode",
+		"card", "cards", "cardnumber", "cardno", "cardholder", "creditcard", "pan", "cvv", "cvv2", "cvc", "cvc2", "csc", "securitycode",
 		"password", "secret", "secretkey", "token", "tokenization", "cardtoken", "paymenttoken", "accesstoken",
 	}
 }

@@ -16,6 +16,7 @@ func TestBody(t *testing.T) {
 		`{"card":{"expiredYear":"39","expiredMonth":"12","x":true}}`: `{"card":{"expiredYear":"39","expiredMonth":"12","x":"***"}}`,
 		`{"cardNumber":"4300 0000 0000 0000"}`:                       `{"cardNumber":"430000******0000"}`,
 		`{"cardNumber":4300000000000000}`:                            `{"cardNumber":"430000******0000"}`,
+		`{"cardHolder":"Ada Gross"}`:                                 `{"cardHolder":"***"}`,
 		`{"cardNumber":"43000000"}`:                                  `{"cardNumber":"***"}`,
 		`{"tokenization":"abc","to\u006ben":"x"}`:                    `{"tokenization":"***","to\u006ben":"***"}`,
 		`{"cvv":"1`: `(9 bytes that are not JSON, not kept)`,
@@ -27,6 +28,13 @@ func TestBody(t *testing.T) {
 				t.Errorf("Body(%s) = %s, want %s", in, got, want)
 			}
 		})
+	}
+}
+
+func TestQuery(t *testing.T) {
+	const in, want = "card=approved&cardNumber=4300000000000000&cardholder=Ada+Gross&cvv=123&a=1", "card=***&cardNumber=***&cardholder=***&cvv=***&a=1"
+	if got := Query(in); got != want {
+		t.Errorf("Query(%s) = %s, want %s", in, got, want)
 	}
 }
 
