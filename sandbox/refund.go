@@ -17,6 +17,7 @@ type refund struct {
 	refundUniqueID, uniqueID, transactionID string
 	merchantRefundID, amount, currency      string
 	remark                                  string
+	asked                                   string    // amount of the request
 	code                                    int       // 110, 111 or 112
 	requested, completed                    time.Time // completed is zero at 110
 	seeded                                  bool      // computed, and not stored: it never changes
@@ -25,7 +26,7 @@ type refund struct {
 func seededRefund(g generated.Refund) *refund {
 	return &refund{
 		seeded: true, refundUniqueID: g.RefundUniqueID, uniqueID: g.UniqueID, transactionID: g.TransactionID,
-		merchantRefundID: g.RefundTransactionID, amount: g.Amount, currency: g.Currency,
+		merchantRefundID: g.RefundTransactionID, amount: g.Amount, asked: g.Amount, currency: g.Currency,
 		code: g.Code, requested: g.Requested, completed: g.Completed,
 	}
 }
@@ -86,9 +87,8 @@ func (l *ledger) createRefund(c *call) reply {
 
 // giveBack carries out a refund, or returns the refund that an earlier identical request made.
 func (l *ledger) giveBack(request refundRequest) (*refund, error) {
-	amount := request.amount
 	if r := l.repeatedRefund(request.merchantRefundID); r != nil {
-		switch same := r.uniqueID == request.uniqueID && money.Thousandths(r.amount) == money.Thousandths(amount); {
+		switch same := r.uniqueID == request.uniqueID && money.Thousandths(r.asked) == money.Thousandths(request.amount); {
 		case l.opts.RefundDuplicates == RefundDuplicatesExecuted:
 		case same && l.opts.RefundDuplicates == RefundDuplicatesRepeated:
 			return r, nil
@@ -103,7 +103,7 @@ func (l *ledger) giveBack(request refundRequest) (*refund, error) {
 	if !o.movedMoney() {
 		return nil, errors.New("the transaction has moved no money")
 	}
-	left := l.left(o)
+	left, amount := l.left(o), request.amount
 	if amount == "" {
 		amount = money.Of(left, o.currency)
 	}
@@ -117,7 +117,7 @@ func (l *ledger) giveBack(request refundRequest) (*refund, error) {
 	l.refunded[o.uniqueID] += wanted
 	r := &refund{
 		uniqueID: o.uniqueID, transactionID: o.transactionID, merchantRefundID: request.merchantRefundID,
-		amount: amount, currency: o.currency, remark: request.remark, code: codes.RefundRequested, requested: time.Now(),
+		amount: amount, asked: request.amount, currency: o.currency, remark: request.remark, code: codes.RefundRequested, requested: time.Now(),
 	}
 	l.addRefund(r)
 	if r.merchantRefundID == "" {

@@ -277,3 +277,22 @@ func TestTrackingNumbers(t *testing.T) {
 		t.Error("an unknown transaction has a tracking number")
 	}
 }
+
+// TestRepeatedRest: a refund of all that is left can be repeated like one with an amount, and is another request than one with it.
+func TestRepeatedRest(t *testing.T) {
+	g := New(Options{RefundDuplicates: RefundDuplicatesRepeated})
+	id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
+	first, err := g.Refund(id, "", "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := g.Refund(id, "", "r"); again != first || err != nil {
+		t.Errorf("repeated: got %q and error %v, want %q", again, err, first)
+	}
+	if _, err := g.Refund(id, g.ledger.find(id).amount, "r"); err == nil {
+		t.Error("another request with this id is taken for a repetition")
+	}
+	if n := g.Refunded("r"); n != 1 {
+		t.Errorf("refunded %d times", n)
+	}
+}
