@@ -48,7 +48,7 @@ func secretNames() []string {
 	}
 }
 
-func IsSecretName(name string) bool {
+func isSecretName(name string) bool {
 	if strings.ContainsAny(name, "_- ") {
 		name = strings.NewReplacer("_", "", "-", "", " ", "").Replace(name)
 	}
@@ -99,7 +99,7 @@ func (m *masker) secret() bool {
 		return false
 	}
 	around := m.open[len(m.open)-1]
-	return around.secret || around.object && IsSecretName(m.name)
+	return around.secret || around.object && isSecretName(m.name)
 }
 
 // scalar appends a string, a number or a literal, masked if necessary.
@@ -210,7 +210,7 @@ func Query(query string) string {
 		switch {
 		case wrongName != nil, looksLikeToken(plainName), LooksLikeCard(plainName):
 			pairs[i] = "***"
-		case wrongValue != nil, IsSecretName(plainName), looksLikeToken(plain), LooksLikeCard(plain) && !hasSuffixFold(plainName, "id"):
+		case wrongValue != nil, isSecretName(plainName), looksLikeToken(plain), LooksLikeCard(plain) && !hasSuffixFold(plainName, "id"):
 			pairs[i] = name + "=***"
 		}
 	}
