@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 //go:embed templates
@@ -166,6 +167,13 @@ func form(r *http.Request) (func(name string) string, error) {
 			return nil, tooLong
 		}
 		return nil, errBadForm
+	}
+	for _, values := range r.PostForm {
+		for _, v := range values {
+			if !utf8.ValidString(v) || strings.Contains(v, "\x00") { // neither the gateway nor every database takes it
+				return nil, errBadForm
+			}
+		}
 	}
 	return func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }, nil
 }

@@ -152,6 +152,26 @@ func TestCheckoutForm(t *testing.T) {
 	}
 }
 
+// TestFormIsText: a form that is not text makes no order, and leaves the cart as it is.
+func TestFormIsText(t *testing.T) {
+	s := newShopper(t, open(t))
+	s.post("/cart", values("sku", "pillar"))
+	seen := s.get("/checkout").hidden("cart")
+	for _, name := range []string{"A\xffda", "A\x00da"} {
+		f := buyer("cart", seen)
+		f.Set("firstName", name)
+		if s.post("/checkout", f); s.status != 400 {
+			t.Errorf("first name %q: HTTP %d at %s", name, s.status, s.path)
+		}
+	}
+	if s.get("/orders"); !strings.Contains(s.page, "not ordered anything") {
+		t.Errorf("there is an order:\n%s", s.page)
+	}
+	if s.get("/checkout"); s.path != "/checkout" {
+		t.Errorf("the cart is empty: at %s", s.path)
+	}
+}
+
 // TestSubscribedTwice: the form of a subscription that is sent twice, also at once, makes one order and one charge. Another customer cannot
 // use its id, and only the shop makes ids.
 func TestSubscribedTwice(t *testing.T) {
