@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 type country struct{ Code, Name string }
@@ -58,7 +59,7 @@ func readBuyer(field func(string) string) buyerForm {
 	f := buyerForm{Buyer: Buyer{
 		FirstName: field("firstName"), LastName: field("lastName"), Email: field("email"), Country: field("country"),
 	}}
-	name := func(s string) bool { return s != "" && len(s) <= 64 }
+	name := func(s string) bool { return s != "" && utf8.RuneCountInString(s) <= 64 }
 	f.Problems.check(name(f.FirstName), "firstName", "First name", "is needed, with at most 64 letters")
 	f.Problems.check(name(f.LastName), "lastName", "Last name", "is needed, with at most 64 letters")
 	local, domain, _ := strings.Cut(f.Email, "@")

@@ -152,6 +152,15 @@ func TestCheckoutForm(t *testing.T) {
 	}
 }
 
+// TestLongNames: a name has at most 64 letters, in any script.
+func TestLongNames(t *testing.T) {
+	for name, want := range map[string]int{strings.Repeat("雪", 64): 0, strings.Repeat("雪", 65): 1, strings.Repeat("a", 65): 1} {
+		if f := readBuyer(buyer("firstName", name).Get); len(f.Problems) != want {
+			t.Errorf("%q: problems %v, want %d", name, f.Problems, want)
+		}
+	}
+}
+
 // TestFormIsText: a form that is not text makes no order, and leaves the cart as it is.
 func TestFormIsText(t *testing.T) {
 	s := newShopper(t, open(t))
