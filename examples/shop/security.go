@@ -45,6 +45,9 @@ func (s *Shop) withHeaders(next http.Handler) http.Handler {
 	})
 }
 
+// maxUserAgent is the published limit. Some browsers send more.
+const maxUserAgent = 128
+
 // Visitor is what the gateway requires about the customer's connection and browser.
 type Visitor struct{ IP, UserAgent, Referer string }
 
@@ -59,7 +62,7 @@ func (s *Shop) visitor(r *http.Request) Visitor {
 			ip = told.String()
 		}
 	}
-	return Visitor{IP: ip, UserAgent: cut(r.UserAgent(), 256), Referer: s.url + "/checkout"}
+	return Visitor{IP: ip, UserAgent: cut(r.UserAgent(), maxUserAgent), Referer: s.url + "/checkout"}
 }
 
 // cut shortens text to at most so many bytes, and removes invalid UTF-8, which the client refuses to send.

@@ -186,7 +186,7 @@ func TestClientIP(t *testing.T) {
 func TestUserAgentIsCut(t *testing.T) {
 	for name, tt := range map[string]struct{ sent, want string }{
 		"short":           {"Browser/1.0", "Browser/1.0"},
-		"in a character":  {strings.Repeat("a", 255) + "é", strings.Repeat("a", 255)},
+		"in a character":  {strings.Repeat("a", 127) + "é", strings.Repeat("a", 127)},
 		"in another code": {"caf\xe9 browser", "caf browser"},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -194,6 +194,23 @@ func TestUserAgentIsCut(t *testing.T) {
 		if got := new(Shop).visitor(r).UserAgent; got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// talkative sends a long User-Agent.
+type talkative struct{ http.Transport }
+
+func (t *talkative) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("User-Agent", strings.Repeat("Browser/1.0 ", 15))
+	return t.Transport.RoundTrip(r)
+}
+
+// TestPublishedLimits: a gateway that checks the published limits accepts the shop's payments, whatever the browser is called.
+func TestPublishedLimits(t *testing.T) {
+	s := newShopper(t, open(t, func(s *setup) { s.gateway.PublishedLimits = true }))
+	s.client.Transport = &talkative{http.Transport{DisableKeepAlives: true}}
+	if id := s.buy("holder", ""); s.path != "/orders/"+id+"/pay" {
+		t.Errorf("the order does not wait on the payment page:\n%s", s.page)
 	}
 }
 
