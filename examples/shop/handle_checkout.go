@@ -125,7 +125,13 @@ func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	var m means
 	if page.Pay != "" {
 		o.Kind, o.CardID = KindToken, page.Pay
-		if m.token, err = s.token(r.Context(), customer, o.CardID); err != nil { // before the order exists
+		m.token, err = s.token(r.Context(), customer, o.CardID) // before the order exists
+		if errors.Is(err, errNoCard) {                          // it was removed since the form was shown
+			page.Pay = ""
+			page.Problems.check(false, "pay-hosted", "The card", "is no longer saved. Please look at how you pay")
+			return s.checkoutForm(w, r, http.StatusUnprocessableEntity, page)
+		}
+		if err != nil {
 			return err
 		}
 	}

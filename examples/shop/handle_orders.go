@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -117,14 +118,18 @@ func (s *Shop) payAgain(w http.ResponseWriter, r *http.Request) error {
 	}
 	var m means
 	if o.Kind == KindToken {
-		if m.token, err = s.token(r.Context(), o.Customer, o.CardID); err != nil {
+		m.token, err = s.token(r.Context(), o.Customer, o.CardID)
+		if errors.Is(err, errNoCard) && o.State == Unsent { // it was removed: only another order can be paid
+			return s.backToCheckout(w, r, &o)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return s.payAndLead(w, r, &o, m)
 }
 
-// orderAgain puts the unpaid products back into the cart: a new attempt is a new order with its own payment.
+// orderAgain begins a new attempt: a new order with its own payment.
 func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.ownOrder(w, r)
 	if err != nil {
@@ -133,6 +138,11 @@ func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
 	if !o.MayAgain() {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
+	return s.backToCheckout(w, r, &o)
+}
+
+// backToCheckout puts the products of an order that was not paid back into the cart.
+func (s *Shop) backToCheckout(w http.ResponseWriter, r *http.Request, o *Order) error {
 	for _, l := range o.Lines {
 		if err := s.store.AddToCart(r.Context(), o.Customer, l.SKU); err != nil {
 			return err

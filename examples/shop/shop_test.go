@@ -140,7 +140,7 @@ func TestCheckoutForm(t *testing.T) {
 			t.Errorf("another cart than the customer saw, %q: HTTP %d", other, s.status)
 		}
 	}
-	if s.post("/checkout", buyer("cart", seen, "pay", "C-OTHER")); s.status != 404 {
+	if s.post("/checkout", buyer("cart", seen, "pay", "C-OTHER")); s.status != 422 {
 		t.Errorf("somebody else's card: HTTP %d", s.status)
 	}
 	first := s.post("/checkout", buyer("cart", seen)).orderID()
@@ -448,4 +448,28 @@ func TestRemovedCard(t *testing.T) {
 	if s.get("/cards"); strings.Contains(s.page, "0000") {
 		t.Error("the card is still there")
 	}
+}
+
+// TestPayWithRemovedCard: a card is removed in another window while the checkout, or an order that was not sent, has it. The customer
+// can pay in another way.
+func TestPayWithRemovedCard(t *testing.T) {
+	gone := new(unreachable)
+	s := newShopper(t, open(t, gone.option))
+	card := s.saveCard(sandbox.Approved)
+	gone.Store(true)
+	unsent := s.buy("cedar", card)
+	gone.Store(false)
+	s.post("/cart", values("sku", "pillar"))
+	seen := s.get("/checkout").hidden("cart")
+	s.post("/cards/"+card+"/remove", nil)
+	if s.post("/checkout", buyer("cart", seen, "pay", card)); s.status != 422 || !strings.Contains(s.page, "no longer saved") {
+		t.Errorf("a checkout with the card: HTTP %d\n%s", s.status, s.page)
+	}
+	s.post("/checkout", buyer("cart", seen, "pay", "")).orderID()
+	if s.post("/orders/"+unsent+"/pay", nil); s.path != "/checkout" || !strings.Contains(s.page, "Cedar and smoke") {
+		t.Fatalf("paying the order that was not sent: HTTP %d at %s", s.status, s.path)
+	}
+	again := s.post("/checkout", buyer("cart", s.hidden("cart"), "pay", "")).orderID()
+	s.enter(s.hostedPage(), sandbox.Approved)
+	s.awaits(again, Paid)
 }
