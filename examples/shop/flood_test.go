@@ -119,7 +119,7 @@ func forgeries(t *testing.T, w *world) (bodies []string) {
 			add(map[string]any{"code": code, "transactionType": "Sale", "transactionId": id})
 		}
 	}
-	s.post("/cards", nil)
+	s.get("/cards").post("/cards", values("id", s.hidden("id")))
 	card := strings.Split(s.path, "/")[2]
 	add(map[string]any{"code": 100, "transactionType": "Tokenization", "transactionId": card, "token": "stolen-" + card})
 	bodies = append(bodies, `{"code":`, `[]`, `{"uniqueId":"`+strings.Repeat("1", 60<<10)+`"}`)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ const tokenLate = 30 * time.Second
 // cardsPage is the data of the page of saved cards.
 type cardsPage struct {
 	Cards []StoredCard
+	ID    string // of the card that the form saves: sent twice, it saves one
 	late  time.Duration
 }
 
@@ -36,7 +38,7 @@ func (s *Shop) showCards(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, "cards", cardsPage{cards, s.tokenLate})
+	return s.render(w, r, http.StatusOK, "cards", cardsPage{cards, newID("C"), s.tokenLate})
 }
 
 // readyCards returns the cards that can be used for payments.
@@ -47,11 +49,19 @@ func (s *Shop) readyCards(r *http.Request, customer string) ([]StoredCard, error
 
 // storeCard starts a token order. The customer enters the card on the gateway's page.
 func (s *Shop) storeCard(w http.ResponseWriter, r *http.Request) error {
-	c := &StoredCard{ID: newID("C"), Customer: s.customer(w, r)}
-	if err := s.store.AddCard(r.Context(), c); err != nil {
+	field, err := form(r)
+	if err != nil {
 		return err
 	}
-	if err := s.storeToken(r.Context(), c, s.visitor(r)); err != nil {
+	c := &StoredCard{ID: field("id"), Customer: s.customer(w, r)}
+	if !isID("C", c.ID) {
+		return errBadForm
+	}
+	err = s.store.AddCard(r.Context(), c)
+	if err == nil {
+		err = s.storeToken(r.Context(), c, s.visitor(r))
+	}
+	if err != nil && !errors.Is(err, errCardExists) { // it exists if the form was sent twice
 		return err
 	}
 	return redirect(w, r, "/cards/"+c.ID+"/enter")

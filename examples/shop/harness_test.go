@@ -332,7 +332,7 @@ func (s *shopper) enter(page string, card sandbox.Outcome) {
 // saveCard stores a card, and returns its id.
 func (s *shopper) saveCard(card sandbox.Outcome) string {
 	s.t.Helper()
-	s.post("/cards", nil)
+	s.get("/cards").post("/cards", values("id", s.hidden("id")))
 	id := regexp.MustCompile(`^/cards/([^/]+)`).FindStringSubmatch(s.path)[1]
 	if _, err := s.w.gateway.EnterCard(s.hostedPage(), sandbox.TestCard(card)); err != nil {
 		s.t.Fatal(err)

@@ -218,7 +218,8 @@ func TestPublishedLimits(t *testing.T) {
 // is saved when it is repeated.
 func TestTokenBeforeItsOrder(t *testing.T) {
 	w := open(t, withoutRun)
-	id := strings.Split(newShopper(t, w).post("/cards", nil).path, "/")[2]
+	s := newShopper(t, w).get("/cards")
+	id := strings.Split(s.post("/cards", values("id", s.hidden("id"))).path, "/")[2]
 	n := &notify.Notification{Token: cardgateway.NewToken("a-token"), Transaction: &cardgateway.Transaction{
 		TransactionID: id, UniqueID: "1", Code: cardgateway.CodeProcessing, TransactionAmount: price("1.00"), TransactionCurrency: currency,
 	}}

@@ -450,6 +450,35 @@ func TestRemovedCard(t *testing.T) {
 	}
 }
 
+// TestCardSavedTwice: the form that is sent twice, also at once, makes one token order. Another customer cannot use its id.
+func TestCardSavedTwice(t *testing.T) {
+	w := open(t)
+	s := newShopper(t, w).get("/cards")
+	form := values("id", s.hidden("id"))
+	var both sync.WaitGroup
+	for range 2 {
+		again := *s
+		both.Go(func() { again.post("/cards", form) })
+	}
+	both.Wait()
+	s.post("/cards", form)
+	if want := "/cards/" + form.Get("id") + "/enter"; s.path != want {
+		t.Errorf("the form leads to %s, want %s", s.path, want)
+	}
+	if rows := w.gateway.Rows(form.Get("id")); len(rows) != 1 {
+		t.Errorf("token orders %v, want one", rows)
+	}
+	if s.get("/cards"); strings.Count(s.page, `class="card-row"`) != 1 {
+		t.Errorf("the form sent three times saved these cards:\n%s", s.page)
+	}
+	if other := newShopper(t, w).post("/cards", form); other.status != 404 {
+		t.Errorf("another customer with this id: HTTP %d", other.status)
+	}
+	if s.post("/cards", values("id", "C-1")); s.status != 400 {
+		t.Errorf("an id that is none: HTTP %d", s.status)
+	}
+}
+
 // TestPayWithRemovedCard: a card is removed in another window while the checkout, or an order that was not sent, has it. The customer
 // can pay in another way.
 func TestPayWithRemovedCard(t *testing.T) {

@@ -29,6 +29,7 @@ var (
 	errNoOrder     = errors.New("there is no such order")
 	errNoCard      = errors.New("there is no such card")
 	errOrderExists = errors.New("there is an order with this id")
+	errCardExists  = errors.New("there is a card with this id")
 	errEmptyCart   = errors.New("the cart is empty")
 	errCartChanged = errors.New("the cart is not what the customer saw")
 )

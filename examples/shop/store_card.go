@@ -30,11 +30,15 @@ const (
 	CardUnsent  CardState = "unsent" // the gateway could not be reached
 )
 
-// AddCard records that a customer wants to store a card.
+// AddCard records that a customer wants to store a card. If there is one with this id, because the form was sent twice, it returns
+// errCardExists.
 func (s *Store) AddCard(ctx context.Context, c *StoredCard) error {
 	c.Changed, c.State = time.Now(), CardOpen
-	_, err := s.db.ExecContext(ctx, `INSERT INTO cards (id, customer, state, created, changed) VALUES ($1, $2, $3, $4, $4)`,
-		c.ID, c.Customer, c.State, c.Changed.UnixMicro())
+	added, err := changed(s.db.ExecContext(ctx, `INSERT INTO cards (id, customer, state, created, changed) VALUES ($1, $2, $3, $4, $4)
+		ON CONFLICT (id) DO NOTHING`, c.ID, c.Customer, c.State, c.Changed.UnixMicro()))
+	if err == nil && !added {
+		return errCardExists
+	}
 	return err
 }
 

@@ -8,6 +8,8 @@ async function update(main) {
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const next = page.getElementById("main");
   main.dataset.again = next.dataset.again ?? "";
+  const id = next.querySelector("input[name=id]"), shown = main.querySelector("input[name=id]");
+  if (id && shown) id.setAttribute("value", shown.value); // of what the form makes: the same, as long as the page is shown
   if (next.innerHTML === main.innerHTML) return;
   const headline = main.querySelector("h1").textContent;
   const focused = main.contains(document.activeElement) ? document.activeElement.id : null;
