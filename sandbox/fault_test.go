@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -282,5 +283,27 @@ func TestLoggedCodes(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestResetBeforeLateCommit: a late commit that is due when Reset is called is made before it or not at all.
+func TestResetBeforeLateCommit(t *testing.T) {
+	g := New(Options{NoNotifications: true})
+	defer g.Close()
+	g.Inject(Fault{Commit: CommitLate, Late: 20 * time.Millisecond})
+	send(t, g, "POST", "/api/subscription", body("late", nil))
+	g.mu.Lock()
+	time.Sleep(40 * time.Millisecond)
+	var reset sync.WaitGroup
+	reset.Go(g.Reset)
+	time.Sleep(20 * time.Millisecond)
+	g.mu.Unlock()
+	g.mu.Lock() // before the one that waits: from now on the mutex serves them strictly in turn
+	time.Sleep(20 * time.Millisecond)
+	g.mu.Unlock()
+	reset.Wait()
+	g.running.Wait()
+	if n := g.Executed("late"); n != 0 {
+		t.Errorf("charged %d times after Reset", n)
 	}
 }

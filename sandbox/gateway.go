@@ -52,14 +52,10 @@ func (g *Gateway) lockSettled() {
 
 // settleAfter settles what is due in that time. The caller holds g.mu.
 func (g *Gateway) settleAfter(d time.Duration) {
-	g.later(d, func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.ledger.settleDue()
-	})
+	g.later(d, g.ledger.settleDue)
 }
 
-// later runs f after d, unless the gateway is closed or reset first. The caller holds g.mu, f is called without it.
+// later runs f after d, unless the gateway is closed or reset first. The caller holds g.mu, and f is called with it.
 func (g *Gateway) later(d time.Duration, f func()) {
 	select {
 	case <-g.closing:
@@ -72,9 +68,8 @@ func (g *Gateway) later(d time.Duration, f func()) {
 			return
 		}
 		g.mu.Lock()
-		same := generation == g.generation
-		g.mu.Unlock()
-		if same {
+		defer g.mu.Unlock()
+		if generation == g.generation {
 			f()
 		}
 	})

@@ -104,7 +104,7 @@ func (g *Gateway) serveFault(f *Fault, c *call) reply {
 		answer = g.lockAndExecute(c)
 	case CommitLate:
 		g.mu.Lock()
-		g.later(f.Late, func() { g.lockAndExecute(c) })
+		g.later(f.Late, func() { g.settleAndExecute(c) })
 		g.mu.Unlock()
 	}
 	g.pause(f.After)
@@ -113,8 +113,14 @@ func (g *Gateway) serveFault(f *Fault, c *call) reply {
 
 // lockAndExecute carries out a call.
 func (g *Gateway) lockAndExecute(c *call) reply {
-	g.lockSettled()
+	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.settleAndExecute(c)
+}
+
+// settleAndExecute does the same. The caller holds g.mu.
+func (g *Gateway) settleAndExecute(c *call) reply {
+	g.ledger.settleDue()
 	return g.execute(c)
 }
 
