@@ -208,3 +208,35 @@ func TestPublishedSignature(t *testing.T) {
 		t.Error("a func was accepted as a member")
 	}
 }
+
+// echo is a merchant's endpoint that responds with so many letters and then with the token that it got.
+type echo int
+
+func (e echo) RoundTrip(r *http.Request) (*http.Response, error) {
+	var fields struct{ Token string }
+	if err := json.NewDecoder(r.Body).Decode(&fields); err != nil {
+		return nil, err
+	}
+	w := httptest.NewRecorder()
+	_, _ = io.WriteString(w, strings.Repeat("x", int(e))+fields.Token)
+	return w.Result(), nil
+}
+
+// TestEchoedToken: a token in a merchant's response is masked, also if the response is cut within it.
+func TestEchoedToken(t *testing.T) {
+	for _, before := range []int{0, 2030} {
+		g := New(Options{Notifications: Notifications{Transport: echo(before)}})
+		made := send(t, g, "POST", "/checkout/tokenization/create", body("to", nil))
+		if _, err := g.EnterCard(made.str("redirectUrl"), TestCard(Approved)); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, shown := control(t, g, "GET", "notifications", nil)
+		if text := encode(t, shown); strings.Contains(text, tokenOf(t, g, "to")[:8]) || !strings.Contains(text, "***") {
+			t.Errorf("after %d letters: %s", before, text)
+		}
+		g.Close()
+	}
+}

@@ -165,7 +165,7 @@ func (l *Log) addDelivery(n *notice, a delivery.Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n.token != "" {
-		a.Body = strings.ReplaceAll(a.Body, n.token, mask.Token(n.token))
+		a.Body = withoutToken(a.Body, n.token)
 	}
 	d := Delivery{
 		At: a.At, Milliseconds: milliseconds(a.Took), Status: a.Status, Accepted: a.Accepted(), Reason: reason(a), Response: a.Body,
@@ -186,6 +186,17 @@ func (l *Log) addDelivery(n *notice, a delivery.Attempt) {
 	n.Deliveries = append(n.Deliveries, d)
 	l.announce()
 	l.print(a.At, "-> %s %s to %s: %s [notification %d]", n.TransactionType, printable(n.TransactionID), n.URL, result, n.Number)
+}
+
+// withoutToken masks a token in a merchant's response, whose end may be missing.
+func withoutToken(body, token string) string {
+	body = strings.ReplaceAll(body, token, mask.Token(token))
+	for kept := len(token) - 1; kept > len("tok"); kept-- {
+		if rest, ok := strings.CutSuffix(body, token[:kept]); ok {
+			return rest + "***"
+		}
+	}
+	return body
 }
 
 // reason says why a delivery failed.
