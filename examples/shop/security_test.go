@@ -65,6 +65,17 @@ func TestCookie(t *testing.T) {
 			if len(forged.Result().Cookies()) != 1 {
 				t.Errorf("%s: a session that the visitor made up was taken", tt.url)
 			}
+			other := &http.Cookie{Name: tt.name, Value: "of another program"}
+			if n := len(record(w, http.MethodGet, "/checkout", func(r *http.Request) { r.AddCookie(other) }).Result().Cookies()); n != 1 {
+				t.Errorf("%s: one request with another program's cookie starts %d sessions", tt.url, n)
+			}
+			known := record(w, http.MethodGet, "/cart", func(r *http.Request) {
+				r.AddCookie(other)
+				r.AddCookie(c)
+			})
+			if len(known.Result().Cookies()) != 0 {
+				t.Errorf("%s: with another program's cookie the customer is not known", tt.url)
+			}
 		})
 	}
 }

@@ -33,13 +33,15 @@ func (s *Shop) customer(w http.ResponseWriter, r *http.Request) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// session returns the text in the cookie, if its format is valid.
+// session returns the text in the cookie whose format is valid, if there is one. Another program on this host can have set others with
+// the same name.
 func (s *Shop) session(r *http.Request) string {
-	c, err := r.Cookie(s.cookieName())
-	if err != nil || !isRandom(c.Value, sessionLength) {
-		return ""
+	for _, c := range r.CookiesNamed(s.cookieName()) {
+		if isRandom(c.Value, sessionLength) {
+			return c.Value
+		}
 	}
-	return c.Value
+	return ""
 }
 
 // cookieName has, with https, the prefix with which browsers accept the cookie only from this host.
