@@ -29,7 +29,12 @@ func LoadKey(file string) ([]byte, error) {
 	}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return key, os.WriteFile(file, []byte(hex.EncodeToString(key)+"\n"), 0o600)
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // not over the key that another process has made meanwhile
+		if err != nil {
+			return nil, err
+		}
+		_, err = f.WriteString(hex.EncodeToString(key) + "\n")
+		return key, errors.Join(err, f.Close())
 	}
 	if err != nil {
 		return nil, err

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -243,5 +246,33 @@ func TestTokenBeforeItsOrder(t *testing.T) {
 	}
 	if c, err := w.store.Card(t.Context(), id); err != nil || len(c.Encrypted) == 0 {
 		t.Errorf("the token is not saved: %+v, %v", c, err)
+	}
+}
+
+// TestKeyIsMadeOnce: of several processes that start for the first time, those that get a key have the same one.
+func TestKeyIsMadeOnce(t *testing.T) {
+	for round := range 100 {
+		file := filepath.Join(t.TempDir(), strconv.Itoa(round))
+		var all sync.WaitGroup
+		start, keys := make(chan struct{}), make([][]byte, 20)
+		for i := range keys {
+			all.Go(func() {
+				<-start
+				if key, err := LoadKey(file); err == nil {
+					keys[i] = key
+				}
+			})
+		}
+		close(start)
+		all.Wait()
+		want, err := LoadKey(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			if key != nil && !bytes.Equal(key, want) {
+				t.Fatal("a process has a key that is not the one in the file")
+			}
+		}
 	}
 }
