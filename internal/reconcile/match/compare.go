@@ -38,7 +38,7 @@ func (k *kindMatcher) compare() error {
 				lines = append(lines, e.Line)
 				continue
 			}
-			e.Row.Test = e.Row.Test || k.testRefunds[e.Row.UniqueID]
+			e.Row.Test = e.Row.Test || k.testPayments[e.Row.Payment]
 			if e.Row.Test && k.ExcludeTest {
 				if k.inPeriod(e.Row.At) {
 					k.summary.TestsLeftOut++

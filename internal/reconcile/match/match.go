@@ -10,7 +10,7 @@ import (
 )
 
 // Run compares, and passes every difference to o.Found. Memory grows with the number of differences that concern several rows, that
-// are open at the end of a month or concern test refunds, not with the number of rows.
+// are open at the end of a month or are refunded test payments, not with the number of rows.
 func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	if !o.Period.From.Before(o.Period.To) {
 		return nil, errors.New("match: the period is empty")
@@ -21,7 +21,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	if o.EachRow == nil {
 		o.EachRow = func(books.Kind, *books.Row) {}
 	}
-	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testRefunds: map[string]bool{}}
+	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testPayments: map[string]bool{}}
 	m.Known.begin()
 	var err error
 	if m.summary.OnlyTests, err = b.OnlyTests(ctx); err != nil {
@@ -70,8 +70,8 @@ type matcher struct {
 	books   *books.Books
 	summary *Summary
 
-	testRefunds map[string]bool // refunds of test payments, by the gateway's id
-	clocks      clocks          // of payments
+	testPayments map[string]bool // those with refunds, by the gateway's id
+	clocks       clocks          // of payments
 }
 
 // found counts a difference and passes it on.

@@ -25,6 +25,14 @@ func (m *memory) test() *memory {
 	return m
 }
 
+// unnamed takes the gateway's ids from the refunds.
+func (m *memory) unnamed() *memory {
+	for i := range m.refunds {
+		m.refunds[i].UniqueID = ""
+	}
+	return m
+}
+
 // until makes the time of the last line one of several.
 func (m *memory) until(at time.Time) *memory {
 	m.payments[len(m.payments)-1].Until = at
@@ -83,6 +91,10 @@ func TestTestPayments(t *testing.T) {
 			nil, nil, "12"},
 		{"with a refund that is not listed", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at).back("b of a", approved, "2 EUR", at),
 			[]string{"test_payment payment a 3 EUR", "test_payment refund b 2 EUR"}, nil, "9"},
+		{"with a refund without the gateway's id, as a real one", real().pay("a", approved, "3 EUR", at).test().back("b of a", approved, "2 EUR", at).
+			back("c of r", approved, "1 EUR", at).unnamed(),
+			[]string{"refund_missing_here refund c 1 EUR", "test_payment payment a 3 EUR", "test_payment refund b 2 EUR"},
+			[]string{"refund_missing_here refund c 1 EUR"}, "9"},
 		{"with a refund of another month", real().pay("a", approved, "3 EUR", day0(9, 2, 0)).test().back("b of a", approved, "2 EUR", day0(9, 2, 0)), nil, nil, "9"},
 		{"all are tests: a test system", new(memory).pay("a", approved, "3 EUR", at).test(), []string{"missing_here payment a 3 EUR"}, nil, ""},
 	} {

@@ -89,9 +89,7 @@ func (m *matcher) parents(findings findings) error {
 			payment = &found
 		}
 		if payment != nil && payment.Test {
-			for i := range refunds {
-				m.testRefunds[refunds[i].UniqueID] = true
-			}
+			m.testPayments[payment.UniqueID] = true
 			if m.ExcludeTest {
 				continue
 			}
