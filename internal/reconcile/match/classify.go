@@ -34,7 +34,7 @@ func (k *kindMatcher) class(p *pair) *Difference {
 
 // amount returns the difference between two amounts.
 func amount(p *pair) *Difference {
-	d := &Difference{Class: ClassAmount, Currency: cmp.Or(p.row.Currency, p.lines[0].Currency), Value: p.sum.Sub(p.atGateway()).Abs(), At: p.row.At}
+	d := &Difference{Class: ClassAmount, Currency: cmp.Or(p.row.Currency, p.currency), Value: p.sum.Sub(p.atGateway()).Abs(), At: p.row.At}
 	switch {
 	case len(p.paid) > 0 && p.once().Equal(p.atGateway()), len(p.later) > 0 && p.once().Equal(p.paid[0].Amount):
 		d.Class, d.Why = ClassListedTwice, fmt.Sprintf("%d lines of your list have this id; some of them are repeated", len(p.lines))
@@ -125,8 +125,11 @@ func (k *kindMatcher) missingThere(p *pair) *Difference {
 		return nil // not paid on either side
 	}
 	first := p.lines[0]
-	d := &Difference{Class: ClassMissingThere, Currency: first.Currency, Value: p.sum, At: first.At}
+	d := &Difference{Class: ClassMissingThere, Currency: p.currency, Value: p.sum, At: first.At}
 	d.Why = "not in the copy of the gateway, which is complete from " + k.clock(k.Copy.From) + " to " + k.clock(k.Copy.To)
+	if slices.ContainsFunc(p.lines, func(l books.Line) bool { return l.State == p.booked && l.Currency != p.currency }) {
+		d.Why += "; your list has it in other currencies, too, which are not in the value"
+	}
 	isEarly := k.carried == nil && first.At.Before(k.Copy.From.Add(k.Grace))
 	if !first.At.IsZero() && (isEarly || !first.At.Before(k.Copy.To.Add(-k.Grace))) {
 		d.Class = ClassUnchecked
@@ -139,7 +142,7 @@ func (k *kindMatcher) missingThere(p *pair) *Difference {
 func (k *kindMatcher) state(p *pair) *Difference {
 	d := &Difference{Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At}
 	if d.Currency == "" {
-		d.Currency, d.Value = p.lines[0].Currency, p.sum
+		d.Currency, d.Value = p.currency, p.sum
 	}
 	young := !p.row.At.Before(k.Copy.To.Add(-k.Grace))
 	switch state := p.row.State; {

@@ -164,6 +164,10 @@ func TestClasses(t *testing.T) {
 		{"missing there", new(memory).book("a", approved, "3 USD", never), []string{"missing_there payment a 3 USD"}},
 		{"missing there, with a time", new(memory).book("a", approved, "3 USD", middle), []string{"missing_there payment a 3 USD"}},
 		{"missing there, in processing", new(memory).book("a", processing, "3 USD", middle), []string{"missing_there payment a 3 USD"}},
+		{"missing there, in two currencies", new(memory).book("a", approved, "3 EUR", never).book("a", approved, "400 JPY", never), []string{"missing_there payment a 3 EUR"}},
+		{"missing there, declined in another currency", new(memory).book("a", declined, "400 JPY", never).book("a", approved, "3 EUR", never), []string{"missing_there payment a 3 EUR"}},
+		{"state, the amount not given, declined in another currency", new(memory).pay("a", declined, "0 ", middle).book("a", declined, "400 JPY", never).
+			book("a", approved, "3 EUR", never), []string{"state payment a 3 EUR"}},
 		{"currency", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 EUR", never), []string{"currency payment a 3 USD"}},
 		{"currency before amount", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "4 EUR", never), []string{"currency payment a 3 USD"}},
 		{"amount, less", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3.001 USD", never), []string{"amount payment a 0.001 USD"}},

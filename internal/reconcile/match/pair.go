@@ -17,7 +17,9 @@ type pair struct {
 	later  []books.Row // those after the first, if they can be the charges of one subscription
 	row    *books.Row  // the row to compare: the last approved one, otherwise the last that is not declined, otherwise the last; nil if there is none
 	booked string      // approved if any line is, otherwise a state that is not final, otherwise declined; empty if there are no lines
-	sum    decimal.Decimal
+
+	currency string          // of the first line in that state
+	sum      decimal.Decimal // of the lines in that state and currency
 }
 
 func newPair(kind books.Kind, rows []books.Row, lines []books.Line) *pair {
@@ -36,12 +38,18 @@ func newPair(kind books.Kind, rows []books.Row, lines []books.Line) *pair {
 		}
 	}
 	for i := range lines {
-		if lines[i].State == p.booked {
+		if p.currency == "" && lines[i].State == p.booked {
+			p.currency = lines[i].Currency
+		}
+		if p.isInSum(&lines[i]) {
 			p.sum = p.sum.Add(lines[i].Amount)
 		}
 	}
 	return p
 }
+
+// isInSum reports whether the amount of a line is in sum.
+func (p *pair) isInSum(l *books.Line) bool { return l.State == p.booked && l.Currency == p.currency }
 
 func (p *pair) id() string {
 	if len(p.lines) > 0 {
@@ -121,7 +129,7 @@ func (p *pair) once() (sum decimal.Decimal) {
 		isRepeated := func(l books.Line) bool {
 			return l.State == line.State && l.Currency == line.Currency && l.Amount.Equal(line.Amount)
 		}
-		if line.State == p.booked && !slices.ContainsFunc(p.lines[:i], isRepeated) {
+		if p.isInSum(&line) && !slices.ContainsFunc(p.lines[:i], isRepeated) {
 			sum = sum.Add(line.Amount)
 		}
 	}
