@@ -169,6 +169,8 @@ func TestClasses(t *testing.T) {
 		{"state, the amount not given, declined in another currency", new(memory).pay("a", declined, "0 ", middle).book("a", declined, "400 JPY", never).
 			book("a", approved, "3 EUR", never), []string{"state payment a 3 EUR"}},
 		{"currency", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 EUR", never), []string{"currency payment a 3 USD"}},
+		{"declined in another currency, then paid, in both", new(memory).pay("a.1", declined, "400 JPY", middle).pay("a.2", approved, "3 EUR", middle.Add(time.Hour)).
+			book("a", declined, "400 JPY", never).book("a", approved, "3 EUR", never), nil},
 		{"currency before amount", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "4 EUR", never), []string{"currency payment a 3 USD"}},
 		{"amount, less", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3.001 USD", never), []string{"amount payment a 0.001 USD"}},
 		{"amount, more", new(memory).pay("a", approved, "300 JPY", middle).book("a", approved, "3 JPY", never), []string{"amount payment a 297 JPY"}},

@@ -136,10 +136,11 @@ func (p *pair) once() (sum decimal.Decimal) {
 	return sum
 }
 
-// currenciesDiffer compares the currencies of both sides. The gateway may omit amount and currency of a declined payment.
+// currenciesDiffer compares the currencies of both sides, of lines as of rows only those that count: a declined attempt may have another one.
+// The gateway may omit amount and currency of a declined payment.
 func (p *pair) currenciesDiffer() bool {
 	currency := p.row.Currency
-	return currency != "" && (slices.ContainsFunc(p.lines, func(l books.Line) bool { return l.Currency != currency }) ||
+	return currency != "" && (slices.ContainsFunc(p.lines, func(l books.Line) bool { return l.State == p.booked && l.Currency != currency }) ||
 		slices.ContainsFunc(p.paid, func(r books.Row) bool { return r.Currency != currency }))
 }
 

@@ -346,11 +346,11 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	}
 	once, inList, seen := 0, 0, map[string]bool{}
 	for _, l := range lines {
-		if l.Currency != last.Currency {
-			return ClassCurrency, touched
-		}
 		if l.State != booked {
 			continue
+		}
+		if l.Currency != last.Currency {
+			return ClassCurrency, touched
 		}
 		inList += int(l.Amount.Shift(2).IntPart())
 		if !seen[l.Amount.String()] {
