@@ -22,6 +22,8 @@ func (k *kindMatcher) class(p *pair) *Difference {
 			return nil // the list of that period has the line
 		}
 		return k.missingHere(p)
+	case p.booked == books.StateDeclined && (p.row == nil || p.row.State == books.StateDeclined):
+		return nil // not paid on either side, however often it was tried
 	case p.row == nil:
 		return k.missingThere(p)
 	case p.currenciesDiffer():
@@ -121,9 +123,6 @@ func (k *kindMatcher) ofCharges(p *pair, charges []books.Row, value decimal.Deci
 }
 
 func (k *kindMatcher) missingThere(p *pair) *Difference {
-	if p.booked == books.StateDeclined {
-		return nil // not paid on either side
-	}
 	first := p.lines[0]
 	d := &Difference{Class: ClassMissingThere, Currency: p.currency, Value: p.sum, At: first.At}
 	d.Why = "not in the copy of the gateway, which is complete from " + k.clock(k.Copy.From) + " to " + k.clock(k.Copy.To)

@@ -145,6 +145,8 @@ func TestClasses(t *testing.T) {
 		{"declined, not listed", new(memory).pay("a", declined, "3 USD", middle), nil},
 		{"in processing, not listed", new(memory).pay("a", processing, "3 USD", middle), nil},
 		{"declined in both", new(memory).pay("a", declined, "3 USD", middle).book("a", declined, "3 USD", never), nil},
+		{"declined twice in both", new(memory).pay("a.1", declined, "3 USD", middle).pay("a.2", declined, "3 USD", middle.Add(time.Hour)).
+			book("a", declined, "3 USD", never).book("a", declined, "3 USD", never), nil},
 		{"declined here, unknown there", new(memory).book("a", declined, "3 USD", middle), nil},
 		{"paid in another period", new(memory).pay("a", approved, "3 USD", early), nil},
 		{"both in another period", new(memory).pay("a", approved, "3 USD", early).book("a", approved, "4 USD", early), nil},

@@ -325,7 +325,7 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 		return ClassUnchecked, touched
 	case len(lines) == 0:
 		return here, touched
-	case len(rows) == 0 && booked == declined:
+	case booked == declined && (len(rows) == 0 || last.State == declined):
 		return "", touched
 	case len(rows) == 0 && !lines[0].At.IsZero() && nearEdge(lines[0].At, o.Copy):
 		return ClassUnchecked, touched
