@@ -205,6 +205,8 @@ func TestClasses(t *testing.T) {
 		{"listed twice, and declined", new(memory).pay("a", declined, "3 USD", middle).book("a", approved, "3 USD", never).book("a", approved, "3 USD", never), []string{"amount payment a 3 USD"}},
 		{"paid twice", new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).book("b of o", approved, "3 USD", never), []string{"paid_twice payment o 3 USD"}},
 		{"paid twice before amount", new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "4 USD", never).book("b of o", approved, "3 USD", never), []string{"paid_twice payment o 3 USD"}},
+		{"paid twice, in two currencies", new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "400 JPY", middle.Add(time.Hour)).
+			book("a of o", approved, "3 USD", never).book("b of o", approved, "400 JPY", never), []string{"paid_twice payment o 400 JPY"}},
 		{"paid twice, one declined", new(memory).pay("a", declined, "3 USD", middle).pay("b", approved, "3 USD", middle).book("a of o", declined, "3 USD", never).book("b of o", approved, "3 USD", never), nil},
 		{"one order in two lines of one payment", new(memory).pay("a", approved, "3 USD", middle).book("a of o", approved, "1 USD", never).book("a of o", approved, "2 USD", never), nil},
 

@@ -39,6 +39,9 @@ func (m *matcher) paidTwice(findings findings) error {
 			continue
 		}
 		currency := rows[0].Currency
+		if !slices.ContainsFunc(rows[1:], func(r books.Row) bool { return r.Currency == currency }) { // the value is of the later payments
+			currency = rows[1].Currency
+		}
 		d := &Difference{
 			Class: ClassPaidTwice, Kind: books.Payment, ID: lines[0].Order, Currency: currency, Value: sumOf(rows[1:], currency), At: rows[1].At,
 			Gateway: rows, Books: lines,
