@@ -226,6 +226,7 @@ func TestImportRefused(t *testing.T) {
 		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},
 		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "is used twice"},
 		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns for transaction_id"},
+		{"mapped to two columns", "transaction_id,sum,sum,currency\nt,1,2,EUR\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "sum"} }, "has two columns for amount"},
 		{"only the titles", "transaction_id,amount,currency\n\n", nil, "has no lines below the column names"},
 		{"nothing can be read", "transaction_id;amount;currency\nt;1,5;EUR\n", nil, "line 2: amount has a comma"},
 		{"a directory", "", func(s *ListSource) { s.Path = filepath.Dir(s.Path) }, "is a directory"},

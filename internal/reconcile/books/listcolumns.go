@@ -80,19 +80,17 @@ func (l *lineReader) findColumn(titles []string, column listColumn) (int, error)
 		if title == "" {
 			return -1, nil
 		}
-		if at := slices.Index(titles, title); at >= 0 {
-			return at, nil
-		}
 		wanted = []string{plainName(title)}
 	}
+	isExact := isMapped && slices.Contains(titles, title)
 	for _, name := range wanted {
 		at := -1
-		for i, title := range titles {
-			if plainName(title) != name {
+		for i, other := range titles {
+			if isExact && other != title || plainName(other) != name {
 				continue
 			}
 			if at >= 0 {
-				return -1, &Refused{fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[at], title)}
+				return -1, &Refused{fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[at], other)}
 			}
 			at = i
 		}
