@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -154,15 +155,15 @@ func (r *csvReader) asRefused(err error) error {
 	return err
 }
 
-// next returns the cells of the next row, and the number of its first line. Empty lines are skipped. The error is io.EOF, a
-// *badLine, after which the next line can be read, or that of the file.
+// next returns the cells of the next row, and the number of its first line. Lines without any text are skipped, as a spreadsheet writes its
+// empty rows. The error is io.EOF, a *badLine, after which the next line can be read, or that of the file.
 func (r *csvReader) next() (line int, cells []string, err error) {
 	for {
 		text, err := r.text()
 		if err != nil {
 			return r.line, nil, err
 		}
-		if strings.TrimSpace(text) == "" {
+		if strings.TrimFunc(text, func(c rune) bool { return c == r.separator || unicode.IsSpace(c) }) == "" {
 			continue
 		}
 		if !strings.Contains(text, `"`) {

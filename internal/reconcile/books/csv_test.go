@@ -53,6 +53,7 @@ func TestCSV(t *testing.T) {
 		{"mark of UTF-8", "\xef\xbb\xbfa,b\n1,2\n", map[int][]string{2: {"1", "2"}}, nil},
 		{"quoted titles", "\"a\",\"b;b;b\"\n1,2\n", map[int][]string{2: {"1", "2"}}, nil},
 		{"empty lines", "\n\na,b\n\n1,2\n\n", map[int][]string{5: {"1", "2"}}, nil},
+		{"rows without any cell", "a;b;c\n;;\n1;2;3\n;;;\n; ;\n", map[int][]string{3: {"1", "2", "3"}}, nil},
 		{"separator before the titles", "sep=;\r\na;b\r\n1;2,5\r\n", map[int][]string{3: {"1", "2,5"}}, nil},
 		{"separator after a mark of UTF-8", "\xef\xbb\xbfSEP=\t\na\tb\n1\t2\n", map[int][]string{3: {"1", "2"}}, nil},
 		{"separator in quotation marks", "a,b\n\"1,5\",2\n", map[int][]string{2: {"1,5", "2"}}, nil},
