@@ -70,7 +70,7 @@ func (b *Books) OpenBefore(ctx context.Context, kind Kind, month time.Time) iter
 	})
 }
 
-// keepLater keeps the lines of a list that belong to later months: by their own time or, if they have none, by that of the gateway. Of
+// keepLater keeps the lines of a list that may belong to later months: by the latest time that they may have or, if they have none, by that of the gateway. Of
 // those with one id and without a time, the first are of the rows of the month itself.
 var keepLater = map[Kind]string{
 	Payment: laterLinesOf("transaction_id", "state", "cardgateway_listed_payments", "cardgateway_orders", "r.transaction_id"),
@@ -80,7 +80,7 @@ var keepLater = map[Kind]string{
 func laterLinesOf(id, state, list, rows, rowID string) string {
 	return strings.NewReplacer("$id", id, "$state", state, "$list", list, "$rows", rows, "$row_id", rowID).Replace(`
 		INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
-		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, $id, amount, currency, $state, order_id, at, until FROM $list WHERE at >= $3
+		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, $id, amount, currency, $state, order_id, at, until FROM $list WHERE until >= $3
 		UNION ALL
 		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, $id, amount, currency, $state, order_id, at, until FROM (
 			SELECT l.*, ROW_NUMBER() OVER (PARTITION BY $id ORDER BY line) AS number FROM $list l

@@ -57,7 +57,7 @@ func (k *kindMatcher) compare() error {
 			lines = slices.DeleteFunc(lines, func(l books.Line) bool { return l.Earlier })
 		}
 		for i := range lines {
-			lines[i].At = timeOf(&lines[i], rows)
+			lines[i].At = k.timeOf(&lines[i], rows)
 		}
 		lines = k.lookAgain(rows, lines)
 		if err := k.compareID(rows, lines); err != nil {
@@ -67,16 +67,21 @@ func (k *kindMatcher) compare() error {
 	return nil
 }
 
-// timeOf returns the time of a line: if it can mean several, that of a row which is one of them.
-func timeOf(l *books.Line, rows []books.Row) time.Time {
+// timeOf returns the time of a line: if it can mean several, that of a row which is one of them. If there is none, and they are in two
+// periods, the one in the middle decides: a date in another zone is of the month that has its noon.
+func (k *kindMatcher) timeOf(l *books.Line, rows []books.Row) time.Time {
 	at := l.At
 	if !l.Until.After(l.At) {
 		return at
 	}
+	isFound := false
 	for i := range rows {
 		if t := rows[i].At; !t.Before(l.At) && t.Before(l.Until.Add(time.Second)) && (at.Equal(l.At) || rows[i].State == books.StateApproved) {
-			at = t
+			at, isFound = t, true
 		}
+	}
+	if noon := l.At.Add(l.Until.Sub(l.At) / 2); !isFound && k.Period.holds(noon) != k.Period.holds(at) {
+		return noon
 	}
 	return at
 }
@@ -100,7 +105,7 @@ func (k *kindMatcher) compareID(rows []books.Row, lines []books.Line) error {
 	}
 	if len(near) == 0 && !slices.ContainsFunc(lines, k.mayBeOfPeriod) {
 		for i := range lines {
-			k.skip(lines[i].At)
+			k.skip(&lines[i])
 		}
 		return nil
 	}
@@ -150,7 +155,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	hasLine := false
 	for i := range lines {
 		if !ours(lines[i]) {
-			k.skip(lines[i].At)
+			k.skip(&lines[i])
 			continue
 		}
 		hasLine = true

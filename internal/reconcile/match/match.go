@@ -81,13 +81,15 @@ func (m *matcher) found(d *Difference) (finding, error) {
 	return finding{d.Class, d.Known}, m.Found(d)
 }
 
-// skip counts a line of another period, or one that is newer than the copy.
-func (m *matcher) skip(at time.Time) {
-	if !at.IsZero() && !at.Before(m.Copy.To) {
+// skip counts a line of the list that is of another period, or newer than the copy.
+func (m *matcher) skip(l *books.Line) {
+	switch {
+	case l.Earlier:
+	case !l.At.IsZero() && !l.At.Before(m.Copy.To):
 		m.summary.Newer++
-		return
+	default:
+		m.summary.Elsewhere++
 	}
-	m.summary.Elsewhere++
 }
 
 // inPeriod reports whether a row of the gateway belongs to the period. A row without a time does.

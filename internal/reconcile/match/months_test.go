@@ -157,6 +157,37 @@ func TestTimesThatMeanSeveral(t *testing.T) {
 	}
 }
 
+// TestDatesOfAnotherZone: lists of exactly a month, with dates alone, in a zone in the west or in the east of the gateway's, so that the
+// last or the first date is in two months of the gateway.
+func TestDatesOfAnotherZone(t *testing.T) {
+	end, paid := day0(10, 1, 0), day0(10, 1, 3)
+	for name, first := range map[string]time.Time{"west": end.Add(8 * time.Hour), "east": end.Add(-6 * time.Hour)} { // of October
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, d *database) {
+				gateway := func() *memory { return new(memory).pay("a", approved, "3 EUR", paid) }
+				date := func(m *memory, id string, at time.Time) {
+					m.book(id, approved, "3 EUR", at).until(at.Add(24*time.Hour - time.Second))
+				}
+				september, october := gateway(), gateway()
+				date(september, "s", first.Add(-24*time.Hour))
+				date(october, "o", first)
+				if paid.Before(first) {
+					date(september, "a", first.Add(-24*time.Hour))
+				} else {
+					date(october, "a", first)
+				}
+				if found, _ := d.run(t, september, monthOf(9)); !slices.Equal(found, []string{"missing_there payment s 3 EUR"}) {
+					t.Errorf("September: got %q", found)
+				}
+				found, s := d.run(t, october, monthOf(10))
+				if !slices.Equal(found, []string{"missing_there payment o 3 EUR"}) || s.TiedOut != 1 || s.Elsewhere != 0 {
+					t.Errorf("October: got %q, %d tie out, %d lines of other periods", found, s.TiedOut, s.Elsewhere)
+				}
+			})
+		})
+	}
+}
+
 // monthOf are the options of a month that is over in the copy.
 func monthOf(month time.Month) Options {
 	o := octoberOptions()

@@ -40,7 +40,7 @@ func (k *kindMatcher) unreadable(same []books.Unreadable) error {
 		slices.SortFunc(d.Gateway, byTime)
 		row := newPair(k.kind, d.Gateway, nil).row
 		if !k.inPeriod(row.At) {
-			k.skip(row.At)
+			k.skip(&books.Line{At: row.At})
 			return nil
 		}
 		d.At = row.At
