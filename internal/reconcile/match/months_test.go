@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -391,6 +392,31 @@ func TestLaterLineOfTheGatewaysRefund(t *testing.T) {
 		}
 		if found, s := d.run(t, gateway(), monthOf(10)); len(found) > 0 || s.TiedOut != 1 {
 			t.Errorf("October: got %q, %d of %d tie out", found, s.TiedOut, s.Compared)
+		}
+	})
+}
+
+// TestManyLaterRefunds: the lines of a list without times are found among many later refunds by their ids. Reading these for each line would
+// take minutes.
+func TestManyLaterRefunds(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		d.fill(t, new(memory))
+		later := fmt.Sprint(day0(10, 2, 0).UnixMicro())
+		for _, rows := range []string{
+			"refunds SELECT 'u' || i, 'u' || i, 'r' || i, 'p', 'approved', 111, '1', 'EUR', " + later + ", 1",
+			"listed_refunds SELECT i, 'x' || i, '1', 'EUR', '', 0, 0",
+		} {
+			if _, err := d.db.ExecContext(t.Context(), "INSERT INTO cardgateway_"+rows+
+				" FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT i FROM n) n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		defer stop()
+		o := monthOf(9)
+		o.Found = func(*Difference) error { return nil }
+		if s, err := Run(ctx, d.Books, o); err != nil || s.Rows(ClassRefundMissingThere) != 10000 {
+			t.Errorf("got %+v, %v", s, err)
 		}
 	})
 }
