@@ -38,7 +38,7 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 // save inserts or updates rows, and records the changes. A row without an amount or without a currency keeps the earlier one. A
 // new row whose time is before complete is recorded as late.
 func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, complete int64, now time.Time) (found changes, err error) {
-	rows = lastOfEach(rows)
+	rows = t.lastOfEach(rows)
 	if len(rows) == 0 {
 		return found, nil
 	}
@@ -102,10 +102,19 @@ func (t *table) sql(statement string) string {
 	return strings.NewReplacer("$rows", t.name(), "$new", t.staging()).Replace(statement)
 }
 
-// lastOfEach keeps only the last row with each id, because a statement cannot change a row twice.
-func lastOfEach(rows []record) []record {
+// lastOfEach keeps only the last row with each id, because a statement cannot change a row twice. Without an amount or without a currency, it
+// gets that of the row before it.
+func (t *table) lastOfEach(rows []record) []record {
 	last := make(map[string]int, len(rows))
 	for i, row := range rows {
+		if before, isAgain := last[row.id()]; isAgain {
+			if row[t.money] == "0" {
+				row[t.money] = rows[before][t.money]
+			}
+			if row[t.money+1] == "" {
+				row[t.money+1] = rows[before][t.money+1]
+			}
+		}
 		last[row.id()] = i
 	}
 	if len(last) == len(rows) {
