@@ -157,7 +157,11 @@ func (t *tally) severalForOneOrder() {
 		if order == "" || !slices.ContainsFunc(paid, isOther) || !slices.ContainsFunc(paid, func(r held) bool { return t.inPeriod(r.at) }) {
 			continue
 		}
-		t.add(reconcile.Payment, "paid_twice", order, paid[0].currency, sum(paid[1:], paid[0].currency))
+		currency := paid[0].currency
+		if !slices.ContainsFunc(paid[1:], func(r held) bool { return r.currency == currency }) {
+			currency = paid[1].currency
+		}
+		t.add(reconcile.Payment, "paid_twice", order, currency, sum(paid[1:], currency))
 		for _, r := range paid {
 			t.marked[rowKey{reconcile.Payment, r.id}] = "paid_twice"
 		}
@@ -311,9 +315,9 @@ func (t *tally) class(kind reconcile.Kind, rows []held, lines []listed) (class, 
 	if more := again(paid); len(more) > 0 && !isSubscription {
 		return "two_successes", more[0].currency, sum(more, more[0].currency)
 	}
-	booked, inList, once := bookedAs(lines)
+	booked, ofList, inList, once := bookedAs(lines)
 	switch {
-	case len(lines) == 0 && len(paid) == 0, len(rows) == 0 && booked == "declined":
+	case len(lines) == 0 && len(paid) == 0, booked == "declined" && (len(rows) == 0 || last(rows).state == "declined"):
 		return "", "", 0
 	case len(lines) == 0 && isSubscription && paid[0].at.Before(t.period.From):
 		return "", "", 0 // the line is in the list of that period
@@ -328,7 +332,7 @@ func (t *tally) class(kind reconcile.Kind, rows []held, lines []listed) (class, 
 		if t.near(lines[0].at, t.copy.From, t.copy.To) {
 			class = "unchecked"
 		}
-		return class, lines[0].currency, inList
+		return class, ofList, inList
 	}
 	r := last(rows)
 	atGateway := r.cents
@@ -342,17 +346,17 @@ func (t *tally) class(kind reconcile.Kind, rows []held, lines []listed) (class, 
 	}
 	isOther := func(c string) bool { return r.currency != "" && c != r.currency }
 	switch {
-	case slices.ContainsFunc(lines, func(l listed) bool { return isOther(l.currency) }),
+	case slices.ContainsFunc(lines, func(l listed) bool { return l.state == booked && isOther(l.currency) }),
 		slices.ContainsFunc(paid, func(p held) bool { return isOther(p.currency) }):
 		return "currency", r.currency, r.cents
 	case (r.currency != "" || len(paid) > 0) && inList != atGateway:
 		if class = "amount"; len(paid) > 0 && once == atGateway || isSubscription && once == r.cents {
 			class = "listed_twice"
 		}
-		return class, cmp.Or(r.currency, lines[0].currency), max(inList-atGateway, atGateway-inList)
+		return class, cmp.Or(r.currency, ofList), max(inList-atGateway, atGateway-inList)
 	}
 	if currency, value = r.currency, r.cents; currency == "" {
-		currency, value = lines[0].currency, inList
+		currency, value = ofList, inList
 	}
 	isFinal := func(state string) bool { return state == "approved" || state == "declined" }
 	isYoung := !r.at.Before(t.copy.To.Add(-t.grace))
@@ -413,7 +417,7 @@ func (t *tally) laterCharge(rows []held, lines []listed, rowNow bool) (class, cu
 			inside++
 		}
 	}
-	if _, inList, _ := bookedAs(lines); inside+near == 0 || value <= 0 || inList == sum(paid, paid[0].currency) {
+	if _, _, inList, _ := bookedAs(lines); inside+near == 0 || value <= 0 || inList == sum(paid, paid[0].currency) {
 		return "", "", 0
 	}
 	if class = "later_charge"; near > 0 && inside <= untimed {
@@ -459,8 +463,9 @@ func last(rows []held) (chosen held) {
 // weight orders states: a success counts more than what is open, and that more than a decline.
 var weight = map[string]int{"declined": 1, "processing": 2, "redirect": 2, "unknown": 2, "approved": 3}
 
-// bookedAs is the state of the lines with one id, their sum in that state, and the sum without repeated lines.
-func bookedAs(lines []listed) (state string, all, once int64) {
+// bookedAs is the state of the lines with one id, the currency of the first in that state, the sum of those in both, and the sum without
+// repeated lines.
+func bookedAs(lines []listed) (state, currency string, all, once int64) {
 	for _, l := range lines {
 		if weight[l.state] > weight[state] {
 			state = l.state
@@ -468,16 +473,19 @@ func bookedAs(lines []listed) (state string, all, once int64) {
 	}
 	seen := make(map[string]bool)
 	for _, l := range lines {
-		if l.state != state {
+		if currency == "" && l.state == state {
+			currency = l.currency
+		}
+		if l.state != state || l.currency != currency {
 			continue
 		}
 		all += l.cents
-		if same := fmt.Sprint(l.cents, l.currency); !seen[same] {
+		if same := fmt.Sprint(l.cents); !seen[same] {
 			seen[same] = true
 			once += l.cents
 		}
 	}
-	return state, all, once
+	return state, currency, all, once
 }
 
 // again returns the successes after the first of a payment. Refunds of different payments may have the same id.
