@@ -97,6 +97,7 @@ func (k *copied) show(body []byte, path string) []byte {
 			id := text(row, "refundUniqueId")
 			if isOneOf(config.NoTime, id) {
 				delete(row, "refundRequestAt")
+				delete(row, "refundAt")
 			}
 			if isOneOf(config.NoCurrency, id) {
 				delete(row, "refundCurrency")

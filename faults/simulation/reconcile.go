@@ -24,7 +24,7 @@ type Reconcile struct {
 	Since        time.Duration // the copy begins so long after the world; zero: an hour before it
 	NoRefundList bool
 	OtherApp     int // payments that state another app
-	NoTime       int // refunds without the time of their request
+	NoTime       int // refunds without a time
 	NoCurrency   int // refunds without a currency
 	SameID       int // refunds whose id is that of others
 	BareDeclines bool

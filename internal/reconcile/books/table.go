@@ -72,10 +72,11 @@ func orderRecord(o *cardgateway.Transaction, app cardgateway.AppID, zone *time.L
 		o.TransactionAmount.String(), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), otherApp, test, walk}
 }
 
+// refundRecord converts a refund. Its time is that of its request, as of a payment; without it, a refund would be in every period.
 func refundRecord(r *cardgateway.Refund, zone *time.Location, walk int64) record {
 	id := cmp.Or(r.RefundUniqueID, "refund "+r.MerchantRefundID+" "+r.UniqueID+" "+r.RefundRequestAt.String())
 	return record{kept(id), kept(r.RefundUniqueID), kept(r.MerchantRefundID), kept(r.UniqueID), r.State().String(), int64(r.Code),
-		r.RefundAmount.String(), kept(r.RefundCurrency), micro(r.RefundRequestAt.In(zone)), walk}
+		r.RefundAmount.String(), kept(r.RefundCurrency), micro(cmp.Or(r.RefundRequestAt, r.RefundAt).In(zone)), walk}
 }
 
 // longestText is the maximum length of a stored text in bytes: an id has at most 128 characters, and a Postgres index entry at
