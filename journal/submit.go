@@ -120,7 +120,7 @@ func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got ga
 	ev, known := &e.Evidence[len(e.Evidence)-1], e.project()
 	j.memory.returnedByCall(&e, known)
 	switch {
-	case ev.Invalid:
+	case ev.Invalid && known.current() == NotSent: // otherwise what is known of an earlier submission applies again
 		_ = j.ack(context.WithoutCancel(ctx), &e) // best effort: otherwise Recover reports that it was not sent
 		return gatewayResult{}, err
 	case known.conflict || known.state >= Pending && known.state != ev.State:

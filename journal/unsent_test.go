@@ -48,6 +48,36 @@ func TestInvalidRequest(t *testing.T) {
 	})
 }
 
+// TestInvalidRepetition: a further submission violates a limit, so that what is known of the earlier one applies again. It is not
+// acknowledged with that: it may have been executed, and then the journal finds it.
+func TestInvalidRepetition(t *testing.T) {
+	for name, earlier := range map[string]struct {
+		fault sandbox.Fault
+		after time.Duration
+		state string
+	}{
+		"refused":         {refusal, time.Minute, "refused"},
+		"presumed absent": {lost, 25 * time.Hour, "presumed absent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(earlier.fault)
+				_, _ = s.pay("a", approved)
+				time.Sleep(earlier.after)
+				wantStates(t, s.Journal, map[string]string{"a": earlier.state})
+				req := order("a", approved)
+				req.CallbackURL = "nowhere"
+				if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrInvalidRequest) {
+					t.Fatalf("got %v", err)
+				}
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": earlier.state})
+				searchShows(s, 100)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
+			})
+		})
+	}
+}
+
 // TestNotSent: after a failed connection, the same call may be made again, and pays.
 func TestNotSent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
