@@ -209,10 +209,11 @@ type Again struct {
 // was itself wrong, use a new transactionId.
 //
 // A refusal is the gateway's statement and not a proof, so the call queries the gateway first, and submits the payment only
-// if the gateway does not know it. If the query fails, the call returns ErrNotSent; if the gateway has the payment, it
-// returns its outcome. A search can show a payment late, so the first submission may still have been processed: as with
-// PayAgainRiskingSecondCharge, a decline is not taken as the outcome before AbsentAfter; the call returns an
-// *OutcomeUnknownError with cause ErrRepeatDeclined. A payment that was not refused is handled as by the normal method.
+// if the gateway does not know it. If the query fails, or the gateway has shown the payment without its outcome, now or
+// before, the call returns ErrNotSent; if the gateway has the payment, it returns its outcome. A search can show a payment
+// late, so the first submission may still have been processed: as with PayAgainRiskingSecondCharge, a decline is not taken
+// as the outcome before AbsentAfter; the call returns an *OutcomeUnknownError with cause ErrRepeatDeclined. A payment that
+// was not refused is handled as by the normal method.
 func (j *Journal) AfterRefusal() Again { return Again{j: j, accepts: afterRefusal} }
 
 // PayAgainRiskingSecondCharge submits a payment again after it was presumed absent, or refused. Apart from AfterRefusal,

@@ -108,6 +108,9 @@ func (j *Journal) queryRefused(ctx context.Context, e Entry, in *Intent) (Entry,
 	if queryErr != nil {
 		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", queryErr))
 	}
+	if known := e.project(); known.state == Refused && known.seen { // now or before
+		return e, in.notSent(errors.New("journal: the gateway has shown what it refused, in a form that does not tell the outcome"))
+	}
 	return e, nil
 }
 

@@ -148,3 +148,21 @@ func TestAfterRefusalRemembersItsQuery(t *testing.T) {
 		wantExecuted(t, s, "a", 1)
 	})
 }
+
+// TestAfterRefusalOfWhatWasShown: the gateway has shown what it refused, in a form that does not tell the outcome, and no longer shows it
+// when AfterRefusal is called once more. Nothing is sent.
+func TestAfterRefusalOfWhatWasShown(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(refusal)
+		_, _ = s.pay("a", approved)
+		usual := s.network
+		for _, codes := range [][]int{{999}, {}} {
+			s.network = usual
+			searchShows(s, codes...)
+			if got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrNotSent) {
+				t.Errorf("the gateway shows %v: got %v, %v; want ErrNotSent", codes, got, err)
+			}
+		}
+		wantExecuted(t, s, "a", 0)
+	})
+}
