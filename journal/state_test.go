@@ -38,6 +38,7 @@ func TestState(t *testing.T) {
 		return ev
 	}
 	second := func(s State, id string) Evidence { return piece(SourceAnswer, s, "2", id) }
+	shown := Evidence{Source: SourceQuery, Seen: true}
 	for name, c := range map[string]struct {
 		evidence []Evidence
 		state    State
@@ -66,6 +67,9 @@ func TestState(t *testing.T) {
 		"absent, again, not sent":         {[]Evidence{query(PresumedAbsent, ""), again, second(NotSent, "")}, PresumedAbsent},
 		"absent, again, refused":          {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, "")}, PresumedAbsent},
 		"absent, again, refused, paid":    {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, ""), query(Succeeded, "1")}, Conflicting},
+		"absent, shown":                   {[]Evidence{query(PresumedAbsent, ""), shown}, Unknown},
+		"absent, shown, paid":             {[]Evidence{query(PresumedAbsent, ""), shown, query(Succeeded, "1")}, Conflicting},
+		"absent, again, shown, not sent":  {[]Evidence{query(PresumedAbsent, ""), again, shown, second(NotSent, "")}, Unknown},
 		"the first's late word about it":  {[]Evidence{query(PresumedAbsent, ""), again, answer(NotSent, "")}, Unknown},
 		"refused, again, not sent":        {[]Evidence{answer(Refused, ""), again, second(NotSent, "")}, Refused},
 		"the second's uncertain decline":  {[]Evidence{query(PresumedAbsent, ""), again, second(Unknown, "")}, Unknown},
