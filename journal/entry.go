@@ -331,8 +331,8 @@ func (in *Intent) recordable() bool {
 		isStorable(string(in.SubscriptionCycle)) && exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
 }
 
-// recordable reports whether every store can store the id.
-func (id ID) recordable() bool { return id.Text != "" && isStorable(id.Text) }
+// recordable reports whether every store can store the id, and the client accepts it.
+func (id ID) recordable() bool { return strings.TrimSpace(id.Text) != "" && isStorable(id.Text) }
 
 // isStorable reports whether a text has at most 128 characters, and none that a store could reject or change.
 func isStorable(s string) bool {

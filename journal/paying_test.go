@@ -487,6 +487,20 @@ func TestPayingOfOneBadEntry(t *testing.T) {
 	})
 }
 
+// TestPayingOfAnIDThatNobodyCanPay: an id that the client rejects concerns nobody else. It is not logged, because no call with it sends anything.
+func TestPayingOfAnIDThatNobodyCanPay(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID(" "), journal.RefundID("\u00a0 "), journal.PaymentID(""), journal.PaymentID("a")}}
+		var log bytes.Buffer
+		told := running(t, s.restarted(journal.Options{Paying: o.list, Logger: slog.New(slog.NewTextHandler(&log, nil))}), time.Minute, o.stored)
+		time.Sleep(6*time.Minute + time.Second)
+		synctest.Wait()
+		if want := []string{"a not sent"}; !slices.Equal(told.all(), want) || log.Len() > 0 {
+			t.Errorf("reported %q, want %q; logged %s", told.all(), want, &log)
+		}
+	})
+}
+
 // TestStoreLosesPaying: Options.Paying has begun the entry of a payment, which is paid later. The store loses the entry while the
 // payment is sent, and its outcome is unknown. It is not sent again.
 func TestStoreLosesPaying(t *testing.T) {
