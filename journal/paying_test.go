@@ -501,6 +501,69 @@ func TestPayingOfAnIDThatNobodyCanPay(t *testing.T) {
 	})
 }
 
+// TestPayingIsPending: the gateway shows late that an id that was reported as not sent is in processing or waits for the cardholder: the journal
+// had lost its entry. It is queried by what the gateway has shown, and its end is reported.
+func TestPayingIsPending(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID("p"), journal.PaymentID("w"), journal.RefundID("r")}}
+		s.Journal = s.restarted(journal.Options{Paying: o.list})
+		told := running(t, s.Journal, time.Minute, o.stored)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		told.forget()
+		now, usual := time.Now(), s.network
+		made, _ := cardgateway.ParseWallTime(now.UTC().Add(-50 * 24 * time.Hour).Format(time.DateTime))
+		code := func(id string) cardgateway.Code {
+			if time.Since(now) < 15*time.Minute {
+				return map[string]cardgateway.Code{"p": 102, "w": 301, "r": 110}[id]
+			}
+			return map[string]cardgateway.Code{"p": 100, "w": 101, "r": 112}[id]
+		}
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			q := r.URL.Query()
+			start, _ := time.Parse(time.DateTime, q.Get("startDate"))
+			ending, _ := time.Parse(time.DateTime, q.Get("endingDate"))
+			id := q.Get("transactionId")
+			switch at := made.In(time.UTC); {
+			case r.Method != http.MethodGet:
+				return usual.RoundTrip(r)
+			case at.Before(start) || at.After(ending):
+				return page(r, "0", ""), nil
+			case id == "":
+				return page(r, "1", fmt.Sprintf(
+					`{"code":%d,"uniqueId":"5","merchantRefundId":"r","refundUniqueId":"2","refundAmount":"5.00","refundRequestAt":%q}`, code("r"), made)), nil
+			}
+			return page(r, "1", fmt.Sprintf(
+				`{"code":%d,"uniqueId":"1","transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD","transactionAt":%q}`, code(id), id, made)), nil
+		})
+		for _, id := range []string{"p", "w"} {
+			row := shown(id)
+			row.Code, row.TransactionAt = code(id), made
+			if err := s.Confirm(t.Context(), row); err != nil {
+				t.Errorf("Confirm: %v", err)
+			}
+		}
+		if err := s.ConfirmRefund(t.Context(), &cardgateway.Refund{
+			Code: 110, UniqueID: "5", MerchantRefundID: "r", RefundUniqueID: "2", RefundAmount: decimal.NewFromInt(5), RefundRequestAt: made,
+		}); err != nil {
+			t.Errorf("ConfirmRefund: %v", err)
+		}
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		for e := range s.Recover(t.Context()) {
+			if err := e.LastQueryError(); err != nil {
+				t.Errorf("%v: the query failed: %v", e.ID(), err)
+			}
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		want := []string{"p conflict", "p pending", "r declined", "r pending", "w declined", "w pending"}
+		if got := slices.Sorted(slices.Values(told.all())); !slices.Equal(got, want) {
+			t.Errorf("reported %q, want %q", got, want)
+		}
+	})
+}
+
 // TestStoreLosesPaying: Options.Paying has begun the entry of a payment, which is paid later. The store loses the entry while the
 // payment is sent, and its outcome is unknown. It is not sent again.
 func TestStoreLosesPaying(t *testing.T) {
