@@ -33,7 +33,12 @@ func (j *Journal) shouldAsk(e *Entry, planned bool) bool {
 // query queries the gateway for a payment or a refund, and returns the entry with what the gateway returned. The error queryErr
 // says why it did not tell the outcome. If limit is not zero, a query takes no longer.
 func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ Entry, queryErr, err error) {
-	known := e.project()
+	id, known := e.ID(), e.project()
+	defer func() {
+		if err != nil { // interrupted, or not recorded: the next query is due at once
+			j.memory.forgetQuery(id)
+		}
+	}()
 	if j.isKnownUnsent(known) {
 		e, err = j.recordUnsent(ctx, e, known)
 		return e, nil, err
@@ -42,14 +47,13 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 	for _, at := range queries {
 		got, failed := j.resolve(ctx, known, at, limit)
 		if ctx.Err() != nil {
-			j.memory.forgetQuery(e.ID()) // the query was interrupted
 			return e, ctx.Err(), ctx.Err()
 		}
 		sole := queryErr == nil // after a query that failed, there may be other rows
 		if sole {
 			queryErr = queryErrOf(failed)
 		}
-		j.memory.setQueryErr(e.ID(), queryErr)
+		j.memory.setQueryErr(id, queryErr)
 		if errors.Is(failed, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // no other query may find it either

@@ -375,3 +375,21 @@ func TestAbsenceOvertaken(t *testing.T) {
 		wantExecuted(t, s, "a", 1)
 	})
 }
+
+// TestQueryThatCouldNotBeRecorded: the store fails when the result of a query is to be recorded. The next Recover queries again, however old the
+// payment is.
+func TestQueryThatCouldNotBeRecorded(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.loseNext(sandbox.CommitNow)
+		_, _ = s.pay("a", approved)
+		time.Sleep(16 * time.Hour)
+		j := journal.New(s.client, &slowBegin{Store: s.store, begins: make(map[string]int), fail: true}, journal.Options{})
+		for _, err := range j.Recover(t.Context()) {
+			if !errors.Is(err, errDisk) {
+				t.Errorf("Recover: got %v, want the error of the store", err)
+			}
+		}
+		time.Sleep(time.Minute)
+		wantStates(t, j, map[string]string{"a": "succeeded"})
+	})
+}
