@@ -34,6 +34,9 @@ func (r *runner) recordNeverBegun(ctx context.Context) {
 	if failed == nil {
 		now, paying := r.j.clock.now(), make(map[ID]payingID)
 		for _, id := range ids[:min(len(ids), mostPaying)] {
+			if _, twice := paying[id]; twice {
+				continue
+			}
 			p, listed := r.paying[id]
 			if !listed {
 				p.since = now

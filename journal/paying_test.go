@@ -148,6 +148,19 @@ func TestRepetitionNeverBegun(t *testing.T) {
 	}
 }
 
+// TestPayingListsTwice: an id that the list has twice is looked at once: it is reported once, however long the list has it.
+func TestPayingListsTwice(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID("a"), journal.PaymentID("a")}}
+		told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, nil)
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if want := []string{"a not sent"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
+		}
+	})
+}
+
 // TestRepetitionBegins: a call that is made again after all is reported with its outcome only, although it was stored long before.
 func TestRepetitionBegins(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
