@@ -15,7 +15,8 @@ import (
 // payingID is an id that Options.Paying has named, in every list since then.
 type payingID struct {
 	since   time.Time
-	settled bool // there is an entry, or it is not known whether one is missing: nothing more is done for it
+	settled bool  // there is an entry, or it is not known whether one is missing: nothing more is done for it until more is reported
+	version int32 // of the entry as it was last reported, when that was settled
 }
 
 // mostPaying limits how many ids of Options.Paying are looked at.
@@ -38,12 +39,13 @@ func (r *runner) recordNeverBegun(ctx context.Context) {
 				continue
 			}
 			p, listed := r.paying[id]
-			if !listed {
-				p.since = now
+			if !listed || p.settled && r.j.memory.get(id).version > p.version { // more has been reported since: it may be paid again
+				p = payingID{since: now}
 			}
 			if !p.settled && now.Sub(p.since) >= longestFlight && failed == nil && r.lease.isHeld() {
 				var err error
 				if p.settled, err = r.j.beginUnsent(ctx, id); p.settled {
+					p.version = r.j.memory.get(id).version
 					r.j.logNeverBegun(ctx, err)
 				} else {
 					failed, p.since = err, now // of the store or the gateway: others would meet it too. In case they do not, they go first next time
@@ -91,8 +93,8 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, err err
 	if err != nil || !created {
 		return err == nil, err
 	}
-	if _, err = j.recordUnsent(ctx, e, e.project()); err == nil { // if it fails, a query does it; see isKnownUnsent
-		j.news.confirm(id)
+	if e, err = j.recordUnsent(ctx, e, e.project()); err == nil { // if it fails, a query does it; see isKnownUnsent
+		j.toReport(&e)
 	}
 	return true, err
 }
@@ -114,9 +116,15 @@ func (j *Journal) endUnbegun(ctx context.Context, e Entry) (settled bool, err er
 	case errors.Is(err, ErrChanged):
 		return false, nil
 	case err == nil:
-		j.news.confirm(e.ID())
+		j.toReport(&e)
 	}
 	return err == nil, err
+}
+
+// toReport lets Run report an entry. Its version counts as reported, so that it stays settled.
+func (j *Journal) toReport(e *Entry) {
+	j.memory.returned(e, e.project())
+	j.news.confirm(e.ID())
 }
 
 // isShown reports whether the gateway has shown a payment or a refund with this id in the last month: then the journal was restored from

@@ -161,6 +161,31 @@ func TestPayingListsTwice(t *testing.T) {
 	})
 }
 
+// TestRepetitionAtOnceNeverBegun: a payment is presumed absent, and its order is being paid again within the minute, so that every list has
+// it; the call never begins. The entry is reported once more, and not again.
+func TestRepetitionAtOnceNeverBegun(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID("a")}}
+		s.Journal = s.restarted(journal.Options{Paying: o.list, AbsentAfter: 30 * time.Minute})
+		s.gateway.Inject(lost)
+		_, _ = s.pay("a", approved)
+		told := running(t, s.Journal, time.Minute, nil)
+		time.Sleep(29 * time.Minute)
+		synctest.Wait()
+		told.forget()
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if want := []string{"a presumed absent"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
+		}
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		if want := []string{"a presumed absent", "a presumed absent"}; !slices.Equal(told.all(), want) || told.at()[1] > 13*time.Minute {
+			t.Errorf("reported %q at %v, want %q", told.all(), told.at(), want)
+		}
+	})
+}
+
 // TestRepetitionBegins: a call that is made again after all is reported with its outcome only, although it was stored long before.
 func TestRepetitionBegins(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -295,8 +320,8 @@ func TestPayingInFlight(t *testing.T) {
 		if want, got := []string{"pending pending", "slow succeeded"}, slices.Sorted(slices.Values(told.all())); !slices.Equal(got, want) {
 			t.Errorf("reported %q, want %q", got, want)
 		}
-		// Begun by the call, and by Run, which looks once more whether there is something to report.
-		if want := "map[slow:2]"; fmt.Sprint(store.begins) != want || store.gets != 3 {
+		// Begun by the call, and by Run, which looks once more whether there is something to report, and again after it was reported.
+		if want := "map[slow:2]"; fmt.Sprint(store.begins) != want || store.gets != 4 {
 			t.Errorf("begun %v, want %s; looked up %d times", store.begins, want, store.gets)
 		}
 	})
