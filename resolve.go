@@ -54,7 +54,7 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 //
 // On the hosted page, a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
 // final only if the gateway returns code 103 (closed), or Config.HostedPageLifetime after SentAt; until then the outcome
-// is unknown.
+// is unknown. If another attempt is in processing (code 102), that is returned when Wait has passed.
 //
 // A gateway may decline a payment that is sent again only because it is a repetition. With SentAgain, a decline is therefore never
 // final, on the hosted page either: while the search shows no success, the outcome is unknown, and the error has the declined row. It
@@ -78,7 +78,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	ctx, ended := c.observeOperation(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
 	secrets := new(callSecrets) // of the last query
 	found := resolve.Run(within(ctx), &resolve.Config[Transaction]{
-		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, SentAgain: q.SentAgain, Gap: recurring.Gap(string(q.SubscriptionCycle)),
+		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, SentAgain: q.SentAgain, Attempts: q.HostedPage, Gap: recurring.Gap(string(q.SubscriptionCycle)),
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Transaction], error) {
 			orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end}
 			p, s, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC, PageRequest{CurrPage: page}), transactionRow)

@@ -189,8 +189,9 @@ func TestResolveHostedDecline(t *testing.T) {
 		{"two declines a day ago", slices.Repeat(pages{page(declined, orderRow(101, "2", ""))}, 100), 24*time.Hour + time.Second, "declined"},
 		{
 			"declined a day ago, and processing", slices.Repeat(pages{page(declined, orderRow(102, "2", ""))}, 100),
-			24*time.Hour + time.Second, "unknown",
+			24*time.Hour + time.Second, "processing",
 		},
+		{"declined just now, and processing", slices.Repeat(pages{page(declined, orderRow(102, "2", ""))}, 100), 0, "processing"},
 		{"declined, and waiting for the cardholder", pages{page(declined, orderRow(301, "2", ""))}, 0, "redirect"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

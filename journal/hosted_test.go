@@ -37,6 +37,7 @@ func TestHostedPage(t *testing.T) {
 		{"in processing for long", 8 * day, []int{102}, "pending", nil, "succeeded"},
 		{"a card was declined", day, []int{101}, "pending", nil, "succeeded"},
 		{"two cards were declined", day, []int{101, 101}, "pending", nil, "succeeded"},
+		{"a card was declined, and another one is in processing", day, []int{101, 102}, "pending", nil, "succeeded"},
 		{"a card was declined, and the page was closed soon", day, []int{101, 103}, "declined", cardgateway.ErrDeclined, ""},
 		{"the page was closed", day, []int{103}, "declined", cardgateway.ErrDeclined, ""},
 		{"a card was declined, and no other one was tried", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},

@@ -17,6 +17,7 @@ type Config[T any] struct {
 	// It may have been sent more than once: a decline can be that of a repetition, and of several charges of a subscription each can
 	// have begun one. Neither is final then.
 	SentAgain bool
+	Attempts  bool          // each declined row is one attempt, and another one can be in processing
 	Gap       time.Duration // successes that are at least so far apart are charges of one subscription; zero means that they are a conflict
 
 	// Search queries one page, counted from 1, of the rows between two times, which are at most a month apart. An error

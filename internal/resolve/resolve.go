@@ -92,7 +92,7 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 		return Result[T]{}, false
 	case searchErr != nil:
 		return unknown(searchErr)
-	case e.processing != nil && len(e.declined) == 0 && !e.codeChanged:
+	case e.processing != nil && (c.Attempts || len(e.declined) == 0) && !e.codeChanged:
 		return Result[T]{Finding: Found, Row: e.processing}, true
 	case e.uncertainty != nil:
 		return unknown(e.uncertainty)
