@@ -150,7 +150,7 @@ func (ev *Evidence) CanBeAskedAgain() bool {
 
 // State is what is known about a payment or a refund. States only change to a later one in this list, and Declined and
 // Succeeded are final unless there is a contradiction, except that another submission makes a payment Unknown again, and so does the
-// gateway if it shows one that is presumed absent without its outcome.
+// gateway if it shows one that is presumed absent, or that Options.Paying has recorded, without its outcome.
 type State int
 
 // The states of a payment. A refund is Pending with code 110, Succeeded with 111, Declined with 112, and never Abandoned.

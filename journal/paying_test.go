@@ -413,6 +413,33 @@ func TestNeverBegunIsShown(t *testing.T) {
 	})
 }
 
+// TestNeverBegunIsSeen: the gateway shows late, in a form that does not tell the outcome, what the journal had lost. It is unknown, and nothing
+// is sent with this id.
+func TestNeverBegunIsSeen(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID("a")}}
+		s.Journal = s.restarted(journal.Options{Paying: o.list})
+		told := running(t, s.Journal, time.Minute, o.stored)
+		time.Sleep(10 * time.Minute)
+		row := shown("a")
+		row.Code = 999
+		if err := s.Confirm(t.Context(), row); err != nil {
+			t.Errorf("Confirm: %v", err)
+		}
+		time.Sleep(10 * time.Minute)
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Errorf("paying it: got %v, want an unknown outcome", err)
+		}
+		wantExecuted(t, s, "a", 0)
+		confirm(t, s.Journal, "a")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if want := []string{"a not sent", "a unknown", "a conflict"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
+		}
+	})
+}
+
 // TestPayingFails: an error of Paying ends nothing; what is known of the ids stays. Very long lists are looked at in part.
 func TestPayingFails(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

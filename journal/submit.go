@@ -338,10 +338,10 @@ func (j *Journal) failUnsent(ctx context.Context, in Intent, what string, err er
 }
 
 // isKnownUnsent reports whether the latest submission belongs to a call of this process that ended before it sent anything, or
-// to no call.
+// to no call, and the gateway has not shown one that the journal had lost.
 func (j *Journal) isKnownUnsent(known *projection) bool {
 	remembered := j.memory.get(known.intent.ID)
-	return known.state == Unknown && (known.intent.neverBegun() || slices.Contains(remembered.unsentSenders(), known.intent.Sender))
+	return known.state == Unknown && (known.intent.neverBegun() && !known.seen || slices.Contains(remembered.unsentSenders(), known.intent.Sender))
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it

@@ -63,7 +63,7 @@ var faults = []fault{
 	}},
 	{"shown-in-journal-then-absent", "the journal presumes absent what the gateway has shown before", []edit{
 		{"journal/state.go", "if p.state == Unknown && !p.seen {", "if p.state == Unknown {"},
-		{"journal/state.go", "if p.state == PresumedAbsent && p.seen {", "if false {"},
+		{"journal/state.go", "if p.seen && (p.state == PresumedAbsent || ", "if p.seen && ("},
 	}},
 	{"announced-then-absent", "a row that a page announces and does not return counts as no row", []edit{
 		{"internal/resolve/evidence.go", "if len(inRange) < announced { // some rows were announced and not returned\n\t\t\t\te.shown = true\n\t\t\t\te.doubt(ErrDoubtful)\n\t\t\t}\n", ""},
