@@ -51,8 +51,8 @@ type Options struct {
 	// reported too. Before, Run queries the gateway once: an id that it has shown in the last month belongs to a journal that has
 	// lost entries; this is logged as an error, and nothing is recorded. An entry that allows another submission (NotSent, Refused,
 	// PresumedAbsent), that you have stored, and that has not changed for five minutes is reported once more: the call that was to make one
-	// never began. The five minutes begin again when another process takes over. Of a list, the first 10,000 ids are looked at. An error
-	// is logged, and the list is requested again at the next interval.
+	// never began. Before, Run queries the gateway for one that is NotSent, too. The five minutes begin again when another process takes
+	// over. Of a list, the first 10,000 ids are looked at. An error is logged, and the list is requested again at the next interval.
 	Paying func(context.Context) ([]ID, error)
 }
 

@@ -81,10 +81,8 @@ func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, err err
 	if !errors.Is(err, ErrNoEntry) {
 		return false, err
 	}
-	if shown, err := j.isShown(ctx, id); err != nil {
-		return errors.Is(err, errInconclusive), err // it would be so again, and the other ids wait
-	} else if shown {
-		return true, fmt.Errorf("the gateway has %s, and the journal does not: it has lost entries", id.describe())
+	if settled, err := j.isLost(ctx, id); err != nil {
+		return settled, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
@@ -111,6 +109,11 @@ func (j *Journal) endUnbegun(ctx context.Context, e Entry) (settled bool, err er
 		j.clock.earliest().Sub(e.Evidence[len(e.Evidence)-1].At) < longestFlight:
 		return false, nil
 	}
+	if e.State() == NotSent { // Recover does not query for that
+		if settled, err := j.isLost(ctx, e.ID()); err != nil {
+			return settled, err
+		}
+	}
 	err = j.recordOnce(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: random.Text()})
 	switch {
 	case errors.Is(err, ErrChanged):
@@ -125,6 +128,16 @@ func (j *Journal) endUnbegun(ctx context.Context, e Entry) (settled bool, err er
 func (j *Journal) toReport(e *Entry) {
 	j.memory.returned(e, e.project())
 	j.news.confirm(e.ID())
+}
+
+// isLost returns an error if the gateway has shown an id of which the journal does not know that anything was sent, or if it is not known
+// whether it has. If settled is true, that would be so again, and the other ids wait.
+func (j *Journal) isLost(ctx context.Context, id ID) (settled bool, err error) {
+	shown, err := j.isShown(ctx, id)
+	if shown {
+		return true, fmt.Errorf("the gateway has %s, and the journal does not: it has lost entries", id.describe())
+	}
+	return errors.Is(err, errInconclusive), err
 }
 
 // isShown reports whether the gateway has shown a payment or a refund with this id in the last month: then the journal was restored from

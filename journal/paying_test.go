@@ -386,6 +386,33 @@ func TestPayingOfLostEntries(t *testing.T) {
 	})
 }
 
+// TestPayingOfLostRepetition: the journal was restored from a backup that has an earlier call, which sent nothing, and not the later one, which
+// paid. It is not reported once more that nothing was sent.
+func TestPayingOfLostRepetition(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{}
+		var log bytes.Buffer
+		s.Journal = s.restarted(journal.Options{Paying: o.list, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		s.refuse = errors.New("no route to host")
+		_, _ = s.pay("a", approved)
+		s.refuse = nil
+		told := running(t, s.Journal, time.Minute, nil)
+		time.Sleep(time.Minute)
+		if _, err := s.client.CreateSubscription(t.Context(), order("a", approved)); err != nil { // its entry is lost
+			t.Fatal(err)
+		}
+		o.set(nil, journal.PaymentID("a"))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if want := []string{"a not sent"}; !slices.Equal(told.all(), want) {
+			t.Errorf("reported %q, want %q", told.all(), want)
+		}
+		if n := strings.Count(log.String(), "it has lost entries"); n != 1 {
+			t.Errorf("logged %d times, want once: %s", n, &log)
+		}
+	})
+}
+
 // TestNeverBegunIsShown: the gateway shows late what the journal had lost, and what was reported as not sent. That is a conflict, and nothing is
 // sent with this id again.
 func TestNeverBegunIsShown(t *testing.T) {
