@@ -70,7 +70,8 @@ func (t Token) IsZero() bool { return t.concealed.IsZero() }
 // String returns ***, or "" for the zero value.
 func (t Token) String() string { return t.concealed.String() }
 
-var errTokenStored = errors.New("cardgateway: a Token cannot be stored directly: encrypt it with a TokenCipher, or store the text that Reveal returns and restore it with NewToken")
+var errTokenStored = errors.New("cardgateway: a Token cannot be stored directly: encrypt it with a TokenCipher, " +
+	"or store the text that Reveal returns and restore it with NewToken")
 
 // MarshalJSON returns an error unless the token is zero: a program that stores tokens as JSON would store the mask and lose
 // the token. Logging a Token works; a logger that encodes a struct with one as JSON logs the error instead.

@@ -130,10 +130,12 @@ func send(t *testing.T, op tableOperation, doc map[string]any) (sent []byte, err
 	if jsonErr != nil {
 		t.Fatal(jsonErr)
 	}
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "12", HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		sent, _ = io.ReadAll(r.Body)
-		return clienttest.Respond(r, 200, "{}")
-	})}})
+	c := clienttest.NewClient(t,
+		cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "12",
+			HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				sent, _ = io.ReadAll(r.Body)
+				return clienttest.Respond(r, 200, "{}")
+			})}})
 	x := exchange{Operation: op.Name, Token: clienttest.Token}
 	x.Request.Body = body
 	_, err = callDocumented(t, c, x)
@@ -175,9 +177,10 @@ func TestEveryMemberIsSent(t *testing.T) {
 func TestStructsHaveNoOtherMembers(t *testing.T) {
 	tab := readTable(t)
 	requests := map[string]any{
-		"CreateTokenOrder": cardgateway.TokenOrderRequest{}, "TokenPayment": cardgateway.TokenPaymentRequest{}, "CreateSubscription": cardgateway.SubscriptionRequest{},
-		"CreateCheckout": cardgateway.CheckoutRequest{}, "CreateCheckoutSubscription": cardgateway.CheckoutSubscriptionRequest{},
-		"CreateRefund": cardgateway.RefundRequest{}, "UploadTrackingNumbers": cardgateway.Shipment{},
+		"CreateTokenOrder": cardgateway.TokenOrderRequest{}, "TokenPayment": cardgateway.TokenPaymentRequest{},
+		"CreateSubscription": cardgateway.SubscriptionRequest{}, "CreateCheckout": cardgateway.CheckoutRequest{},
+		"CreateCheckoutSubscription": cardgateway.CheckoutSubscriptionRequest{}, "CreateRefund": cardgateway.RefundRequest{},
+		"UploadTrackingNumbers": cardgateway.Shipment{},
 	}
 	check := func(name string, typ reflect.Type, members []tableMember, besides ...string) {
 		var want, got []string

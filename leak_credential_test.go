@@ -133,7 +133,8 @@ func TestShortCredentials(t *testing.T) {
 			}
 		})
 	}
-	const more = `,"billDescription":"shop","transactionMethod":"shop","billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},"link":"https://shop.example"`
+	const more = `,"billDescription":"shop","transactionMethod":"shop","billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},` +
+		`"link":"https://shop.example"`
 	s := script{responses: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, more))}}
 	c := s.client(t, cardgateway.Config{Authenticate: cardgateway.BasicAuth(clienttest.Merchant, "shop")})
 	tx, err := c.GetTransaction(t.Context(), "2018062815300001")

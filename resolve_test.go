@@ -423,7 +423,8 @@ func TestResolveEndsWithContext(t *testing.T) {
 func TestResolveEndedShowsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := archive{zone: time.UTC, begun: time.Now(), records: []record{{id: "t-1", uniqueID: "1", code: 102, more: `,
-			"transactionAmount":"12.50","transactionCurrency":"USD","pan":"` + clienttest.CardNumber + `","redirectUrl":"https://pay.example/?n=` + clienttest.CardNumber + `"`}}}
+			"transactionAmount":"12.50","transactionCurrency":"USD","pan":"` + clienttest.CardNumber + `",
+			"redirectUrl":"https://pay.example/?n=` + clienttest.CardNumber + `"`}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		_, err := l.client(t).Resolve(ctx, l.query())

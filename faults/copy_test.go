@@ -373,7 +373,8 @@ func TestCopyRequires(t *testing.T) {
 		})
 	}
 	for name, change := range map[string]func(*sqlstore.Copy[cardgateway.Transaction]){
-		"Every": func(all *sqlstore.Copy[cardgateway.Transaction]) { all.Every = -1 }, "Overlap": func(all *sqlstore.Copy[cardgateway.Transaction]) { all.Overlap = -1 },
+		"Every":   func(all *sqlstore.Copy[cardgateway.Transaction]) { all.Every = -1 },
+		"Overlap": func(all *sqlstore.Copy[cardgateway.Transaction]) { all.Overlap = -1 },
 	} {
 		const want = "sqlstore: CopyOrders: Every and Overlap must not be negative"
 		if _, err := c.orders(t, change); err == nil || err.Error() != want {

@@ -544,8 +544,10 @@ func TestBadRows(t *testing.T) {
 		if strings.HasPrefix(spec, "sqlite:") { // which keeps texts in columns for numbers
 			execAll(t, db,
 				"UPDATE cardgateway_journal SET version = 'many' WHERE transaction_id = '4'",
-				"INSERT INTO cardgateway_journal SELECT shop, 'late', 'noon', intent, evidence, version, acked, unacked FROM cardgateway_journal WHERE transaction_id = '0'",
-				"INSERT INTO cardgateway_journal SELECT shop, 'later', 'twelve', intent, evidence, version, 'none', unacked FROM cardgateway_journal WHERE transaction_id = '0'")
+				"INSERT INTO cardgateway_journal SELECT shop, 'late', 'noon', intent, evidence, version, acked, unacked "+
+					"FROM cardgateway_journal WHERE transaction_id = '0'",
+				"INSERT INTO cardgateway_journal SELECT shop, 'later', 'twelve', intent, evidence, version, 'none', unacked "+
+					"FROM cardgateway_journal WHERE transaction_id = '0'")
 			want = []string{"0", "5", "refund 7", "late", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund 6", "bad later"}
 		}
 		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round

@@ -254,7 +254,8 @@ func TestStoreThatIsGone(t *testing.T) {
 				if !errors.Is(gone, tt.want) || !errors.Is(gone, errDisk) || !errors.Is(cancelled, tt.want) || !errors.Is(cancelled, context.Canceled) {
 					t.Errorf("got %v and %v, want %v because of the disk and the context", gone, cancelled, tt.want)
 				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](gone); ok && (unknown.SentAt.Sub(begun) > time.Minute || unknown.SentAgain || unknown.Seen != tt.seen) {
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](gone); ok &&
+					(unknown.SentAt.Sub(begun) > time.Minute || unknown.SentAgain || unknown.Seen != tt.seen) {
 					t.Errorf("got %+v, want it sent once, at %v, seen %t", unknown, begun, tt.seen)
 				}
 				another := order("a", approved)

@@ -25,8 +25,8 @@ import (
 )
 
 // TestSite builds the site, and looks at every page with an accessibility checker, at a desk and on a phone, light and dark, with
-// CARDGATEWAY_LONG=1 each with each. Nothing is found, nothing has to be scrolled sideways, nothing moves while a page is loaded, nothing comes from another host, and every
-// link between pages leads to a page and to an id on it.
+// CARDGATEWAY_LONG=1 each with each. Nothing is found, nothing has to be scrolled sideways, nothing moves while a page is loaded,
+// nothing comes from another host, and every link between pages leads to a page and to an id on it.
 func TestSite(t *testing.T) {
 	testprogram.Node.Path(t)
 	testprogram.Browser.Path(t)

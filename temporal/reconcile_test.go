@@ -336,7 +336,8 @@ func TestSchedule(t *testing.T) {
 		}
 		ended = info.CloseTime.AsTime()
 	}
-	if orders, refunds := count(t, db, `SELECT count(*) FROM cardgateway_orders`), count(t, db, `SELECT count(*) FROM cardgateway_refunds`); orders != rows || refunds != rows/10 {
+	if orders, refunds := count(t, db, `SELECT count(*) FROM cardgateway_orders`), count(t, db, `SELECT count(*) FROM cardgateway_refunds`); orders != rows ||
+		refunds != rows/10 {
 		t.Errorf("got %d orders and %d refunds, want %d and %d", orders, refunds, rows, rows/10)
 	}
 	if left := count(t, db, `SELECT count(*) FROM information_schema.schemata WHERE schema_name LIKE '%_window_%'`); left != 0 {
@@ -513,8 +514,8 @@ func TestWindowContinues(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), `SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE '%_window_%'`).Scan(&left); err != nil {
 		t.Fatal(err)
 	}
-	exec1(t, db, `INSERT INTO `+left+`.cardgateway_orders SELECT 'old' || id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, test, walk
-		FROM `+left+`.cardgateway_orders LIMIT 1`)
+	exec1(t, db, `INSERT INTO `+left+`.cardgateway_orders SELECT 'old' || id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app,
+		test, walk FROM `+left+`.cardgateway_orders LIMIT 1`)
 	earlier := len(proxy.all())
 	gateway.Inject(failing)
 	if err := run(10, false); err != nil {

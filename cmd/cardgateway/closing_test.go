@@ -85,7 +85,8 @@ dates = "DD.MM.YYYY hh:mm:ss"
 states = "bezahlt=approved,storniert=declined"
 list-zone = "Europe/Berlin"
 `,
-		titles: [2]string{"\xef\xbb\xbfReferenz;Bestellnummer;Bestellsumme;Betrag;Währung;Status;Bezahlt am;Kunde\r\n", "\xef\xbb\xbfErstattung;Bestellnummer;Betrag;Währung;Erstattet am\r\n"},
+		titles: [2]string{"\xef\xbb\xbfReferenz;Bestellnummer;Bestellsumme;Betrag;Währung;Status;Bezahlt am;Kunde\r\n",
+			"\xef\xbb\xbfErstattung;Bestellnummer;Betrag;Währung;Erstattet am\r\n"},
 		line: func(l *shopLine, zone *time.Location) string {
 			at := l.at.In(zone).Format("02.01.2006 15:04:05")
 			if l.isRefund {
@@ -173,7 +174,8 @@ func newClosing(t *testing.T, form closingForm) *closing {
 		section += fmt.Sprintf("list-dsn = %q\n", shop.setting)
 	}
 	config := filepath.Join(c.dir, "config.toml")
-	text := fmt.Sprintf("base-url = %q\napp-id = \"7\"\nmerchant-id = \"m1\"\nsecret = %q\ndb = %q\n\n[reconcile.shop]\n%s", gateway.URL, secretKey, at.setting, section)
+	text := fmt.Sprintf("base-url = %q\napp-id = \"7\"\nmerchant-id = \"m1\"\nsecret = %q\ndb = %q\n\n[reconcile.shop]\n%s", gateway.URL, secretKey, at.setting,
+		section)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +280,8 @@ func (c *closing) plant() {
 		{"charged twice", func(kind string, _ int) {
 			p := c.take("approved")
 			c.exec(`INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, walk)
-				SELECT id || '-2', unique_id || '-2', transaction_id, state, code, amount, currency, at + 60000000, card, walk FROM cardgateway_orders WHERE id = $1`, p.unique)
+				SELECT id || '-2', unique_id || '-2', transaction_id, state, code, amount, currency, at + 60000000, card, walk
+				FROM cardgateway_orders WHERE id = $1`, p.unique)
 			c.list(p)
 			october("two_successes", p.id, kind)
 		}},
@@ -571,7 +574,8 @@ func (c *closing) exportTable(lists [2][]shopLine) (flags []string) {
 		}
 	}
 	exec(`DROP TABLE IF EXISTS paid, given_back`)
-	exec(`CREATE TABLE paid (n INT, transaction_id TEXT, order_no TEXT, order_total NUMERIC(12,2), amount NUMERIC(12,2), currency TEXT, status TEXT, paid_at TIMESTAMPTZ)`)
+	exec(`CREATE TABLE paid (n INT, transaction_id TEXT, order_no TEXT, order_total NUMERIC(12,2), amount NUMERIC(12,2), currency TEXT,
+		status TEXT, paid_at TIMESTAMPTZ)`)
 	exec(`CREATE TABLE given_back (n INT, refund_id TEXT, order_no TEXT, amount NUMERIC(12,2), currency TEXT, at TIMESTAMPTZ)`)
 	for i, l := range lists[0] {
 		var amount any = l.amount
@@ -586,7 +590,8 @@ func (c *closing) exportTable(lists [2][]shopLine) (flags []string) {
 	if err := tx.Commit(); err != nil {
 		c.t.Fatal(err)
 	}
-	return []string{"--list-query", "SELECT * FROM paid ORDER BY n", "--refund-query", "SELECT refund_id, order_no AS \"order\", amount, currency, at FROM given_back ORDER BY n"}
+	return []string{"--list-query", "SELECT * FROM paid ORDER BY n", "--refund-query",
+		"SELECT refund_id, order_no AS \"order\", amount, currency, at FROM given_back ORDER BY n"}
 }
 
 // closeMonths compares the months, and returns for each kind how many were found as expected.

@@ -297,7 +297,8 @@ func (r *reconciliation) noteMonths() error {
 	}
 	const layout = "January 2006"
 	if n := len(before); n > 0 && !before[n-1].To.Equal(from) {
-		r.note("The last month that was compared before this one is %s: what was open at the end of the months between them is not known. Compare them, and then this one again.",
+		r.note("The last month that was compared before this one is %s: what was open at the end of the months between them is not known. "+
+			"Compare them, and then this one again.",
 			before[n-1].From.Format(layout))
 	}
 	if len(after) > 0 {

@@ -118,7 +118,8 @@ func TestMatchPeriod(t *testing.T) {
 	day := func(n int) string { return from.AddDate(0, 0, n).Format(time.DateOnly) }
 	r = tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...), "--from", day(5), "--to", day(12))
 	r.want(t, exit.OK, "lines of other periods were not compared")
-	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exit.Failed, "contains nothing from 2020-01-01", "create another one that begins earlier")
+	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").
+		want(t, exit.Failed, "contains nothing from 2020-01-01", "create another one that begins earlier")
 	tool(t, m.env, "reconcile", "match", "--from", "2099-01-01", "--to", "2099-02-01").want(t, exit.Failed, "this period has not begun")
 	tool(t, m.env, "reconcile", "match", "--month", "2026-13", "--list", m.list(t, m.lines[0])).want(t, exit.Failed, "is not a month")
 	tool(t, m.env, "reconcile", "match").want(t, exit.OK, "273 of 273") // the list that was read before

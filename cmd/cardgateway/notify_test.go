@@ -58,7 +58,8 @@ func TestNotify(t *testing.T) {
 		{"a payment", nil, notify.KindPayment, 100, `-> payment  approved  t-test  12.50 EUR  \[n-1\]  signed\n.*<- 200 in \d+ ms .*body: "stored"`},
 		{"declined", []string{"--event", "declined", "--transaction", "t-7", "--unique-id", "77"}, notify.KindPayment, 101, `payment  declined  t-7  12.50 EUR`},
 		{"a code", []string{"--code", "103"}, notify.KindPayment, 103, `payment`},
-		{"a refund", []string{"--event", "refunded", "--amount", "2.50", "--currency", "USD", "--refund-id", "r-7"}, notify.KindRefund, 111, `refund   refunded  r-7 of 1867098610731065345  2.50 USD`},
+		{"a refund", []string{"--event", "refunded", "--amount", "2.50", "--currency", "USD", "--refund-id", "r-7"}, notify.KindRefund, 111,
+			`refund   refunded  r-7 of 1867098610731065345  2.50 USD`},
 		{"a refused refund", []string{"--event", "refund-refused"}, notify.KindRefund, 112, `refund   refused   r-test of`},
 		{"a chargeback", []string{"--event", "chargeback"}, notify.KindChargeback, 0, `chargeback claimed   1867098610731065345  12.50 EUR`},
 		{"a token", []string{"--with-token"}, notify.KindPayment, 100, `signed, with a made-up token`},
@@ -286,7 +287,8 @@ func TestReplayWrongUse(t *testing.T) {
 		return recordOf(t, filepath.Join(dir, name), deliveries...)
 	}
 	body := map[string]json.RawMessage{"uniqueId": json.RawMessage(`"1"`)}
-	good := file("good", relay.Recorded{Delivery: "n-1", Outcome: relay.Held, Body: body}, relay.Recorded{Delivery: "n-2", Outcome: relay.Refused, RefusedBy: "signature"})
+	good := file("good", relay.Recorded{Delivery: "n-1", Outcome: relay.Held, Body: body},
+		relay.Recorded{Delivery: "n-2", Outcome: relay.Refused, RefusedBy: "signature"})
 	double := file("double", relay.Recorded{Delivery: "n-1", Body: body}, relay.Recorded{Delivery: "n-1", Body: body})
 	foreign := filepath.Join(dir, "foreign")
 	long := filepath.Join(dir, "long")

@@ -113,8 +113,8 @@ func sharedCredentials(t *testing.T, gateway *sandbox.Server) *httptest.Server {
 	return server
 }
 
-// TestReconcileOtherApps: orders and refunds list the rows of all apps. The lists of one app tie out, and what is left out is counted: on stderr, in the page and in the
-// JSON.
+// TestReconcileOtherApps: orders and refunds list the rows of all apps. The lists of one app tie out, and what is left out
+// is counted: on stderr, in the page and in the JSON.
 func TestReconcileOtherApps(t *testing.T) {
 	gateway := gatewayFor(t, sandbox.Options{})
 	to := time.Now().AddDate(0, 0, -10).Truncate(24 * time.Hour)

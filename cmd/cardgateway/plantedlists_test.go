@@ -79,23 +79,24 @@ func (l *plantedLists) write(t *testing.T, read *sql.DB, dir string) {
 	var last plantedOrder
 	successes := 0
 	var o plantedOrder
-	each(t, read, `SELECT transaction_id, state, amount, currency, test, at FROM cardgateway_orders ORDER BY transaction_id, at`, func(scan func(...any) error) error {
-		var at int64
-		if err := scan(&o.id, &o.state, &o.amount, &o.currency, &o.test, &at); err != nil {
-			return err
-		}
-		l.rows++
-		o.at = time.UnixMicro(at)
-		if o.id != last.id && last.id != "" {
-			l.order(last, successes)
-			successes = 0
-		}
-		if o.state == "approved" {
-			successes++
-		}
-		last = o
-		return nil
-	})
+	each(t, read, `SELECT transaction_id, state, amount, currency, test, at FROM cardgateway_orders ORDER BY transaction_id, at`,
+		func(scan func(...any) error) error {
+			var at int64
+			if err := scan(&o.id, &o.state, &o.amount, &o.currency, &o.test, &at); err != nil {
+				return err
+			}
+			l.rows++
+			o.at = time.UnixMicro(at)
+			if o.id != last.id && last.id != "" {
+				l.order(last, successes)
+				successes = 0
+			}
+			if o.state == "approved" {
+				successes++
+			}
+			last = o
+			return nil
+		})
 	l.order(last, successes)
 	for i := range l.each {
 		id := fmt.Sprint("nowhere-", i)

@@ -17,8 +17,8 @@ type idSearch[T any] struct {
 }
 
 // all returns every row with the id since from once. It searches as far back and ahead as Resolve, because the clock of this
-// machine and the setting for the gateway's zone can be wrong: a refund that is not seen is made again. It is not a walk: a walk compares the rows with the total that the
-// gateway announces, and does not settle if the gateway returns rows with other ids.
+// machine and the setting for the gateway's zone can be wrong: a refund that is not seen is made again. It is not a walk: a
+// walk compares the rows with the total that the gateway announces, and does not settle if the gateway returns rows with other ids.
 func (s *idSearch[T]) all(from, now time.Time) (found []*T, err error) {
 	const longest = 28 * 24 * time.Hour // a query covers at most one month
 	from, to := from.Add(-resolve.Before), now.Add(resolve.After)

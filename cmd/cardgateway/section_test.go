@@ -57,7 +57,8 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 `, known))
 	match := func(args ...string) result { return tool(t, env, append([]string{"reconcile", "match"}, args...)...) }
 	r := match("--as", "shop", "--list", path)
-	r.want(t, exit.OK, "273 lines read from german.csv, 0 not readable", "times without a zone in UTC, dates as DD.MM.YYYY hh:mm:ss, bezahlt = approved (273 lines)",
+	r.want(t, exit.OK, "273 lines read from german.csv, 0 not readable",
+		"times without a zone in UTC, dates as DD.MM.YYYY hh:mm:ss, bezahlt = approved (273 lines)",
 		"273 of 273 rows tie out", "entries that match no difference: 1")
 	match("--as", "shop").want(t, exit.OK, "273 of 273") // the list that was read last
 	match("--as", "shop", "--list", path, "--states", "bezahlt=declined").want(t, exit.Negative, "bezahlt = declined", "0 of 273 rows tie out")
@@ -70,7 +71,8 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 		{"without the section", []string{"--list", path}, `Name the column with --columns`},
 		{"words are not said", []string{"--as", "shop", "--list", path, "--states", "x=approved"}, "state is not a state; say what your word means with --states"},
 		{"no such section", []string{"--as", "none"}, "there is no section [reconcile.none]; there are: query, secret, shop, type, wrong"},
-		{"no such setting", []string{"--as", "wrong"}, `section reconcile.wrong: there is no setting "lists"; there are columns, dates, decimal-comma, exclude-test, grace`},
+		{"no such setting", []string{"--as", "wrong"},
+			`section reconcile.wrong: there is no setting "lists"; there are columns, dates, decimal-comma, exclude-test, grace`},
 		{"not a string", []string{"--as", "type"}, `columns must be a string: columns = "value", as in the flag --columns`},
 		{"a password", []string{"--list-dsn", "postgres://u:geheim@127.0.0.1:1/d", "--list-query", "x"}, "contains a password"},
 		{"a password in the file", []string{"--as", "secret", "--list-query", "x"}, "cannot be read from the postgres database 127.0.0.1:1/d"},
@@ -95,7 +97,8 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 		tool(t, env, "check").want(t, exit.Failed, "a reconcile is a table: [reconcile.NAME]")
 	})
 	t.Run("no file", func(t *testing.T) {
-		tool(t, nil, "reconcile", "match", "--as", "shop").want(t, exit.Failed, "--as shop: there is no configuration file ", "set its path with --config or CARDGATEWAY_CONFIG")
+		tool(t, nil, "reconcile", "match", "--as", "shop").
+			want(t, exit.Failed, "--as shop: there is no configuration file ", "set its path with --config or CARDGATEWAY_CONFIG")
 	})
 	t.Run("a file of the section is not written over", func(t *testing.T) {
 		env := m.inConfig(t, fmt.Sprintf("[reconcile.shop]\nknown = %q\n", filepath.Join(m.dir, "october.csv")))
@@ -157,7 +160,8 @@ func TestMonthsInOrder(t *testing.T) {
 		!strings.Contains(got, "open at the end of this month, and kept for the next one: 24") {
 		t.Errorf("got %q", got)
 	}
-	if got := notes("2026-11", lists[11]...); strings.Contains(got, "compared before") || !strings.Contains(got, "open from earlier months: 6 settled, 12 still open, 6 differences now") {
+	if got := notes("2026-11", lists[11]...); strings.Contains(got, "compared before") ||
+		!strings.Contains(got, "open from earlier months: 6 settled, 12 still open, 6 differences now") {
 		t.Errorf("got %q", got)
 	}
 	// The list of November is the one that was read last: September is not replaced by what it says.

@@ -121,7 +121,8 @@ func otherApps(n books.OtherApps) string {
 // syncEnded prints what is saved and how to continue, and returns the error.
 func syncEnded(c *call, report books.SyncReport, err error, goOn string) error {
 	if gone, ok := errors.AsType[*books.GoneError](err); ok {
-		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", c.commandLine("reconcile", "sync"), int(c.now().Sub(gone.From).Hours())+1)
+		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", c.commandLine("reconcile", "sync"),
+			int(c.now().Sub(gone.From).Hours())+1)
 		return booksError("", err)
 	}
 	if refused, ok := errors.AsType[*books.Refused](err); ok {

@@ -46,7 +46,8 @@ func copied(t *testing.T, db *sql.DB) (rows []string) {
 	for _, query := range []string{
 		`SELECT id || '|' || unique_id || '|' || transaction_id || '|' || state || '|' || code || '|' || amount || '|' || currency || '|' || at || '|' || card
 			FROM cardgateway_orders ORDER BY id`,
-		`SELECT id || '|' || refund_unique_id || '|' || merchant_refund_id || '|' || unique_id || '|' || state || '|' || code || '|' || amount || '|' || currency || '|' || at
+		`SELECT id || '|' || refund_unique_id || '|' || merchant_refund_id || '|' || unique_id || '|' || state || '|' || code || '|' ||
+			amount || '|' || currency || '|' || at
 			FROM cardgateway_refunds ORDER BY id`,
 	} {
 		found, err := db.QueryContext(t.Context(), query)

@@ -159,7 +159,8 @@ func TestKeyboardShop(t *testing.T) {
 	b.payOnPage("subscribe", sandbox.Approved)
 	b.awaitsWord("Paid")
 
-	for _, page := range []string{"/", "/cart", "/orders", "/orders/" + id, "/orders/" + id + "/story", "/cards", "/weekly", "/weekly/card", "/refunds", "/sandbox", "/nothing"} {
+	for _, page := range []string{"/", "/cart", "/orders", "/orders/" + id, "/orders/" + id + "/story", "/cards", "/weekly", "/weekly/card", "/refunds",
+		"/sandbox", "/nothing"} {
 		b.visit(page)
 		if got := b.tabThrough(); len(got) < 7 {
 			t.Errorf("%s: Tab leads to %q only", page, got)

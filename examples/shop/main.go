@@ -82,7 +82,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 	setting(&s.url, "url", "SHOP_URL", "URL under which browsers and the gateway reach the shop; default http:// and the address")
 	setting(&s.db, "db", "SHOP_DB",
 		"SQLite file, :memory:, or postgres:// URL, with a password only in the variable; default :memory: with the sandbox, shop.db otherwise")
-	setting(&s.keyFile, "key-file", "SHOP_KEY_FILE", "file with the key that stored tokens are encrypted with, made if absent; default shop.key, none with :memory:")
+	setting(&s.keyFile, "key-file", "SHOP_KEY_FILE",
+		"file with the key that stored tokens are encrypted with, made if absent; default shop.key, none with :memory:")
 	setting(&s.clientIPHeader, "client-ip-header", "SHOP_CLIENT_IP_HEADER",
 		"header in which a proxy in front gives the customer's address; empty means there is no proxy")
 	flags.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")

@@ -126,9 +126,12 @@ func TestOracleSees(t *testing.T) {
 		"an acknowledgement that is forgotten": {
 			func(s journal.Store) journal.Store { return &forgetful{s, 2} }, History{Steps: usual}, "an acknowledgement is kept",
 		},
-		"an entry that Recover leaves out": {func(s journal.Store) journal.Store { return lazy{s} }, History{Steps: usual[1:]}, "everything is told until it is acknowledged"},
-		"a success recorded as a decline":  {func(s journal.Store) journal.Store { return liar{s, journal.Declined} }, History{Steps: usual}, "what is recorded is true"},
-		"a success recorded as an absence": {func(s journal.Store) journal.Store { return liar{s, journal.PresumedAbsent} }, History{Steps: usual}, "what is recorded is true"},
+		"an entry that Recover leaves out": {func(s journal.Store) journal.Store { return lazy{s} }, History{Steps: usual[1:]},
+			"everything is told until it is acknowledged"},
+		"a success recorded as a decline": {func(s journal.Store) journal.Store { return liar{s, journal.Declined} }, History{Steps: usual},
+			"what is recorded is true"},
+		"a success recorded as an absence": {func(s journal.Store) journal.Store { return liar{s, journal.PresumedAbsent} }, History{Steps: usual},
+			"what is recorded is true"},
 		"a success that is not made known": {
 			func(s journal.Store) journal.Store { return liar{s, journal.Unknown} }, History{Steps: usual[:1]}, "what is told is recorded",
 		},

@@ -102,8 +102,9 @@ func TestHarden(t *testing.T) {
 	given := &http.Transport{
 		Proxy:                  http.ProxyURL(&url.URL{Host: "proxy.example"}),
 		OnProxyConnectResponse: func(context.Context, *url.URL, *http.Request, *http.Response) error { return nil },
-		Dial:                   net.Dial, DialTLS: net.Dial, TLSHandshakeTimeout: 3, DisableKeepAlives: true, MaxConnsPerHost: 5, IdleConnTimeout: 7, ResponseHeaderTimeout: 9,
-		ProxyConnectHeader: http.Header{"X": {"y"}}, GetProxyConnectHeader: func(context.Context, *url.URL, string) (http.Header, error) { return nil, nil },
+		Dial:                   net.Dial, DialTLS: net.Dial, TLSHandshakeTimeout: 3, DisableKeepAlives: true, MaxConnsPerHost: 5, IdleConnTimeout: 7,
+		ResponseHeaderTimeout: 9,
+		ProxyConnectHeader:    http.Header{"X": {"y"}}, GetProxyConnectHeader: func(context.Context, *url.URL, string) (http.Header, error) { return nil, nil },
 		ReadBufferSize: 13, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 15},
 	}
 	h := reflect.ValueOf(harden(given)).Elem()

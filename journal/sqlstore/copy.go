@@ -140,7 +140,8 @@ func (k *copier[T]) claim(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	furthest := max(k.Every, copyLapses) + time.Minute // if it is due later, the database's clock was set back
-	claim := `UPDATE cardgateway_copies SET holder = ?, due = ` + d.in(copyLapses) + ` WHERE name = ? AND (due <= ` + d.clock() + ` OR due > ` + d.in(furthest) + `)`
+	claim := `UPDATE cardgateway_copies SET holder = ?, due = ` + d.in(copyLapses) + `
+		WHERE name = ? AND (due <= ` + d.clock() + ` OR due > ` + d.in(furthest) + `)`
 	n, err := d.exec(ctx, k.db, claim, k.holder, k.name)
 	if err == nil && n == 0 {
 		return false, nil

@@ -183,7 +183,8 @@ func (d *Deduper) forget(ctx context.Context) error {
 		return err
 	}
 	expired = padded(expired)
-	_, err = d.dialect.exec(ctx, d.db, `DELETE FROM cardgateway_notified WHERE event IN (`+repeated("?", len(expired))+`) AND expires < `+d.dialect.clock(), expired...)
+	_, err = d.dialect.exec(ctx, d.db, `DELETE FROM cardgateway_notified WHERE event IN (`+repeated("?", len(expired))+`) AND expires < `+d.dialect.clock(),
+		expired...)
 	return err
 }
 

@@ -33,7 +33,8 @@ func TestUnreadableID(t *testing.T) {
 func TestListsForMatching(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
-		text := "transaction_id,amount,currency,order,at\na,1,EUR,o-2,2026-10-02\nb,1,EUR,o-1,2026-10-01 08:00:00\nc,1,EUR,o-3,\nd,1,EUR,o-1,\ne,1,EUR,,\nf,1,EUR,,2026-10-09\ng,1,EUR,o-2,\n"
+		text := "transaction_id,amount,currency,order,at\na,1,EUR,o-2,2026-10-02\nb,1,EUR,o-1,2026-10-01 08:00:00\n" +
+			"c,1,EUR,o-3,\nd,1,EUR,o-1,\ne,1,EUR,,\nf,1,EUR,,2026-10-09\ng,1,EUR,o-2,\n"
 		if _, err := importOne(t.Context(), b, Payment, csvList(t, text)); err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +158,8 @@ func plantCopy(t *testing.T, b *Books) (at func(n int) time.Time) {
 	for n, row := range []string{"a approved", "b approved", "c approved", "d approved", "d declined", "b approved", " approved", " approved", "a approved 7"} {
 		id, rest, _ := strings.Cut(row, " ")
 		state, otherApp, _ := strings.Cut(rest, " ")
-		write(`INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, walk) VALUES ($1, $1, $2, $3, 100, '1', 'EUR', $4, '', $5, 1)`,
+		write(`INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, walk)
+			VALUES ($1, $1, $2, $3, 100, '1', 'EUR', $4, '', $5, 1)`,
 			fmt.Sprint("u-", n), id, state, micro(at(n)), otherApp)
 	}
 	for n, row := range []string{"r-0 approved", "r-1 approved", "r-2 approved", "r-0 declined", " approved", "r-2 approved", "r-1 approved u-8"} {
@@ -166,7 +168,8 @@ func plantCopy(t *testing.T, b *Books) (at func(n int) time.Time) {
 		if !found {
 			payment = "u-1"
 		}
-		write(`INSERT INTO cardgateway_refunds (id, refund_unique_id, merchant_refund_id, unique_id, state, code, amount, currency, at, walk) VALUES ($1, $1, $2, $5, $3, 111, '1', '', $4, 1)`,
+		write(`INSERT INTO cardgateway_refunds (id, refund_unique_id, merchant_refund_id, unique_id, state, code, amount, currency, at, walk)
+			VALUES ($1, $1, $2, $5, $3, 111, '1', '', $4, 1)`,
 			fmt.Sprint("ru-", n), id, state, micro(at(n)), payment)
 	}
 	return at

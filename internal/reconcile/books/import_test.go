@@ -109,7 +109,9 @@ func TestImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		hash := sha256.Sum256([]byte(text))
-		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9, First: "line 4: amount has a comma; write 1234.50, or use --decimal-comma for amounts such as 1.234,50", ReadAt: info.ReadAt, As: ReadAs{States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
+		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9,
+			First: "line 4: amount has a comma; write 1234.50, or use --decimal-comma for amounts such as 1.234,50", ReadAt: info.ReadAt,
+			As: ReadAs{States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
 		if diff := cmp.Diff(want, info); diff != "" {
 			t.Errorf("info (-want +got):\n%s", diff)
 		}
@@ -221,12 +223,15 @@ func TestImportRefused(t *testing.T) {
 		want   string
 	}{
 		{"no such file", "", func(s *ListSource) { s.Path += "x" }, "cannot be opened"},
-		{"no amount", "transaction_id,total,currency\n", nil, `has no column amount; it has "transaction_id", "total", "currency". Name the column with --columns amount=NAME`},
-		{"no such mapping", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"sum": "total"} }, `--columns: there is no column "sum"`},
+		{"no amount", "transaction_id,total,currency\n", nil,
+			`has no column amount; it has "transaction_id", "total", "currency". Name the column with --columns amount=NAME`},
+		{"no such mapping", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"sum": "total"} },
+			`--columns: there is no column "sum"`},
 		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},
 		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "is used twice"},
 		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns for transaction_id"},
-		{"mapped to two columns", "transaction_id,sum,sum,currency\nt,1,2,EUR\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "sum"} }, "has two columns for amount"},
+		{"mapped to two columns", "transaction_id,sum,sum,currency\nt,1,2,EUR\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "sum"} },
+			"has two columns for amount"},
 		{"only the titles", "transaction_id,amount,currency\n\n", nil, "has no lines below the column names"},
 		{"nothing can be read", "transaction_id;amount;currency\nt;1,5;EUR\n", nil, "line 2: amount has a comma"},
 		{"a directory", "", func(s *ListSource) { s.Path = filepath.Dir(s.Path) }, "is a directory"},
@@ -276,7 +281,8 @@ func TestAmount(t *testing.T) {
 		{"12.50", false, "12.5"}, {"0", false, "0"}, {"-3", false, "-3"}, {"1234567890123.123456", false, "1234567890123.123456"},
 		{"12,50", false, ""}, {"1,234.50", false, ""}, {"", false, ""}, {"€12", false, ""}, {"12.", false, ""}, {".5", false, ""}, {"1e5", false, ""},
 		{"+1", false, ""}, {"12 ", false, ""}, {"1234567890123456", false, ""}, {"1.1234567", false, ""}, {"0x1", false, ""}, {"١", false, ""},
-		{"12,50", true, "12.5"}, {"1.234,50", true, "1234.5"}, {"1.234", true, "1234"}, {"12.50", true, ""}, {"1,234.50", true, ""}, {"1.23,4", true, ""}, {"7", true, "7"},
+		{"12,50", true, "12.5"}, {"1.234,50", true, "1234.5"}, {"1.234", true, "1234"}, {"12.50", true, ""}, {"1,234.50", true, ""}, {"1.23,4", true, ""},
+		{"7", true, "7"},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			got, err := parseAmount(test.text, test.comma)

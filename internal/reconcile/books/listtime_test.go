@@ -111,7 +111,8 @@ func TestImportAsWritten(t *testing.T) {
 		}
 		var got []string
 		for _, l := range listed(t, b, Payment) {
-			got = append(got, strings.Join([]string{l.ID, l.Order, l.State, l.Amount.String(), l.At.UTC().Format(time.DateTime), l.Until.UTC().Format(time.DateTime)}, " "))
+			got = append(got,
+				strings.Join([]string{l.ID, l.Order, l.State, l.Amount.String(), l.At.UTC().Format(time.DateTime), l.Until.UTC().Format(time.DateTime)}, " "))
 		}
 		if diff := cmp.Diff([]string{
 			"t-1 A-1 approved 1000 2026-10-31 17:37:59 2026-10-31 17:37:59",
@@ -129,7 +130,8 @@ func TestImportAsWritten(t *testing.T) {
 			t.Errorf("totals (-want +got):\n%s", diff)
 		}
 		unread := collect(t, b.Unreadables(t.Context(), Payment))
-		for i, want := range []string{"A-4 state is not a state; say what your word means with --states", "A-5 amount is negative; if it is a refund, export it to a list of refunds: --refund-list",
+		for i, want := range []string{"A-4 state is not a state; say what your word means with --states",
+			"A-5 amount is negative; if it is a refund, export it to a list of refunds: --refund-list",
 			"A-6 order_total is negative"} {
 			if len(unread) != 3 || !strings.HasPrefix(unread[i].Order+" "+unread[i].Column+" "+unread[i].Why, want) {
 				t.Errorf("got %+v, want %s", unread, want)

@@ -53,7 +53,8 @@ func TestName(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 		t.Errorf("got files %v, %v, want none", entries, err)
 	}
-	for _, name := range []string{"books.db", "a b.db", "50%25.db", "what?.db", "number#1.db", "plus+and&.db", "ü.db", "./u:p@x.db", "equals=.db", filepath.Join(dir, "whole.db")} {
+	for _, name := range []string{"books.db", "a b.db", "50%25.db", "what?.db", "number#1.db", "plus+and&.db", "ü.db", "./u:p@x.db", "equals=.db",
+		filepath.Join(dir, "whole.db")} {
 		b := open(t, name)
 		if err := b.Close(); err != nil {
 			t.Error(err)

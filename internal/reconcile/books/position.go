@@ -79,13 +79,15 @@ func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf,
 	case ok && old.isOther(now) != nil:
 		return old, old.isOther(now)
 	case ok && !now.since.IsZero() && now.since.Before(old.since):
-		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, or create another database with --db", old.since.Format(time.DateTime))}
+		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, "+
+			"or create another database with --db", old.since.Format(time.DateTime))}
 	case ok:
 		return old, nil
 	case now.since.IsZero():
 		return old, &Refused{"the database is new: set the start of the copy, with reconcile sync --from 2026-01-01 or reconcile run --since 2026-01-01"}
 	case !now.since.Before(clock):
-		return old, &Refused{fmt.Sprintf("the start of the copy, %s, is not in the past: the clock of this machine says %s", now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
+		return old, &Refused{fmt.Sprintf("the start of the copy, %s, is not in the past: the clock of this machine says %s",
+			now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
 	}
 	now.since = now.since.Truncate(time.Second)
 	return now, b.change(ctx, func(tx *sql.Tx) error {

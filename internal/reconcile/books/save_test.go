@@ -21,7 +21,8 @@ func TestSaveOdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	orders := [][]cardgateway.Transaction{
-		{{UniqueID: "1", TransactionID: "zero \x00 byte", Code: 100}, {UniqueID: "2", TransactionID: "no \xff UTF-8", Code: 777, TransactionAmount: decimal.RequireFromString("1.230")}},
+		{{UniqueID: "1", TransactionID: "zero \x00 byte", Code: 100},
+			{UniqueID: "2", TransactionID: "no \xff UTF-8", Code: 777, TransactionAmount: decimal.RequireFromString("1.230")}},
 		{{TransactionID: "t", Code: 301, TransactionAt: at}, {TransactionID: "u", Code: 301, TransactionAt: at}}, // before the gateway has given ids
 		{{UniqueID: "7", TransactionID: "t", Code: 100, TransactionAt: at}},
 		{{UniqueID: "8", TransactionID: "v", Code: 102, TransactionAmount: decimal.NewFromInt(10), TransactionCurrency: "USD"},

@@ -139,7 +139,8 @@ func TestTimesThatMeanSeveral(t *testing.T) {
 		{"a date in the zone of the list, the payment is before the period",
 			new(memory).pay("a", approved, "3 EUR", first.Add(-time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(6 * time.Hour)), nil},
 		{"a date that begins before the period, the payment is in it",
-			new(memory).pay("a", approved, "3 EUR", first.Add(time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(6*time.Hour - time.Second)), nil},
+			new(memory).pay("a", approved, "3 EUR", first.Add(time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).
+				until(first.Add(6*time.Hour - time.Second)), nil},
 		{"the payment is at the last second of the date",
 			new(memory).pay("a", approved, "3 EUR", first.Add(time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(time.Hour)), nil},
 		{"the payment is after the date",
@@ -261,7 +262,8 @@ func TestMonths(t *testing.T) {
 		}, []string{
 			"amount payment wrong late 72 EUR", "missing_here payment lost in October 12 EUR", "timing payment booked early 1 EUR", "timing payment booked late 7 EUR",
 		}, 0, 5},
-		{"November", 11, inNovember, november, []string{"September payment for long: timing, settled", "September payment lost at the start: unchecked, unchecked"}, nil, 0, 0},
+		{"November", 11, inNovember, november, []string{"September payment for long: timing, settled", "September payment lost at the start: unchecked, unchecked"},
+			nil, 0, 0},
 	}
 	onEach(t, func(t *testing.T, d *database) {
 		compare := func(name string, i int) {

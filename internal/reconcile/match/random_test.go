@@ -50,7 +50,8 @@ func randomBooks(r *rand.Rand) *memory {
 	m := new(memory)
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	at := func() time.Time {
-		return []time.Time{day0(9, 20, 0), day0(9, 30, 12), day0(10, 1, 12), middle, middle.Add(time.Hour), middle.Add(2 * time.Hour), day0(10, 30, 12), day0(11, 1, 12), day0(11, 5, 0), day0(11, 9, 0)}[r.IntN(10)]
+		return []time.Time{day0(9, 20, 0), day0(9, 30, 12), day0(10, 1, 12), middle, middle.Add(time.Hour), middle.Add(2 * time.Hour), day0(10, 30, 12),
+			day0(11, 1, 12), day0(11, 5, 0), day0(11, 9, 0)}[r.IntN(10)]
 	}
 	atOrNever := func() time.Time {
 		if r.IntN(3) > 0 {

@@ -22,7 +22,8 @@ func TestBridge(t *testing.T) {
 		pay("twice.1", approved, "3 USD", middle).pay("twice.2", approved, "3 USD", middle).book("twice", approved, "3 USD", time.Time{})
 	o := octoberOptions()
 	var err error
-	o.Known, err = ReadKnown(strings.NewReader("id,class,reason,value\nhere,missing_here,paid in cash too,7.00\nthere,missing_here,other class,\nold,amount,gone,\namount,amount,it was smaller,1.99\n"))
+	o.Known, err = ReadKnown(strings.NewReader("id,class,reason,value\nhere,missing_here,paid in cash too,7.00\n" +
+		"there,missing_here,other class,\nold,amount,gone,\namount,amount,it was smaller,1.99\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func TestReadKnown(t *testing.T) {
 		{"as written here", "class,kind,id,reason,value\nmissing_here,payment,'=a,paid in cash,7.50\n", "2 missing_here =a paid in cash 7.5"},
 		{"semicolons, decimal comma", "class;id;reason;value\r\nmissing_here;a;bar bezahlt, am Schalter;7,50\r\n", "2 missing_here a bar bezahlt, am Schalter 7.5"},
 		{"tabs", "class\tid\treason\nmissing_here\ta\tpaid in cash\n", "2 missing_here a paid in cash"},
-		{"byte order mark, quotes", "\xef\xbb\xbf\"Class\";\"ID\";\"Reason\"\r\n\"missing_here\";\"a;b\";\"paid in \"\"cash\"\"\"\r\n", `2 missing_here a;b paid in "cash"`},
+		{"byte order mark, quotes", "\xef\xbb\xbf\"Class\";\"ID\";\"Reason\"\r\n\"missing_here\";\"a;b\";\"paid in \"\"cash\"\"\"\r\n",
+			`2 missing_here a;b paid in "cash"`},
 		{"an empty line, blanks", "\nclass , id, Reason\n\n missing_here , a , paid in cash \n", "4 missing_here a paid in cash"},
 		{"no reason", "class;id;reason\nmissing_here;a;\n", ""},
 		{"no column", "class;id;why\nmissing_here;a;b\n", "error: the first line must name the columns class, id and reason"},

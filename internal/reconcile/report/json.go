@@ -86,7 +86,8 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 		j.Lists = append(j.Lists, listOf("refunds", refunds))
 	}
 	for _, c := range s.Classes {
-		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known, ByAge: c.ByAge}
+		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known,
+			ByAge: c.ByAge}
 		if !c.Oldest.IsZero() {
 			row.Oldest = &c.Oldest
 		}
@@ -94,7 +95,8 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 	}
 	for i := range s.Bridges {
 		b := &s.Bridges[i]
-		row := bridgeJSON{Kind: b.Kind, Currency: b.Currency, Books: amount.InJSON(b.Books, b.Currency), Steps: []stepJSON{}, Gateway: amount.InJSON(b.Gateway, b.Currency), LeftOver: amount.InJSON(b.LeftOver(), b.Currency)}
+		row := bridgeJSON{Kind: b.Kind, Currency: b.Currency, Books: amount.InJSON(b.Books, b.Currency), Steps: []stepJSON{},
+			Gateway: amount.InJSON(b.Gateway, b.Currency), LeftOver: amount.InJSON(b.LeftOver(), b.Currency)}
 		for _, step := range b.Steps {
 			row.Steps = append(row.Steps, stepJSON{step.Class, step.Known, step.Rows, amount.InJSON(step.Sum, b.Currency)})
 		}

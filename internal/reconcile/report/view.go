@@ -126,7 +126,8 @@ func (v *view) verdict() {
 		v.Sentences = append(v.Sentences, "No payment of the copy is real: all are tests, and are compared as real ones are.")
 	}
 	if later := s.Rows(match.ClassLaterCharge); later > 0 {
-		v.Sentences = append(v.Sentences, plural(later, "transaction id")+" charged again like a subscription, and not in your list: each is one, or was charged twice.")
+		v.Sentences = append(v.Sentences,
+			plural(later, "transaction id")+" charged again like a subscription, and not in your list: each is one, or was charged twice.")
 	}
 	if s.TestsLeftOut > 0 {
 		v.Sentences = append(v.Sentences, "Left out: "+TestsLeftOut(s.TestsLeftOut)+".")

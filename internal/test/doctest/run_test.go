@@ -54,7 +54,8 @@ func TestFragmentsRun(t *testing.T) {
 }
 
 // elsewhere replaces what a fragment can only use in production.
-var elsewhere = strings.NewReplacer(`"https://gateway.example"`, "gatewayURL", `"/var/lib/shop/payments.db"`, "databasePath", "sqlstore.Postgres", "sqlstore.SQLite")
+var elsewhere = strings.NewReplacer(`"https://gateway.example"`, "gatewayURL", `"/var/lib/shop/payments.db"`, "databasePath", "sqlstore.Postgres",
+	"sqlstore.SQLite")
 
 // withUses returns the text of a fragment in which every variable is used: the compiler refuses one that is not.
 func withUses(t *testing.T, imports types.Importer, text, prelude string) string {

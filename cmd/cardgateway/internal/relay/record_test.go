@@ -86,7 +86,8 @@ func TestRecordTakesNoMore(t *testing.T) {
 
 // FuzzRecord reads a record that anybody may have written: what is read can be signed and sent.
 func FuzzRecord(f *testing.F) {
-	f.Add([]byte(`{"delivery":"n-1","event":{"kind":"payment"},"outcome":"failed","ms":1,"contentType":"application/json","body":{"uniqueId":"1","code":100,"token":"***"},"masked":["token"]}` + "\n"))
+	f.Add([]byte(`{"delivery":"n-1","event":{"kind":"payment"},"outcome":"failed","ms":1,"contentType":"application/json",` +
+		`"body":{"uniqueId":"1","code":100,"token":"***"},"masked":["token"]}` + "\n"))
 	f.Add([]byte(`{"delivery":"n-2","event":{},"contentType":"application/x-www-form-urlencoded","body":{"a":[{"b":null}],"c":1e999}}` + "\n{}"))
 	f.Add([]byte("null\n"))
 	f.Add([]byte(`{"delivery":"n-1","body":{"message":` + "\"\x8c\"}}\n"))

@@ -99,7 +99,8 @@ func setUp(test *testing.T) {
 	checkout = payment
 	open = openPayment{TransactionID: "t-paid", OrderID: "t-paid", Currency: "USD", Amount: req.Amount, CreatedAt: now}
 	orders, cards, charges, mirror = books{}, cardBooks{}, books{}, books{}
-	db, err = sql.Open("sqlite", "file:"+filepath.Join(test.TempDir(), "shop.db")+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	db, err = sql.Open("sqlite",
+		"file:"+filepath.Join(test.TempDir(), "shop.db")+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	must(err)
 	test.Cleanup(func() { _ = db.Close() })
 	_, err = db.ExecContext(ctx, `CREATE TABLE cards (id TEXT PRIMARY KEY, token TEXT NOT NULL);
