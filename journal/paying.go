@@ -16,7 +16,7 @@ import (
 type payingID struct {
 	since   time.Time
 	settled bool  // there is an entry, or it is not known whether one is missing: nothing more is done for it until more is reported
-	version int32 // of the entry as it was last reported, when that was settled
+	version int32 // of the entry when that was settled, whether it was reported before or is to be
 }
 
 // mostPaying limits how many ids of Options.Paying are looked at.
@@ -43,9 +43,12 @@ func (r *runner) recordNeverBegun(ctx context.Context) {
 				p = payingID{since: now}
 			}
 			if !p.settled && now.Sub(p.since) >= longestFlight && failed == nil && r.lease.isHeld() {
-				var err error
-				if p.settled, err = r.j.beginUnsent(ctx, id); p.settled {
-					p.version = r.j.memory.get(id).version
+				var (
+					version int
+					err     error
+				)
+				if p.settled, version, err = r.j.beginUnsent(ctx, id); p.settled {
+					p.version = max(r.j.memory.get(id).version, int32(version))
 					r.j.logNeverBegun(ctx, err)
 				} else {
 					failed, p.since = err, now // of the store or the gateway: others would meet it too. In case they do not, they go first next time
@@ -65,69 +68,64 @@ func (j *Journal) logNeverBegun(ctx context.Context, err error) {
 }
 
 // beginUnsent creates an entry that says that nothing was sent, unless there is one: see endUnbegun. If settled is false, it is to be
-// tried again; otherwise an error is about this id alone. A call that is in flight without an entry, because the store is slow, then
+// tried again; otherwise an error is about this id alone, and version is that of the entry which is to be reported, if any. A call that is in flight without an entry, because the store is slow, then
 // sends as after any NotSent; meanwhile nothing is reported.
-func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, err error) {
+func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, version int, err error) {
 	if !id.recordable() {
-		return true, nil // no call with it sends anything
+		return true, 0, nil // no call with it sends anything
 	}
 	e, err := j.get(ctx, j.key(id))
 	if err == nil {
 		return j.endUnbegun(ctx, e)
 	}
 	if _, damaged := errors.AsType[*EntryError](err); damaged {
-		return true, err
+		return true, 0, err
 	}
 	if !errors.Is(err, ErrNoEntry) {
-		return false, err
+		return false, 0, err
 	}
 	if settled, err := j.isLost(ctx, id); err != nil {
-		return settled, err
+		return settled, 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
 	in := Intent{Shop: j.shop, ID: id, Operation: opPaying, At: time.Now().Round(0), Sender: random.Text()}
 	e, created, err := j.tryBegin(ctx, in)
 	if err != nil || !created {
-		return err == nil, err
+		return err == nil, 0, err
 	}
 	if e, err = j.recordUnsent(ctx, e, e.project()); err == nil { // if it fails, a query does it; see isKnownUnsent
-		j.toReport(&e)
+		j.news.confirm(id)
 	}
-	return true, err
+	return true, e.version(), err
 }
 
 // endUnbegun reports an entry again that the merchant has stored, and that allows another submission, such as NotSent: the call that was to
 // make one has never begun. What it records for that says that this call has sent nothing, and changes no state. It is not settled while
 // the entry is still to be reported, or has changed within the last minutes.
-func (j *Journal) endUnbegun(ctx context.Context, e Entry) (settled bool, err error) {
+func (j *Journal) endUnbegun(ctx context.Context, e Entry) (settled bool, version int, err error) {
 	before := j.memory.get(e.ID())
 	switch {
 	case !e.project().maySubmit(riskingTwice):
-		return true, nil
+		return true, 0, nil
 	case e.Unacked() && (!before.stored || int(before.version) != e.version()), j.calls.inFlight(e.ID()),
 		j.clock.earliest().Sub(e.Evidence[len(e.Evidence)-1].At) < longestFlight:
-		return false, nil
+		return false, 0, nil
 	}
 	if e.State() == NotSent { // Recover does not query for that
 		if settled, err := j.isLost(ctx, e.ID()); err != nil {
-			return settled, err
+			return settled, 0, err
 		}
 	}
 	err = j.recordOnce(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: random.Text()})
 	switch {
 	case errors.Is(err, ErrChanged):
-		return false, nil
-	case err == nil:
-		j.toReport(&e)
+		return false, 0, nil
+	case err != nil:
+		return false, 0, err
 	}
-	return err == nil, err
-}
-
-// toReport lets Run report an entry. Its version counts as reported, so that it stays settled.
-func (j *Journal) toReport(e *Entry) {
-	j.memory.returned(e, e.project())
 	j.news.confirm(e.ID())
+	return true, e.version(), nil
 }
 
 // isLost returns an error if the gateway has shown an id of which the journal does not know that anything was sent, or if it is not known
