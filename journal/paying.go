@@ -68,8 +68,8 @@ func (j *Journal) logNeverBegun(ctx context.Context, err error) {
 }
 
 // beginUnsent creates an entry that says that nothing was sent, unless there is one: see endUnbegun. If settled is false, it is to be
-// tried again; otherwise an error is about this id alone, and version is that of the entry which is to be reported, if any. A call that is in flight without an entry, because the store is slow, then
-// sends as after any NotSent; meanwhile nothing is reported.
+// tried again; otherwise an error is about this id alone, and version is that of the entry which is to be reported, if any. A call that is
+// in flight without an entry, because the store is slow, then sends as after any NotSent; meanwhile nothing is reported.
 func (j *Journal) beginUnsent(ctx context.Context, id ID) (settled bool, version int, err error) {
 	if !id.recordable() {
 		return true, 0, nil // no call with it sends anything
@@ -118,10 +118,10 @@ func (j *Journal) endUnbegun(ctx context.Context, e Entry) (settled bool, versio
 		}
 	}
 	err = j.recordOnce(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: random.Text()})
-	switch {
-	case errors.Is(err, ErrChanged):
+	if errors.Is(err, ErrChanged) {
 		return false, 0, nil
-	case err != nil:
+	}
+	if err != nil {
 		return false, 0, err
 	}
 	j.news.confirm(e.ID())

@@ -144,11 +144,8 @@ func (p *parser) member(name string) {
 	if hidden {
 		p.claims.keep(name, redact.WithheldValue()) // the value is withheld, the name is kept
 	}
-	p.signed.add(name, text, hidden || name == cardNumberMember)
+	p.signed.add(name, text, hidden || name == redact.CardNumberMember)
 }
-
-// cardNumberMember holds the card number, which a gateway may send unmasked.
-const cardNumberMember = "transactionCardNumber"
 
 // claim reads the value of one member. It reports whether that succeeded, and whether the member identifies the subject of
 // the notification: such a member must be readable.
@@ -179,7 +176,7 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 		ok, _ = p.Amount(&c.TransactionAmount)
 	case "transactionCurrency":
 		ok = p.ID(&c.TransactionCurrency)
-	case cardNumberMember:
+	case redact.CardNumberMember:
 		ok = p.MaskedCardNumber((*string)(&c.TransactionCardNumber))
 	case "transactionMessage":
 		ok = p.Message(&c.TransactionMessage)

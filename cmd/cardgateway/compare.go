@@ -211,7 +211,7 @@ func parseGrace(text string) (time.Duration, error) {
 	if text == "0" {
 		return 0, nil
 	}
-	grace, err := period.ParseLast("--grace", text)
+	grace, err := period.Parse(text)
 	if err != nil {
 		return 0, exit.Fail(exit.Failed, "--grace: %q is not a duration; write 48h, 7d or 0", text)
 	}

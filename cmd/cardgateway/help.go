@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"regexp"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -63,7 +62,7 @@ func usageError(args []string, err error) error {
 // checkEmptyFlags rejects a flag with an empty value, such as that of a variable that a script has not set: it would be ignored, so that
 // another profile is used, or all rows are listed. With --as, an empty value overrides that of the section.
 func checkEmptyFlags(parsed *kong.Context) error {
-	hasSection := slices.ContainsFunc(parsed.Flags(), func(f *kong.Flag) bool { return f.Name == "as" && f.Target.String() != "" })
+	hasSection := sectionOf(parsed) != ""
 	for _, at := range parsed.Path {
 		if at.Flag == nil || hasSection && at.Flag.Tag.Has("section") {
 			continue

@@ -153,16 +153,23 @@ func mapping(flag string, pairs []string, example string, same func(string) stri
 	return names, nil
 }
 
+// sectionOf returns the name that --as gives, or nothing.
+func sectionOf(parsed *kong.Context) string {
+	for _, flag := range parsed.Flags() {
+		if flag.Name == "as" {
+			return flag.Target.String()
+		}
+	}
+	return ""
+}
+
 // readSection sets the flags that the section of --as sets, unless they are on the command line. A list on the command line replaces a
 // query in the section, and the other way round. On the command line, --list-dsn must not have a password.
 func (c *call) readSection(parsed *kong.Context) error {
-	flags, given, name := map[string]*kong.Flag{}, map[string]bool{}, ""
+	flags, given, name := map[string]*kong.Flag{}, map[string]bool{}, sectionOf(parsed)
 	for _, flag := range parsed.Flags() {
 		if flag.Tag.Has("section") {
 			flags[flag.Name] = flag
-		}
-		if flag.Name == "as" {
-			name = flag.Target.String()
 		}
 	}
 	for _, at := range parsed.Path {

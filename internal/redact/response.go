@@ -29,11 +29,14 @@ func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
+// CardNumberMember holds the card number, which a gateway may send unmasked.
+const CardNumberMember = "transactionCardNumber"
+
 // IsCardData reports whether a member that was not read must not be kept: it is the card number, which cannot be masked then, or
 // a CVV, or has one as a member.
 func IsCardData(name string, value []byte) bool {
 	member := name + ":" + wire.PlainASCII(string(value))
-	return name == "transactionCardNumber" || mask.CVV(member) != member
+	return name == CardNumberMember || mask.CVV(member) != member
 }
 
 // RequestIDs returns the headers of a response with which the gateway, or a proxy, identifies the request, masked.

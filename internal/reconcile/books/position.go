@@ -36,8 +36,8 @@ func (b *Books) readCopy(ctx context.Context) (c copyOf, ok bool, err error) {
 	return c, err == nil, err
 }
 
-// isOther returns an error if now has a different gateway, app or zone. What it leaves empty is not compared.
-func (c copyOf) isOther(now copyOf) error {
+// refuseOther returns an error if now has a different gateway, app or zone. What it leaves empty is not compared.
+func (c copyOf) refuseOther(now copyOf) error {
 	switch {
 	case now.gateway != "" && c.gateway != now.gateway:
 		return &Refused{fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database with --db", c.gateway, now.gateway)}
@@ -55,7 +55,7 @@ func (c copyOf) isOther(now copyOf) error {
 func (b *Books) CheckCopy(ctx context.Context, gateway, app string, zone *time.Location) error {
 	c, ok, err := b.readCopy(ctx)
 	if err == nil && ok {
-		err = c.isOther(copyOf{gateway: gateway, app: app, zone: zone})
+		err = c.refuseOther(copyOf{gateway: gateway, app: app, zone: zone})
 	}
 	return b.inWords(err)
 }
@@ -73,11 +73,12 @@ func loadZone(name string) (*time.Location, error) {
 // begin creates the positions of new books, and rejects a different app, gateway or zone for existing ones.
 func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf, error) {
 	old, ok, err := b.readCopy(ctx)
+	if err == nil && ok {
+		err = old.refuseOther(now)
+	}
 	switch {
 	case err != nil:
 		return old, err
-	case ok && old.isOther(now) != nil:
-		return old, old.isOther(now)
 	case ok && !now.since.IsZero() && now.since.Before(old.since):
 		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, "+
 			"or create another database with --db", old.since.Format(time.DateTime))}

@@ -2,6 +2,7 @@
 package period
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -112,15 +113,26 @@ func (p *Period) month(now time.Time) (time.Time, error) {
 	return month, nil
 }
 
-// ParseLast parses a Go duration, or a number of days such as 7d. It is above zero.
+// ParseLast parses the value of a flag: see Parse.
 func ParseLast(flag, text string) (time.Duration, error) {
+	d, err := Parse(text)
+	if err != nil {
+		return 0, exit.Fail(exit.Failed, "%s: %q is %s; write 36h, 90m or 7d", flag, text, err)
+	}
+	return d, nil
+}
+
+var errDuration = errors.New("not a duration above zero")
+
+// Parse parses a Go duration, or a number of days such as 7d. It is above zero.
+func Parse(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		d, err = time.ParseDuration(days + "h")
 		d *= 24
 	}
 	if d = d.Truncate(time.Second); err != nil || d <= 0 {
-		return 0, exit.Fail(exit.Failed, "%s: %q is not a duration above zero; write 36h, 90m or 7d", flag, text)
+		return 0, errDuration
 	}
 	return d, nil
 }

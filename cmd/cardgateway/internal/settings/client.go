@@ -59,9 +59,7 @@ func (s *Settings) Location() (*time.Location, error) {
 
 // hostedPageLifetime returns how long the cardholder can use the hosted page; zero means the client's default.
 func (s *Settings) hostedPageLifetime() (time.Duration, error) {
-	return parse(s.Get("hosted-page-lifetime"), 0, func(text string) (time.Duration, error) {
-		return period.ParseLast("", text)
-	}, "is not a duration above zero; write 36h, 90m or 7d")
+	return parse(s.Get("hosted-page-lifetime"), 0, period.Parse, "is not a duration above zero; write 36h, 90m or 7d")
 }
 
 // AnyApp reports whether what states another appId is accepted, too.
