@@ -248,52 +248,46 @@ func (b browser) search(t *testing.T) {
 		if err := chromedp.Do(b.ctx, chromedp.Navigate(b.origin+"/start.html")); err != nil {
 			t.Fatal(err)
 		}
-		opened := false
-		for range 100 { // the page does not react until its script runs
-			var err error
-			opened, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](`(() => {
+		opened, err := eventually(func() (bool, error) { // the page does not react until its script runs
+			return chromedp.Run(b.ctx, chromedp.Evaluate[bool](`(() => {
 				document.querySelector(".VPNavBarSearch button").click();
 				return document.activeElement.id === "localsearch-input";
 			})()`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if opened {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		if !opened {
-			t.Fatal("the button does not open the search")
+		})
+		if err != nil || !opened {
+			t.Fatalf("the button does not open the search (%v)", err)
 		}
 		if err := chromedp.Do(b.ctx, chromedp.KeyEvent(tt.words), chromedp.WaitVisible(".results .result")); err != nil {
 			t.Fatal(err)
 		}
 		found := ""
-		var err error
-		for range 50 { // the results of the whole text come last
+		ok, err := eventually(func() (bool, error) { // the results of the whole text come last
+			var err error
 			found, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector(".results").innerText.replace(/\s+/g, " ")`))
-			if err != nil || strings.HasPrefix(found, tt.want) {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		if err != nil || !strings.HasPrefix(found, tt.want) {
+			return strings.HasPrefix(found, tt.want), err
+		})
+		if err != nil || !ok {
 			t.Errorf("%s: found %q (%v), want first %q", tt.words, found, err, tt.want)
 		}
 	}
-	for range 50 { // Enter does nothing while results are being replaced
+	left, err := eventually(func() (bool, error) { // Enter does nothing while results are being replaced
 		if err := chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Enter)); err != nil {
-			t.Fatal(err)
+			return false, err
 		}
-		left, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`location.pathname != "/start.html"`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if left {
-			return
+		return chromedp.Run(b.ctx, chromedp.Evaluate[bool](`location.pathname != "/start.html"`))
+	})
+	if err != nil || !left {
+		t.Errorf("Enter leads to no page (%v)", err)
+	}
+}
+
+// eventually tries for five seconds.
+func eventually(try func() (bool, error)) (ok bool, err error) {
+	for range 50 {
+		if ok, err = try(); ok || err != nil {
+			return ok, err
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Error("Enter leads to no page")
+	return false, nil
 }
