@@ -8,12 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// gremlins lists the changes that it would make to a package. It judges them with the package's own tests, so here it only
-// lists them, and the simulation judges.
+// gremlins lists the changes that it would make to a package. It judges them with the package's own tests only, so here it only
+// lists them.
 const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 
 // mutant is one small change of a file.
@@ -27,15 +28,15 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d:%d %s", m.file, m.line, m.column, strings.ToLower(strings.ReplaceAll(m.kind, "_", " ")))
 }
 
-// sample returns n of the possible changes of packages, selected with the seed.
-func sample(root string, packages []string, n int, seed uint64) ([]mutant, error) {
+// sample returns n of the possible changes of the packages' files whose path matches, selected with the seed.
+func sample(root string, packages []string, only *regexp.Regexp, n int, seed uint64) ([]mutant, error) {
 	var all []mutant
 	for _, dir := range packages {
 		listed, err := mutantsOf(root, dir)
 		if err != nil {
 			return nil, fmt.Errorf("listing the changes of %s: %w", dir, err)
 		}
-		all = append(all, listed...)
+		all = append(all, slices.DeleteFunc(listed, func(m mutant) bool { return !only.MatchString(filepath.ToSlash(m.file)) })...)
 	}
 	slices.SortFunc(all, func(a, b mutant) int { return strings.Compare(a.String(), b.String()) }) // they are listed in any order
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -94,13 +95,9 @@ var swaps = map[string][][2]string{
 	"INVERT_LOGICAL":        {{"&&", "||"}, {"||", "&&"}},
 }
 
-// texts returns the changed file.
-func (m mutant) texts(root string) (map[string]string, error) {
-	data, err := os.ReadFile(filepath.Join(root, m.file))
-	if err != nil {
-		return nil, err
-	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
+// change returns the changed text of the file.
+func (m mutant) change(text []byte) ([]byte, error) {
+	lines := bytes.SplitAfter(text, []byte("\n"))
 	if m.line > len(lines) || m.column > len(lines[m.line-1]) {
 		return nil, fmt.Errorf("%s has no such place as %v", m.file, m)
 	}
@@ -108,7 +105,7 @@ func (m mutant) texts(root string) (map[string]string, error) {
 	for _, swap := range swaps[m.kind] {
 		if rest, ok := strings.CutPrefix(after, swap[0]); ok {
 			lines[m.line-1] = []byte(string(before) + swap[1] + rest)
-			return map[string]string{m.file: string(bytes.Join(lines, nil))}, nil
+			return bytes.Join(lines, nil), nil
 		}
 	}
 	return nil, fmt.Errorf("%v: there is no such operator in %q", m, after)
