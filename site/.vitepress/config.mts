@@ -53,7 +53,7 @@ const icon =
 
 // What the search finds: not the pages about the project itself, whose words are those of all others. A name in a heading is a link to
 // its code, which the search would leave out.
-const aboutTheProject = ['names.md', 'architecture.md', 'proof.md', 'results.md', 'benchmarks.md', 'contributing.md', 'changelog.md']
+const aboutTheProject = ['architecture.md', 'proof.md', 'results.md', 'benchmarks.md', 'contributing.md', 'changelog.md']
 const searched = (file: string, html: string) =>
   aboutTheProject.includes(siteOf(file) ?? file) ? '' : html.replace(/(<h[1-6][^>]*>[^<]*)<a href="https?:[^>]*>(.*?)<\/a>/g, '$1$2')
 
@@ -121,7 +121,7 @@ export default defineConfig({
         ...['cardgateway', 'journal', 'journal-sqlite', 'journal-sqlstore', 'journal-journaltest', 'notify', 'sandbox', 'otel', 'temporal']
           .map((name) => `site/api/${name}.md`),
       ),
-      section('The project', 'docs/names.md', 'docs/architecture.md', 'CONTRIBUTING.md', 'CHANGELOG.md'),
+      section('The project', 'docs/architecture.md', 'CONTRIBUTING.md', 'CHANGELOG.md'),
     ],
   },
 })

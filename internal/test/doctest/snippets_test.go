@@ -14,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/cardgateway/cardgateway-go/internal/test/apinames"
 )
 
 // TestSnippetsCompile checks the types of every Go snippet of the pages in the root and in docs. One that has a package clause is a whole file. Any other is a
@@ -166,7 +164,7 @@ func newImporter(t *testing.T, files []*source) types.Importer {
 		}
 	}
 	slices.Sort(paths)
-	imports, err := apinames.Importer(token.NewFileSet(), root, slices.Compact(paths))
+	imports, err := importerOf(token.NewFileSet(), root, slices.Compact(paths))
 	if err != nil {
 		t.Fatal(err)
 	}
