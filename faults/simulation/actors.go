@@ -17,7 +17,6 @@ func newActors(w *world) []actor {
 		newNotifications(w),
 		newWalks(w),
 		&lookups{w},
-		newReconciles(w),
 		&replicas{w},
 	}
 }

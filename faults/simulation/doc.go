@@ -18,8 +18,6 @@
 //   - walks.go, lookups.go: jobs that walk over all orders and refunds, and calls of people and of small programs.
 //   - surroundings.go, backup.go: what happens without a call, from the cardholder's card to the database's administrator.
 //   - replicas.go: processes that all call Run, and who of them works.
-//   - reconcile.go, listed.go: the copies of orders and refunds, the merchant's lists, and comparisons; copied.go, differences.go: what
-//     they must have and find.
 //   - oracle.go, rest.go: the promises, after each step and when the world has come to rest.
 //   - shrink.go, story.go: the shortest history that still breaks a promise, in words and as Go code.
 //

@@ -30,7 +30,6 @@ type Shop struct {
 	Gateway       Gateway
 	Notifications Notifications
 	Archive       Archive
-	Reconcile     Reconcile
 	// SharesCredentials means that searches also return the rows of the other shops, with their appId; the client checks it.
 	SharesCredentials bool
 	// Replicas means that the store has leases, so that each process may call Run, and that Run is told what is being paid.
@@ -108,7 +107,6 @@ type Step struct {
 	Timeout    time.Duration
 	Refuse     string // what refuses: authenticate, limiter, dedupe Claim, dedupe Done
 	Walk       Walk
-	Compare    Compare
 	Settings   *Settings // of a restart; nil: as before
 	Seed       uint64    // of the order in which goroutines that could work do
 }

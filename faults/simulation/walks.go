@@ -138,7 +138,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	ctx, cancel := c.context()
 	defer cancel()
 	c.endsByError = true // a walk has goroutines that fetch
-	lag := max(walkLag, p.shop.gateway.config.Lag+time.Minute)
+	lag := max(15*time.Minute, p.shop.gateway.config.Lag+time.Minute)
 	o := cardgateway.WalkOptions{
 		PageSize: config.PageSize, Prefetch: max(config.Prefetch, 1), SplitAbove: config.SplitAbove, Window: config.Window, Lag: lag,
 	}
