@@ -193,7 +193,7 @@ func TestTwoProcesses(t *testing.T) {
 	first.postLater(t, "/orders/"+lost+"/page") // its response is lost with the process
 	await(t, time.Minute, "a checkout", func() bool { return len(gateway.Rows(lost)) == 1 })
 	first.kill(t)
-	if number(db, `SELECT COUNT(*) FROM cardgateway_copies WHERE name LIKE '%CopyOrders' AND checkpoint <> 'null'`) != 1 {
+	if number(db, `SELECT COUNT(*) FROM copies WHERE name = 'orders' AND position <> 'null'`) != 1 {
 		t.Error("the copy was complete before the process was killed: seed more")
 	}
 	killed := time.Now()
@@ -204,7 +204,7 @@ func TestTwoProcesses(t *testing.T) {
 
 	for _, update := range []string{
 		`UPDATE gateway_orders SET at = -1`,     // a row that is copied again gets its time back
-		`UPDATE cardgateway_copies SET due = 0`, // a quarter of an hour later
+		`UPDATE copies SET due = 0`,             // a quarter of an hour later
 	} {
 		if _, err := db.Exec(update); err != nil {
 			t.Fatal(err)
@@ -381,7 +381,7 @@ func (p *process) trade(t *testing.T, gateway *sandbox.Server) (paid []string) {
 func checkCopy(t *testing.T, db *sql.DB, gateway *sandbox.Server) {
 	t.Helper()
 	await(t, time.Minute, "complete copy", func() bool {
-		return number(db, `SELECT COUNT(*) FROM cardgateway_copies WHERE checkpoint = 'null' AND due > 0 AND since > 1770000000000000`) == 2
+		return number(db, `SELECT COUNT(*) FROM copies WHERE position = 'null' AND due > 0 AND since > 1770000000000000`) == 2
 	})
 	from, to := time.Now().AddDate(0, 0, -25), time.Now().Add(-30*time.Minute) // before what this test has made
 	for query, want := range map[string][]string{
