@@ -41,6 +41,7 @@ func TestNextRefund(t *testing.T) {
 		{"not sent", Paid, []Refund{refund("24", Unsent)}, "S-1-unsent", "24", ""},
 		{"refused", Paid, []Refund{refund("24", Refused)}, "S-1-refused", "24", ""},
 		{"recorded", Paid, []Refund{refund("24", Open)}, "", "", "A refund is under way."},
+		{"not recorded", Paid, []Refund{{ID: "S-1-R1", Amount: price("24"), State: Open, Evidence: -1}}, "S-1-R1", "24", ""},
 		{"unknown", Paid, []Refund{refund("24", Checking)}, "", "", "A refund is under way."},
 		{"accepted", Paid, []Refund{refund("4.50", Refunded), refund("19.50", Processing)}, "", "", "A refund is under way."},
 		{"presumed absent", Paid, []Refund{refund("24", Unpaid)}, "", "", "Somebody looks at the refund first."},

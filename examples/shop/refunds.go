@@ -58,13 +58,17 @@ func (o *Order) refunded() (sum decimal.Decimal, last time.Time) {
 	return sum, last
 }
 
-// nextRefund returns the refund that may be made now, or why there is none: of all that is left, or again one of which nothing was sent or
-// that was refused. A form that is sent twice gets the same refund, and the journal makes it once.
+// nextRefund returns the refund that may be made now, or why there is none: of all that is left, or again one of which nothing was sent, that
+// was refused, or of which nothing is known: then the shop may have been stopped before the call. A form that is sent twice gets the
+// same refund, and the journal makes it once.
 func (o *Order) nextRefund() (next Refund, why string) {
 	if o.State != Paid {
 		return Refund{}, "Only a paid order can be refunded."
 	}
 	for _, r := range o.Refunds {
+		if r.Evidence < 0 {
+			return r, ""
+		}
 		switch r.State {
 		case Unsent, Refused:
 			return r, ""

@@ -64,7 +64,7 @@ func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	if shop.store, err = OpenStore(ctx, s.db); err != nil {
 		return nil, err
 	}
-	shop.payments = journal.New(shop.client, shop.store.journal, journal.Options{Logger: s.log, Paying: shop.store.Paying})
+	shop.payments = journal.New(shop.client, shop.store.journal, journal.Options{Logger: s.log})
 	return shop, nil
 }
 

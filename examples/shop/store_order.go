@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
-
-	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // PlaceOrder turns the customer's cart into an order. The same transaction empties the cart, so a form that is sent twice
@@ -131,22 +129,6 @@ func (s *Store) BuyerOf(ctx context.Context, customer string) (b Buyer, err erro
 		return Buyer{}, nil
 	}
 	return b, err
-}
-
-// Paying returns the payments and refunds whose outcome is not stored. The shop may have been stopped before their calls began: then the
-// journal has no entry that Run could report.
-func (s *Store) Paying(ctx context.Context) ([]journal.ID, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, 0 FROM orders WHERE state = $1
-		UNION ALL SELECT id, 1 FROM refunds WHERE state = $1 LIMIT 10000`, Open)
-	return collect(rows, err, func(row scanner) (journal.ID, error) {
-		var id string
-		var refund int
-		err := row.Scan(&id, &refund)
-		if refund == 1 {
-			return journal.RefundID(id), err
-		}
-		return journal.PaymentID(id), err
-	})
 }
 
 // SetPayment stores what is known of an order's payment, unless more is stored already: others may store it concurrently. It

@@ -203,8 +203,8 @@ func TestTwoProcesses(t *testing.T) {
 	t.Logf("the other process reported %v after the first was killed", time.Since(killed).Round(100*time.Millisecond))
 
 	for _, update := range []string{
-		`UPDATE gateway_orders SET at = -1`,     // a row that is copied again gets its time back
-		`UPDATE copies SET due = 0`,             // a quarter of an hour later
+		`UPDATE gateway_orders SET at = -1`, // a row that is copied again gets its time back
+		`UPDATE copies SET due = 0`,         // a quarter of an hour later
 	} {
 		if _, err := db.Exec(update); err != nil {
 			t.Fatal(err)
