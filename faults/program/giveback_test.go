@@ -78,15 +78,15 @@ func TestGiveBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { notSent(t, id) }) // in the year 2000
 		}, "new", ""},
 		{"nothing was sent, a moment ago", 6 * minute, notSent, "paying", ""},
-		{"declined, long ago", 6 * minute, func(t *testing.T, id string) {
-			declined := cardgateway.NewToken(gateway.NewToken(sandbox.Declined))
+		{"refused, long ago", 6 * minute, func(t *testing.T, id string) {
+			gateway.Inject(sandbox.Fault{TransactionID: id, Commit: sandbox.CommitNever, Code: 201})
 			synctest.Test(t, func(t *testing.T) {
 				j, client := journalOf(t, gateway, file, true)
 				defer client.CloseIdleConnections()
-				if _, err := j.TokenPayment(t.Context(), declined, paymentOf(id)); err != nil && !errors.Is(err, cardgateway.ErrDeclined) {
-					t.Fatalf("got %v, want a decline", err)
+				if _, err := j.TokenPayment(t.Context(), token, paymentOf(id)); !errors.Is(err, cardgateway.ErrRefused) {
+					t.Fatalf("got %v, want a refusal", err)
 				}
-				if err := j.Ack(t.Context(), journal.PaymentID(id), journal.Declined); err != nil {
+				if err := j.Ack(t.Context(), journal.PaymentID(id), journal.Refused); err != nil {
 					t.Fatal(err)
 				}
 			})
