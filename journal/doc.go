@@ -43,9 +43,6 @@
 // now, whichever process reported it. Pass what a notification or a walk has confirmed to Confirm; it then needs no query, and
 // Run reports it at once.
 //
-// A program that ends after it has stored an order as being paid, and before its call was recorded, leaves no entry. With
-// Options.Paying, Run reports such an order as not sent.
-//
 // Refunds work like payments, and everything said here about payments applies to them too. RefundID names a refund; a payment
 // and a refund may have the same id. The differences have their own names:
 //

@@ -53,7 +53,7 @@ func (e *Entry) MayForget(before time.Time) bool {
 type Intent struct {
 	Shop      Shop
 	ID        ID
-	Operation string // the client's method, such as TokenPayment; Paying if there was no call, see Options.Paying
+	Operation string // the client's method, such as TokenPayment
 	Amount    decimal.Decimal
 	At        time.Time // when it was recorded, before anything was sent
 	Sender    string    // random; distinguishes this submission from others of the same id
@@ -77,12 +77,7 @@ const (
 	opCheckout             = "CreateCheckout"
 	opCheckoutSubscription = "CreateCheckoutSubscription"
 	opRefund               = "CreateRefund"
-
-	opPaying = "Paying" // no method: Options.Paying has named the id, and no call has begun
 )
-
-// neverBegun reports whether the intent is that of Options.Paying, which has nothing but the id.
-func (in *Intent) neverBegun() bool { return in.Operation == opPaying }
 
 // onHostedPage reports whether the payment is made on the gateway's page, where a cardholder whose card is declined can
 // try another one.
@@ -150,7 +145,7 @@ func (ev *Evidence) CanBeAskedAgain() bool {
 
 // State is what is known about a payment or a refund. States only change to a later one in this list, and Declined and
 // Succeeded are final unless there is a contradiction, except that another submission makes a payment Unknown again, and so does the
-// gateway if it shows one that is presumed absent, or that Options.Paying has recorded, without its outcome.
+// gateway if it shows one that is presumed absent without its outcome.
 type State int
 
 // The states of a payment. A refund is Pending with code 110, Succeeded with 111, Declined with 112, and never Abandoned.
@@ -274,15 +269,6 @@ var (
 
 // The changes that a store makes to an entry, for stores that hold whole entries. The version of an entry is the length
 // of its evidence. A change names the version on which it is based, as an optimistic lock.
-
-// sentFirst returns the intent with which the entry of a call begins if it is created again. That of Options.Paying says that
-// nothing was sent.
-func (e *Entry) sentFirst() Intent {
-	if e.Begun.neverBegun() {
-		return e.Intent()
-	}
-	return e.Begun
-}
 
 // newEntry returns the entry of an intent, without evidence and not acknowledged.
 func newEntry(in Intent) Entry { return Entry{Begun: in, Acked: -1} }

@@ -42,18 +42,6 @@ type Options struct {
 	// Observe, if set, is called at the end of each Recover: use it for gauges, and for an alert on payments that stay open.
 	// Run calls it once per interval, also while another process works; see RecoverInfo.Standby.
 	Observe func(context.Context, RecoverInfo)
-	// Paying, if set, returns the ids of the payments and refunds that your database says are being made: that were stored as such
-	// before their call, and have no outcome there yet. Run calls it at once and then at its interval, in the process that works,
-	// one call at a time, and nothing else of Run waits for it. A process that ended after it had stored such an id, and before
-	// the journal recorded the call, leaves no entry behind. Once Run has had an id without an entry in this list for five
-	// minutes, it records an entry in state NotSent, and reports it like any other outcome. Five minutes is longer than any call
-	// takes to begin; and a call that begins later nevertheless finds this entry, is made as after any NotSent, and its outcome is
-	// reported too. Before, Run queries the gateway once: an id that it has shown in the last month belongs to a journal that has
-	// lost entries; this is logged as an error, and nothing is recorded. An entry that allows another submission (NotSent, Refused,
-	// PresumedAbsent), that you have stored, and that has not changed for five minutes is reported once more: the call that was to make one
-	// never began. Before, Run queries the gateway for one that is NotSent, too. The five minutes begin again when another process takes
-	// over. Of a list, the first 10,000 ids are looked at. An error is logged, and the list is requested again at the next interval.
-	Paying func(context.Context) ([]ID, error)
 }
 
 const (

@@ -127,8 +127,7 @@ func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err err
 // a transaction that was not confirmed by a query.
 //
 // The transaction must match the recorded payment; otherwise Confirm records nothing and returns an error that matches
-// ErrMismatch. One that Options.Paying has recorded as not sent has no amount, and is a conflict once it is shown as paid: the journal
-// has lost its entry. For a payment that is not in this journal it returns ErrNoEntry, which is normal for payments that are made
+// ErrMismatch. For a payment that is not in this journal it returns ErrNoEntry, which is normal for payments that are made
 // without the journal. Confirm does not acknowledge. For a refund, use ConfirmRefund.
 //
 // If the later charges of a subscription repeat the transactionId of the first one, they are recorded too. They are no second
@@ -146,7 +145,7 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 		return err
 	}
 	in := e.Intent()
-	isOther := !in.neverBegun() && (!t.TransactionAmount.Equal(in.Amount) || t.TransactionCurrency != in.Currency)
+	isOther := !t.TransactionAmount.Equal(in.Amount) || t.TransactionCurrency != in.Currency
 	if isOther || j.client.IsOtherApp(t) {
 		return fmt.Errorf("%w: %q is recorded as %s, and the gateway shows %s %s of app %q",
 			ErrMismatch, t.TransactionID, in.describe(), t.TransactionAmount, t.TransactionCurrency, t.AppID)
@@ -168,7 +167,7 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 		return err
 	}
 	in := e.Intent()
-	isOther := !in.neverBegun() && (r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount))
+	isOther := r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount)
 	if isOther || j.client.IsOtherApp(r) {
 		return fmt.Errorf("%w: refund %q is recorded as %s, and the gateway shows %s of transaction %q of app %q",
 			ErrMismatch, r.MerchantRefundID, in.describe(), r.RefundAmount, r.UniqueID, r.AppID)

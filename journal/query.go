@@ -84,7 +84,7 @@ func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, 
 }
 
 func (j *Journal) resolveOnce(ctx context.Context, known *projection, at time.Time) (gatewayResult, error) {
-	in, at := known.sought(at)
+	in := &known.intent
 	if in.ID.Refund {
 		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
 			RefundTransactionID: in.ID.Text, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Wait,
@@ -100,26 +100,6 @@ func (j *Journal) resolveOnce(ctx context.Context, known *projection, at time.Ti
 		// SentAgain is not set: Resolve then returns declines, and evidenceOfRow decides whether they are final.
 		HostedPage: in.onHostedPage(), SubscriptionCycle: cycle,
 	}))
-}
-
-// sought returns what a search for the payment or the refund needs. Options.Paying gives the id only: the rest is what the gateway has shown
-// since, which was made before.
-func (p *projection) sought(at time.Time) (Intent, time.Time) {
-	in := p.intent
-	if !in.neverBegun() || p.deciding == nil {
-		return in, at
-	}
-	shown := p.deciding.result()
-	if t := shown.transaction; t != nil {
-		in.Amount, in.Currency = t.TransactionAmount, t.TransactionCurrency
-	}
-	if r := shown.refund; r != nil {
-		in.Amount, in.UniqueID = r.RefundAmount, r.UniqueID
-	}
-	if made := shown.at(); !made.IsZero() {
-		at = earlier(at, made.In(time.UTC))
-	}
-	return in, at
 }
 
 // queryRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error

@@ -383,7 +383,7 @@ func TestQueryThatCouldNotBeRecorded(t *testing.T) {
 		s.loseNext(sandbox.CommitNow)
 		_, _ = s.pay("a", approved)
 		time.Sleep(16 * time.Hour)
-		j := journal.New(s.client, &slowBegin{Store: s.store, begins: make(map[string]int), fail: true}, journal.Options{})
+		j := journal.New(s.client, &failsOnce{Store: s.store}, journal.Options{})
 		for _, err := range j.Recover(t.Context()) {
 			if !errors.Is(err, errDisk) {
 				t.Errorf("Recover: got %v, want the error of the store", err)
@@ -392,4 +392,18 @@ func TestQueryThatCouldNotBeRecorded(t *testing.T) {
 		time.Sleep(time.Minute)
 		wantStates(t, j, map[string]string{"a": "succeeded"})
 	})
+}
+
+// failsOnce is a store whose first Record fails.
+type failsOnce struct {
+	journal.Store
+	failed bool
+}
+
+func (s *failsOnce) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	if !s.failed {
+		s.failed = true
+		return errDisk
+	}
+	return s.Store.Record(ctx, key, version, ev)
 }

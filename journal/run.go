@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 )
 
 // Run reports the outcomes of the shop's payments and refunds, until ctx ends, and returns the error of ctx. It calls report for
@@ -48,7 +46,6 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 		every = time.Minute
 	}
 	r := &runner{j: j, every: every, report: report, soon: make(map[ID]soonQuery), failed: make(map[ID]int)}
-	defer r.stopLooking()
 	if store, ok := j.store.(LeaseStore); ok {
 		r.runLeased(ctx, newLease(j, store))
 	} else {
@@ -57,7 +54,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 	return ctx.Err()
 }
 
-// runner is one Run. One goroutine uses it, except for its lease, and for paying.
+// runner is one Run. One goroutine uses it, except for its lease.
 type runner struct {
 	j      *Journal
 	every  time.Duration
@@ -65,14 +62,10 @@ type runner struct {
 	lease  *lease // nil if the store has none: then this process works
 
 	soon     map[ID]soonQuery
-	list     bool                    // something has changed: list what is not acknowledged
-	listAt   time.Time               // not before this time
-	reported time.Duration           // how long report has run, in all
-	failed   map[ID]int              // versions for which report has returned an error, at most mostNews: they wait for the next Recover
-	looking  <-chan goroutine.Ending // of recordNeverBegun; nil if it was not called yet
-	// Of recordNeverBegun, which alone uses them: what Options.Paying has named in this term.
-	paying map[ID]payingID
-	term   context.Context
+	list     bool          // something has changed: list what is not acknowledged
+	listAt   time.Time     // not before this time
+	reported time.Duration // how long report has run, in all
+	failed   map[ID]int    // versions for which report has returned an error, at most mostNews: they wait for the next Recover
 }
 
 // soonQuery is a query that is due before the next Recover.
@@ -98,7 +91,6 @@ const (
 func (r *runner) work(ctx context.Context) {
 	for next := time.Now(); ctx.Err() == nil; r.wait(ctx, next) {
 		if !time.Now().Before(next) {
-			r.lookForNeverBegun(ctx)
 			r.list, r.failed = false, make(map[ID]int)
 			r.recover(ctx)
 			next = time.Now().Add(r.every)
@@ -128,32 +120,6 @@ func (r *runner) recover(ctx context.Context) {
 		r.querySoon(ctx)
 	}
 	r.pass(ctx, all, nil)
-}
-
-// lookForNeverBegun calls recordNeverBegun, unless it is still running: the merchant's database, or a query for each of many ids, can
-// be slow, and nothing else waits for that.
-func (r *runner) lookForNeverBegun(ctx context.Context) {
-	select {
-	case end := <-r.looking:
-		end.Rethrow()
-	default:
-		if r.looking != nil {
-			return
-		}
-	}
-	r.looking = async(func() { r.recordNeverBegun(ctx) })
-}
-
-// stopLooking waits for recordNeverBegun, whose context has ended, for up to freshFor: Options.Paying may ignore its context.
-func (r *runner) stopLooking() {
-	if r.looking == nil {
-		return
-	}
-	select {
-	case end := <-r.looking:
-		end.Rethrow()
-	case <-time.After(freshFor):
-	}
 }
 
 // wait waits for the next thing to do.

@@ -223,61 +223,6 @@ func TestAbsentInTime(t *testing.T) {
 	})
 }
 
-// TestRunWhilePayingHangs: a call of Options.Paying that does not return stops nothing else. Nor does it keep Run from returning.
-func TestRunWhilePayingHangs(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		observed, calls := 0, 0
-		forever := make(chan struct{})
-		defer close(forever)
-		s.Journal = s.restarted(journal.Options{Paying: func(context.Context) ([]journal.ID, error) {
-			if calls++; calls > 2 {
-				<-forever
-			}
-			return nil, nil
-		}, Observe: func(context.Context, journal.RecoverInfo) { observed++ }})
-		ctx, cancel := context.WithCancel(t.Context())
-		var stored time.Time
-		ended := make(chan error)
-		go func() {
-			ended <- s.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-				if e.State() == journal.Succeeded {
-					stored = time.Now()
-				}
-				return nil
-			})
-		}()
-		time.Sleep(2*time.Minute + 5*time.Second)
-		s.loseNext(sandbox.CommitNow)
-		_, _ = s.pay("a", approved)
-		paid := time.Now()
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		if after := stored.Sub(paid); stored.IsZero() || after > time.Second || observed < 60 || calls != 3 {
-			t.Errorf("reported after %v, %d Recovers, Paying called %d times", after, observed, calls)
-		}
-		cancel()
-		stopped := time.Now()
-		if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(stopped) > time.Second {
-			t.Errorf("Run ended with %v after %v", err, time.Since(stopped))
-		}
-	})
-}
-
-// TestPayingWhileLookUpsFail: an id for which the gateway always answers with an error does not keep Run from the others.
-func TestPayingWhileLookUpsFail(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, TransactionID: "bad", Times: -1, Commit: sandbox.CommitNever, Code: 122})
-		o := &orders{paying: []journal.ID{journal.PaymentID("bad"), journal.PaymentID("b"), journal.PaymentID("c")}}
-		begun := time.Now()
-		told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, o.stored)
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		for _, text := range []string{"b not sent", "c not sent"} {
-			told.wantWithin(t, text, begun, 8*time.Minute)
-		}
-	})
-}
-
 // TestRunReturnsAtOnce: when its context ends, in the process that works and in one that stands by.
 func TestRunReturnsAtOnce(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

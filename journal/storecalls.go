@@ -91,7 +91,7 @@ func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*
 		} else if !again.wait(ctx) {
 			return e, err
 		}
-		if now, _, failed := j.tryBegin(ctx, e.sentFirst()); failed == nil { // also creates the entry again if the store has lost it
+		if now, _, failed := j.tryBegin(ctx, e.Begun); failed == nil { // also creates the entry again if the store has lost it
 			e = now
 		}
 	}

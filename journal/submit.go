@@ -232,7 +232,7 @@ const (
 func (c *claimState) next() claimStep {
 	known := c.known
 	switch {
-	case !known.invalid && !known.intent.neverBegun() && !known.intent.same(c.asked):
+	case !known.invalid && !known.intent.same(c.asked):
 		return refuseMismatch
 	case c.unsent:
 		return recordUnsent
@@ -337,11 +337,10 @@ func (j *Journal) failUnsent(ctx context.Context, in Intent, what string, err er
 	return in.notSent(fmt.Errorf("journal: %s: %w", what, err))
 }
 
-// isKnownUnsent reports whether the latest submission belongs to a call of this process that ended before it sent anything, or
-// to no call, and the gateway has not shown one that the journal had lost.
+// isKnownUnsent reports whether the latest submission belongs to a call of this process that ended before it sent anything.
 func (j *Journal) isKnownUnsent(known *projection) bool {
 	remembered := j.memory.get(known.intent.ID)
-	return known.state == Unknown && (known.intent.neverBegun() && !known.seen || slices.Contains(remembered.unsentSenders(), known.intent.Sender))
+	return known.state == Unknown && slices.Contains(remembered.unsentSenders(), known.intent.Sender)
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it

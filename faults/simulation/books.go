@@ -106,13 +106,11 @@ type books struct {
 	ackedSuccesses int           // at that time
 	runs           int           // times that Run has told it
 	reportFailed   bool          // the last report of Run could not be stored: it waits for the interval
-	paying         bool          // stored as being paid, without an outcome
 }
 
 // store stores what was told.
 func (b *books) store(v verdict, state journal.State) {
 	b.last = state
-	b.paying = b.paying && (state == journal.Unknown || state == journal.Pending)
 	b.add(v)
 }
 

@@ -32,7 +32,7 @@ type Shop struct {
 	Archive       Archive
 	// SharesCredentials means that searches also return the rows of the other shops, with their appId; the client checks it.
 	SharesCredentials bool
-	// Replicas means that the store has leases, so that each process may call Run, and that Run is told what is being paid.
+	// Replicas means that the store has leases, so that each process may call Run.
 	Replicas bool
 }
 

@@ -63,9 +63,6 @@ func (m *merchant) pay(s *Step) func() {
 		}
 		p := c.process
 		c.again = how
-		w.mu.Lock()
-		t.paying = t.paying || len(t.stored) == 0 // in the merchant's own database
-		w.mu.Unlock()
 		w.tell("%s: %s %s of %s", p.name(), s.Do, t.name(), t.Op)
 		var by payer = p.journal
 		switch how {

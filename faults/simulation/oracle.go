@@ -276,13 +276,13 @@ func (w *world) checkEntry(t *thing, e *journal.Entry) {
 			return ev.Source == journal.SourceSubmission
 		})
 		shown := e.State() == journal.Unknown && slices.ContainsFunc(e.Evidence[min(known, len(e.Evidence)):], func(ev journal.Evidence) bool {
-			return ev.Seen // what was presumed absent, or of Options.Paying not sent, is unknown again
+			return ev.Seen // what was presumed absent is unknown again
 		})
 		switch {
 		case len(e.Evidence) < known, e.Acked < before.Acked, before.State() == journal.Conflicting && e.State() != journal.Conflicting:
 			w.violate("evidence only grows", "the entry of %s has lost something", t.name())
 			return
-		case !resubmitted && e.State() < before.State() && !(shown && (before.State() == journal.PresumedAbsent || before.State() == journal.NotSent)):
+		case !resubmitted && e.State() < before.State() && !(shown && before.State() == journal.PresumedAbsent):
 			w.violate("states go forward", "%s went from %v to %v", t.name(), before.State(), e.State())
 		}
 	}

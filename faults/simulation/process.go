@@ -68,7 +68,6 @@ func (w *world) start(s *shop, number int, settings Settings) {
 	var store journal.Store = p.store
 	if s.config.Replicas {
 		store = leasedStore{p.store, p}
-		opts.Paying = func(context.Context) ([]journal.ID, error) { return s.paying(w), nil }
 	}
 	p.journal = journal.New(p.client, store, opts)
 	s.processes[number], s.settings = p, append(s.settings, settings)

@@ -137,13 +137,6 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 		w.mu.Lock()
 		p.replica.trouble, p.replica.troubleUntil = s.Text, time.Now().Add(s.Delay)
 		w.mu.Unlock()
-	case "replica: order": // the merchant stores it as being paid, and dies before the call
-		t := w.thing(s.Thing)
-		if p := t.shop.process(s.Process); !t.frozen && !t.isRefund() && !t.called && t.shop.config.Replicas && !p.isDead() {
-			t.called, t.paying = true, true
-			p.kill()
-			w.revive(p, p.settings)
-		}
 	default:
 		return nil, false
 	}
@@ -183,18 +176,6 @@ func (p *process) checkLost(ctx context.Context) {
 	if errors.Is(context.Cause(ctx), journal.ErrLeaseLost) && !wasTrouble && !p.isDead() {
 		p.w.violate("a lease is kept", "%s has lost the lease while it reported, and its store was in no trouble", p.name())
 	}
-}
-
-// paying returns what the merchant's database says is being paid.
-func (s *shop) paying(w *world) (ids []journal.ID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, t := range w.things {
-		if t.shop == s && t.paying && !t.frozen && !t.damaged {
-			ids = append(ids, t.journalID())
-		}
-	}
-	return ids
 }
 
 // beginsTelling is called when Run calls the merchant's function. It checks that the process has the lease, and that no other
@@ -336,7 +317,7 @@ func (x *replicas) tale(d *draw, h *History, shop, processes int) (steps []Step)
 				Card: one(d, sandbox.Approved, sandbox.Approved, sandbox.Declined),
 			})
 		}
-		switch d.IntN(8) {
+		switch d.IntN(7) {
 		case 0, 1, 2: // paid, and confirmed at any process
 			newThing()
 			s.Do, s.Post = "pay", one(d, "lost", "lost", "dropped", "")
@@ -359,18 +340,6 @@ func (x *replicas) tale(d *draw, h *History, shop, processes int) (steps []Step)
 			steps = append(steps, s, Step{Do: "sleep", After: d.between(time.Second, 20*time.Second)})
 			run(process)
 		case 6:
-			newThing()
-			s.Do = "replica: order"
-			steps = append(steps, s)
-			run(process)
-			if d.chance(2) {
-				steps = append(steps, Step{Do: "sleep", After: 3 * time.Minute}, Step{Do: "sleep", After: 4 * time.Minute})
-			}
-			if d.chance(2) { // the customer pays it
-				s.Do, s.Process = "pay", d.IntN(processes)
-				steps = append(steps, s)
-			}
-		case 7:
 			steps = append(steps, Step{Do: "sleep", After: d.between(time.Second, 3*time.Minute)})
 		}
 	}
@@ -380,24 +349,4 @@ func (x *replicas) tale(d *draw, h *History, shop, processes int) (steps []Step)
 	return steps
 }
 
-// rest lets Run find what was stored as being paid and was never begun.
-func (x *replicas) rest() {
-	w := x.w
-	for _, s := range w.shops {
-		p := s.processes[0]
-		if len(s.paying(w)) == 0 || !s.config.Replicas || p.isDead() {
-			continue
-		}
-		p.startRun(&Step{Delay: time.Minute})
-		w.scheduler.sleep(8 * time.Minute)
-		p.stopRunning()
-		for _, id := range s.paying(w) {
-			t := w.thingOfKey(journal.Key{Shop: p.journal.Shop(), ID: id})
-			if _, err := w.entryOf(t); err != nil && len(t.rows()) == 0 {
-				w.violate("what was never begun is reported", "%s is being paid, and has no entry: %v", t.name(), err)
-			}
-			w.touch(t.key())
-		}
-	}
-	w.check()
-}
+func (x *replicas) rest() {}
