@@ -31,18 +31,3 @@ func TestReplicas(t *testing.T) {
 		}
 	})
 }
-
-// TestLatency: what is confirmed in one process is reported by another.
-func TestLatency(t *testing.T) {
-	parallel(t)
-	everyStore(t, func(t *testing.T, spec string) {
-		row, err := Latency(t.Name(), spec, 2, 10, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%+v", *row)
-		if row.Median > 5*time.Second {
-			t.Errorf("reported after %v", row.Median)
-		}
-	})
-}

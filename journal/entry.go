@@ -25,7 +25,7 @@ type Entry struct {
 	// beyond it must still be reported to the merchant.
 	Acked int
 
-	queryErr error // of the last query, if it failed, in an entry that Recover yields
+	queryErr error // of the last query, if it failed
 }
 
 // Key returns the key of the entry.
@@ -34,7 +34,7 @@ func (e *Entry) Key() Key { return e.Begun.Key() }
 // ID returns the id of the payment or the refund.
 func (e *Entry) ID() ID { return e.Begun.ID }
 
-// LastQueryError returns why the last query for the outcome failed, in an entry that Recover yields or Run reports: for example,
+// LastQueryError returns why the last query for the outcome failed, in an entry that Recover yields, Run reports or Resolve returns: for example,
 // because the secret key is no longer valid. It is nil if the query did not fail, and in any other entry.
 func (e *Entry) LastQueryError() error { return e.queryErr }
 

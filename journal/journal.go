@@ -87,7 +87,7 @@ type Journal struct {
 
 	calls  callGroup // payments and refunds being made by this process
 	memory memory
-	news   news // for Run
+	soon   soon // for Run
 }
 
 // New returns a journal that pays with client and records in store. It does no I/O, and panics if one of them is nil.
@@ -97,7 +97,7 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 	}
 	return &Journal{
 		client: client, store: store, shop: shopOf(client, opts.Gateway), opts: opts.withDefaults(), clock: clock{started: time.Now()},
-		news: newNews(),
+		soon: newSoon(),
 	}
 }
 
@@ -171,9 +171,8 @@ type remembered struct {
 	// when the version or the state is another one.
 	stored bool
 
-	asked        int64 // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
-	askedVersion int   // of the entry, at that time
-	queryErr     error // of that query, if it failed
+	asked    int64 // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
+	queryErr error // of that query, if it failed
 
 	changed int64     // the number of this process's latest change of the entry
 	unsent  *[]string // senders of calls that ended before they sent anything
@@ -262,12 +261,16 @@ func (m *memory) changedSince(id ID, then int64) bool {
 	return r.changed > then || m.lost > then
 }
 
-// due reports whether the last query was at least this long ago, or there was none. If so, it makes now the time of the last
-// query.
-func (m *memory) due(e *Entry, now time.Time, after time.Duration) (due bool) {
-	m.update(e.ID(), func(r *remembered) {
-		if due = r.asked == 0 || now.UnixNano()-r.asked >= int64(after); due {
-			r.asked, r.askedVersion = now.UnixNano(), e.version()
+// isDue reports whether the last query was at least this long ago, or there was none.
+func (r remembered) isDue(now time.Time, after time.Duration) bool {
+	return r.asked == 0 || now.UnixNano()-r.asked >= int64(after)
+}
+
+// due reports whether a query is due. If so, it makes now the time of the last query.
+func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
+	m.update(id, func(r *remembered) {
+		if due = r.isDue(now, after); due {
+			r.asked = now.UnixNano()
 		}
 	})
 	return due
@@ -275,7 +278,7 @@ func (m *memory) due(e *Entry, now time.Time, after time.Duration) (due bool) {
 
 // forgetQuery makes the next query due at once.
 func (m *memory) forgetQuery(id ID) {
-	m.update(id, func(r *remembered) { r.asked, r.askedVersion, r.queryErr = 0, 0, nil })
+	m.update(id, func(r *remembered) { r.asked, r.queryErr = 0, nil })
 }
 
 // setQueryErr remembers why the last query failed; nil means that it did not. When the gateway is down, the queries for very many

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/random"
@@ -25,11 +24,6 @@ type LeaseStore interface {
 	Lease(ctx context.Context, shop Shop, holder string, length time.Duration) (leasedTo string, err error)
 	// Release ends the lease of a shop, if it is leased to holder.
 	Release(ctx context.Context, shop Shop, holder string) error
-	// AddNews adds one to the number that News returns, to tell the holder that something was recorded. For a shop that was
-	// never leased it may do nothing.
-	AddNews(ctx context.Context, shop Shop) error
-	// News returns how often AddNews was called for a shop. Run calls it four times a second: it should be a cheap read.
-	News(ctx context.Context, shop Shop) (int64, error)
 }
 
 // ErrLeaseLost is the cause of the end of the context that the function given to Run receives, if another process may work from now
@@ -44,8 +38,8 @@ const (
 	// leaseMargin is how long before its end the holder takes a lease as lost. The end of the lease is at least leaseLength after
 	// the statement was sent; the margin is for a report that returns when its context ends, and for clocks of different speed.
 	leaseMargin = time.Second
-	// newsInterval is how often the holder looks for news, and how often another process adds some at most.
-	newsInterval = 250 * time.Millisecond
+	// leaseCheck is how often it is checked whether the lease has ended.
+	leaseCheck = 250 * time.Millisecond
 )
 
 // lease is a Run's lease of the shop. A goroutine renews it, also while the runner is busy.
@@ -54,8 +48,7 @@ type lease struct {
 	store LeaseStore
 	name  string // of this Run, as a holder
 
-	terms   chan context.Context // that of each term of this Run: it ends with the lease
-	hasNews atomic.Bool          // another process has something new
+	terms chan context.Context // that of each term of this Run: it ends with the lease
 
 	mu     sync.Mutex
 	sent   time.Time               // when the last statement that leased the shop to this Run was sent; zero if another has it
@@ -69,68 +62,34 @@ func newLease(j *Journal, store LeaseStore) *lease {
 	return &lease{j: j, store: store, name: name, terms: make(chan context.Context, 1)}
 }
 
-// runLeased works whenever this process has the lease, and stands by otherwise, until ctx ends.
-func (r *runner) runLeased(ctx context.Context, l *lease) {
-	r.lease = l
+// start keeps the lease in a goroutine, until the function that it returns is called. The context ends with ctx, or before if the
+// store panics.
+func (l *lease) start(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	kept := async(func() {
 		defer cancel()
 		l.keep(ctx)
 	})
-	defer func() {
+	return ctx, func() {
 		cancel()
 		end := <-kept
 		l.release(ctx)
 		end.Rethrow()
-	}()
-	for ctx.Err() == nil {
-		if term := r.standBy(ctx); term != nil {
-			r.work(term)
-		}
 	}
 }
 
-// standBy waits until this process has the lease, and returns the context of its term, or nil if ctx has ended. It tells the
-// holder when there is something new here.
-func (r *runner) standBy(ctx context.Context) context.Context {
-	observe := time.NewTimer(time.Second) // a process that gets the lease by then does not stand by
-	defer observe.Stop()
-	pause := time.NewTimer(newsInterval) // before the holder is told: what comes meanwhile is told together
-	defer pause.Stop()
-	var news <-chan struct{} // nil during the pause
-	for {
-		select {
-		case term := <-r.lease.terms:
-			return term
-		default: // a term goes before news: its first list has them
-		}
-		select {
-		case term := <-r.lease.terms:
-			return term
-		case <-ctx.Done():
-			return nil
-		case <-pause.C:
-			news = r.j.news.wake
-		case <-news:
-			confirmed, opened, missed := r.j.news.take()
-			if len(confirmed) > 0 || len(opened) > 0 || missed {
-				r.lease.addNews(ctx)
-				news = nil
-				pause.Reset(newsInterval)
-			}
-		case <-observe.C:
-			holder := r.lease.holderNow()
-			r.j.observe(ctx, RecoverInfo{Standby: true, Holder: holder, Complete: holder != ""})
-			observe.Reset(r.every)
-		}
+// begins returns the contexts of the terms of this process. Without a lease, it is nil.
+func (l *lease) begins() <-chan context.Context {
+	if l == nil {
+		return nil
 	}
+	return l.terms
 }
 
-// keep leases the shop, renews the lease and looks for news, until ctx ends.
+// keep leases the shop, and renews the lease, until ctx ends.
 func (l *lease) keep(ctx context.Context) {
 	var next time.Time // when to renew, or to try again
-	var news int64
-	for failing := false; ctx.Err() == nil; _ = retry.Sleep(ctx, newsInterval) {
+	for failing := false; ctx.Err() == nil; _ = retry.Sleep(ctx, leaseCheck) {
 		_ = l.isHeld() // if not, the term ends here, before anything that takes long
 		if now := time.Now(); failing || !now.Before(next) {
 			err := l.renew(ctx)
@@ -139,16 +98,8 @@ func (l *lease) keep(ctx context.Context) {
 			}
 			failing, next = err != nil, now.Add(leaseInterval)
 		}
-		if !l.isHeld() {
-			continue
-		}
-		if n, err := within(ctx, l, l.store.News); err == nil && n != news {
-			news = n
-			l.hasNews.Store(true)
-		}
-		l.beginTerm(ctx)
-		if l.hasNews.Load() {
-			l.j.news.signal()
+		if l.isHeld() {
+			l.beginTerm(ctx)
 		}
 	}
 }
@@ -220,20 +171,11 @@ func (l *lease) beginTerm(ctx context.Context) {
 		return
 	}
 	ctx, l.end = context.WithCancelCause(ctx)
-	l.hasNews.Store(false) // a term begins with a list of everything
 	select {
 	case <-l.terms: // one that has ended before anybody took it
 	default:
 	}
 	l.terms <- ctx
-}
-
-// addNews tells the holder that there is something new here. If that fails, it is tried again.
-func (l *lease) addNews(ctx context.Context) {
-	_, err := within(ctx, l, func(ctx context.Context, shop Shop) (struct{}, error) { return struct{}{}, l.store.AddNews(ctx, shop) })
-	if err != nil {
-		l.j.news.miss()
-	}
 }
 
 // release gives the lease back, so that another process need not wait for its end.

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,9 +13,18 @@ import (
 func TestLeaseIsChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := NewMemoryStore()
-		j := &Journal{store: store, opts: Options{}.withDefaults(), news: newNews()}
+		j := &Journal{store: store, opts: Options{}.withDefaults(), soon: newSoon()}
+		for _, id := range []string{"1", "2", "3", "4"} {
+			e, _, err := store.Begin(t.Context(), Intent{ID: PaymentID(id), At: time.Now()})
+			if err == nil {
+				err = store.Record(t.Context(), e.Key(), 0, Evidence{Source: SourceAnswer, State: NotSent})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 		var told []string
-		r := &runner{j: j, lease: newLease(j, store), soon: make(map[ID]soonQuery), failed: make(map[ID]int)}
+		r := &runner{j: j, lease: newLease(j, store)}
 		term, end := context.WithCancelCause(t.Context())
 		r.lease.sent, r.lease.end = time.Now(), end
 		r.report = func(_ context.Context, e Entry) error {
@@ -26,17 +34,7 @@ func TestLeaseIsChecked(t *testing.T) {
 			}
 			return nil
 		}
-		r.pass(term, recovering{list: func(context.Context, Shop) iter.Seq2[Entry, error] {
-			return func(yield func(Entry, error) bool) {
-				for _, id := range []string{"1", "2", "3", "4"} {
-					in := Intent{ID: PaymentID(id), At: time.Now()}
-					e, _, err := store.Begin(t.Context(), in)
-					if !yield(e, err) {
-						return
-					}
-				}
-			}
-		}}, nil)
+		r.list(t.Context(), term)
 		if len(told) != 2 || !errors.Is(context.Cause(term), ErrLeaseLost) {
 			t.Errorf("reported %q, the term ended with %v", told, context.Cause(term))
 		}

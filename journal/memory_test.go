@@ -96,7 +96,7 @@ func TestMemoryOfQueries(t *testing.T) {
 	want := func(due bool, after time.Duration) {
 		t.Helper()
 		now = now.Add(after)
-		if got := m.due(&Entry{Begun: Intent{ID: id}}, now, time.Minute); got != due {
+		if got := m.due(id, now, time.Minute); got != due {
 			t.Errorf("due is %t, want %t", got, due)
 		}
 	}

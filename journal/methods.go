@@ -59,6 +59,26 @@ func (j *Journal) Get(ctx context.Context, id ID) (Entry, error) {
 	return j.get(ctx, j.key(id))
 }
 
+// Resolve queries the gateway for one payment or refund now, records what it shows, and returns the entry as it is then. It queries nothing
+// for an entry that is final, acknowledged, or in flight in this Journal. A query that fails, or finds nothing, leaves the state as it is, and
+// is no error of Resolve: see Entry.LastQueryError. Options.Wait is how long it queries. The error is ErrNoEntry, an *EntryError, a
+// failure of the store, or that of ctx.
+//
+// Run and Recover do the same for everything that is open. Use Resolve if something else decides when to query for which payment.
+func (j *Journal) Resolve(ctx context.Context, id ID) (Entry, error) {
+	if err := needContext(ctx, "Resolve"); err != nil {
+		return Entry{}, err
+	}
+	e, err := j.get(ctx, j.key(id))
+	if err != nil || !e.Unacked() || !j.shouldAsk(&e, true) {
+		return e, err
+	}
+	e, queryErr, err := j.query(ctx, e, 0)
+	e.queryErr = queryErr
+	j.soon.change(id)
+	return e, err
+}
+
 // Ack acknowledges that you have stored the state of a payment or a refund, and what belongs to it: it will not be reported
 // again. The state is that of what a payment method returned, see StateOf, or of the Entry. For an entry that is
 // Pending, Refused or PresumedAbsent it also means that the journal no longer queries the gateway for it. Acknowledge a
@@ -188,7 +208,7 @@ func (j *Journal) confirm(ctx context.Context, e Entry, s gatewayResult) (err er
 	case !e.Unacked():
 	case acked && e.project().isNoNewsAfter(before) && j.ack(ctx, &e) == nil: // otherwise the same outcome would be reported again
 	default:
-		j.news.confirm(e.ID())
+		j.soon.change(e.ID())
 	}
 	return nil
 }

@@ -12,22 +12,34 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 )
 
-// shouldAsk reports whether it is time to query the gateway for an entry; it always is for a planned query. If so, it remembers that
-// this is done now.
-func (j *Journal) shouldAsk(e *Entry, planned bool) bool {
+// queryPause returns the shortest time between two queries of the gateway for an entry, and whether there is anything to query.
+func (j *Journal) queryPause(e *Entry) (time.Duration, bool) {
 	known := e.project()
 	if !known.queryable() || j.calls.inFlight(e.ID()) {
-		return false
+		return 0, false
 	}
 	age := j.clock.earliest().Sub(known.intent.At)
 	pause := age / 8
 	if old := age - j.opts.AbsentAfter; old >= 0 && known.state == Unknown {
 		pause = min(pause, old) // the first query that can presume it absent is not put off
 	}
+	return pause, true
+}
+
+// isDue reports whether it is time to query the gateway for an entry.
+func (j *Journal) isDue(e *Entry) bool {
+	pause, ok := j.queryPause(e)
+	return ok && j.memory.get(e.ID()).isDue(j.clock.now(), pause)
+}
+
+// shouldAsk reports whether it is time to query the gateway for an entry; it always is for a planned query. If so, it remembers that
+// this is done now.
+func (j *Journal) shouldAsk(e *Entry, planned bool) bool {
+	pause, ok := j.queryPause(e)
 	if planned {
 		pause = 0
 	}
-	return j.memory.due(e, j.clock.now(), pause)
+	return ok && j.memory.due(e.ID(), j.clock.now(), pause)
 }
 
 // query queries the gateway for a payment or a refund, and returns the entry with what the gateway returned. The error queryErr

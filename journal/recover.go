@@ -30,30 +30,7 @@ func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 			yield(Entry{}, err)
 			return
 		}
-		for e, err := range j.recover(ctx, recovering{list: j.store.Unacked, queries: true, observed: true}) {
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
-}
-
-// recovering says what a recovery lists, and what it does.
-type recovering struct {
-	list     func(context.Context, Shop) iter.Seq2[Entry, error]
-	queries  bool // it queries the gateway for what is due
-	planned  bool // everything is due, and a query is short; see Run
-	settled  bool // it yields only what has an outcome
-	observed bool // it lists everything, so that Options.Observe is called at its end
-	holder   string
-	// While the loop waits for an entry, it calls woken whenever wake can be received from.
-	wake  <-chan struct{}
-	woken func()
-}
-
-func (j *Journal) recover(ctx context.Context, what recovering) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		r := j.startRecovery(ctx, what)
+		r := j.startRecovery(ctx)
 		defer r.stop()
 		err := r.report(yield)
 		if err == nil {
@@ -67,10 +44,9 @@ func (j *Journal) recover(ctx context.Context, what recovering) iter.Seq2[Entry,
 // errStopped says that the caller has left the loop over Recover.
 var errStopped = errors.New("journal: the loop has ended")
 
-// recovery is one run of Recover, or a part of Run. A reader reads the list ahead of the loop, and starts queries for those
+// recovery is one run of Recover. A reader reads the list ahead of the loop, and starts queries for those
 // that are not final. The loop takes the results in the order of the list.
 type recovery struct {
-	recovering
 	j       *Journal
 	outer   context.Context // the caller's
 	ctx     context.Context // ends with the loop
@@ -91,9 +67,9 @@ type recovered struct {
 	ended <-chan goroutine.Ending // of the query; nil if there is none
 }
 
-func (j *Journal) startRecovery(ctx context.Context, what recovering) *recovery {
+func (j *Journal) startRecovery(ctx context.Context) *recovery {
 	r := &recovery{
-		recovering: what, j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.changeCount(), begun: time.Now(),
+		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.changeCount(), begun: time.Now(),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.reader = async(r.read)
@@ -104,24 +80,20 @@ func (j *Journal) startRecovery(ctx context.Context, what recovering) *recovery 
 func (r *recovery) read() {
 	defer close(r.items)
 	places := make(chan struct{}, r.j.opts.Parallel)
-	for e, err := range r.list(r.ctx, r.j.shop) {
+	for e, err := range r.j.store.Unacked(r.ctx, r.j.shop) {
 		item := &recovered{entry: e, err: err, asOf: time.Now()}
-		if err == nil && r.queries && r.j.shouldAsk(&e, r.planned) {
+		if err == nil && r.j.shouldAsk(&e, false) {
 			select {
 			case places <- struct{}{}:
 			case <-r.ctx.Done():
 				r.j.memory.forgetQuery(e.ID())
 				return
 			}
-			var limit time.Duration
-			if r.planned {
-				limit = soonLimit + r.j.opts.Wait
-			}
 			r.asking.Add(1)
 			item.ended = async(func() {
 				defer r.asking.Done()
 				defer func() { <-places }()
-				item.entry, _, item.err = r.j.query(r.ctx, e, limit) // memory keeps the error of the query, until the next one
+				item.entry, _, item.err = r.j.query(r.ctx, e, 0) // memory keeps the error of the query, until the next one
 				item.asOf = time.Now()
 			})
 		}
@@ -148,9 +120,8 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 			break
 		}
 		e, err := r.current(item)
-		switch unread := (*EntryError)(nil); {
-		case errors.As(err, &unread):
-			r.info.Unreadable++
+		switch {
+		case r.info.addUnreadable(err):
 			if len(unreadable) < maxUnreadable {
 				unreadable = append(unreadable, err)
 			}
@@ -159,16 +130,12 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 			continue
 		case err != nil:
 			return err
-		case !e.Unacked() || r.j.calls.inFlight(e.ID()):
+		}
+		known, ok := r.j.toReport(&e)
+		if !ok {
 			continue
 		}
-		known := e.project()
-		if r.settled && !known.final() {
-			continue
-		}
-		e.queryErr = r.j.memory.get(e.ID()).queryErr
 		r.info.count(&e, known)
-		r.j.memory.returned(&e, known)
 		if !yield(e, nil) {
 			return errStopped
 		}
@@ -186,36 +153,26 @@ const maxUnreadable = 1000
 
 // next returns the next item once its query has ended, or nil after the last.
 func (r *recovery) next() (*recovered, error) {
-	item, err := await(r, r.items)
+	var item *recovered
+	select {
+	case item = <-r.items:
+	case <-r.ctx.Done():
+		return nil, r.outer.Err()
+	}
 	switch {
-	case err != nil:
-		return nil, err
 	case item == nil:
 		end := <-r.reader
 		end.Rethrow()
 		return nil, r.outer.Err()
 	case item.ended != nil:
-		end, err := await(r, item.ended)
-		if err != nil {
-			return nil, err
+		select {
+		case end := <-item.ended:
+			end.Rethrow()
+		case <-r.ctx.Done():
+			return nil, r.outer.Err()
 		}
-		end.Rethrow()
 	}
 	return item, nil
-}
-
-// await receives from a channel, and calls woken meanwhile. An error says that ctx has ended.
-func await[T any](r *recovery, from <-chan T) (got T, err error) {
-	for {
-		select {
-		case got = <-from:
-			return got, nil
-		case <-r.ctx.Done():
-			return got, r.outer.Err()
-		case <-r.wake:
-			r.woken()
-		}
-	}
 }
 
 // current returns the entry of an item. It reads it again if this process has changed it, or if it is older than
@@ -247,10 +204,8 @@ func (r *recovery) stop() {
 	case <-ended:
 	case <-timer.C:
 	}
-	if r.observed {
-		r.info.Duration, r.info.Holder = time.Since(r.begun), r.holder
-		r.j.observe(r.outer, r.info)
-	}
+	r.info.Duration = time.Since(r.begun)
+	r.j.observe(r.outer, r.info)
 }
 
 // observe logs what a Recover found, and calls Options.Observe.
@@ -271,7 +226,7 @@ func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
 	}
 }
 
-// RecoverInfo reports what one Recover found, for metrics and alerts. It counts entries that are not acknowledged,
+// RecoverInfo reports what one Recover, or one list of Run, found, for metrics and alerts. It counts entries that are not acknowledged,
 // payments and refunds together.
 type RecoverInfo struct {
 	Reported       int // payments and refunds yielded to the loop; the sum of the following except Unreadable
@@ -292,6 +247,15 @@ type RecoverInfo struct {
 	// Of a Run with a LeaseStore.
 	Holder  string // which process works: its host, its process id and a random text; empty if that is not known
 	Standby bool   // it is another one: this process lists nothing, so that all counts are zero
+}
+
+// addUnreadable counts an error that says that an entry cannot be read, and reports whether it does.
+func (i *RecoverInfo) addUnreadable(err error) bool {
+	_, unreadable := errors.AsType[*EntryError](err)
+	if unreadable {
+		i.Unreadable++
+	}
+	return unreadable
 }
 
 func (i *RecoverInfo) count(e *Entry, known *projection) {

@@ -1,36 +1,37 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"iter"
+	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
+	"maps"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 )
 
-// Run reports the outcomes of the shop's payments and refunds, until ctx ends, and returns the error of ctx. It calls report for
-// every payment and refund that has something to report, for one at a time. Once report returns nil, Run acknowledges an entry
-// that has an outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict). So report should store the entry's Outcome in your
-// own database, and must be idempotent. An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported
-// once, and again only when more is known. If report returns an error, the next Recover reports the entry again, or Run does so
-// once more is known. Report should return when its context ends.
+// Run reports the outcomes of the shop's payments and refunds, until ctx ends, and returns the error of ctx. It lists everything that
+// is not acknowledged, at once and then at the given interval; if every is zero, it means 5 s. It calls report for every payment and
+// refund that has something to report, for one at a time. Once report returns nil, Run acknowledges an entry that has an outcome (NotSent,
+// Abandoned, Declined, Succeeded, or a conflict). So report should store the entry's Outcome in your own database, and must be idempotent.
+// An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported once, and again only when more is known. If report
+// returns an error or panics, that is logged, and the entry is reported again at the next interval; the others are reported meanwhile. Report
+// should return when its context ends.
 //
-// Run does what Recover does at once and then at the given interval; if every is zero, it means a minute. In between,
-// it reports at once what Confirm and ConfirmRefund of this Journal have recorded. When a call of this Journal ends with an unknown
-// outcome, Run queries the gateway half a second later, and then after 1, 2, 4 seconds and so on, up to the interval, for up to 5
-// seconds each, and Options.Wait. That is so for about 1,000 payments at a time; the others wait for the interval.
+// Beside that, Run queries the gateway for what is not final, up to Options.Parallel payments and refunds at a time: what has an outcome
+// never waits for a query. The pause between two queries for a payment is an eighth of the time since its submission. When a call of this
+// Journal ends with an unknown outcome, Run queries half a second later, and then after 1, 2, 4 seconds and so on, up to the interval, for up
+// to 5 seconds each, and Options.Wait. That is so for about 1,000 payments at a time; the others wait for the interval. What these queries
+// find, and what Confirm and ConfirmRefund of this Journal record, is reported at once.
 //
-// Every process of the shop may call Run if the store is also a LeaseStore, as all stores of this module are. One of them works,
-// and the others stand by. If it ends, another one takes over within two seconds; if it is killed, stopped or loses the database,
-// within eight. While report runs, the process keeps the lease: a report that never returns stops all reports, so give it a time
-// limit. An outcome is reported at least once, and by one process at a time, with one exception: if a process is stopped while
-// report runs, or report does not return within a second of the end of its context, another process can report meanwhile. The
-// cause of that end is then ErrLeaseLost. What a process that stands by confirms, or what ends unknown there, the working process
-// notices within about half a second, and after that it lists what is not acknowledged. What a process confirms that does not call
-// Run is reported at the next interval.
+// Every process of the shop may call Run if the store is also a LeaseStore, as all stores of this module are. One of them lists and
+// reports, and the others stand by: they only query for what their own calls have left unknown, and record what they find. If the one that
+// works ends, another one takes over within two seconds; if it is killed, stopped or loses the database, within eight. What another process
+// records is reported at the next interval. While report runs, the process keeps the lease: a report that never returns stops all
+// reports, so give it a time limit. An outcome is reported at least once, and by one process at a time, with one exception: if a process
+// is stopped while report runs, or report does not return within a second of the end of its context, another process can report
+// meanwhile. The cause of that end is then ErrLeaseLost.
 //
 // With any other store, only one process of a shop may call Run.
 //
@@ -43,16 +44,33 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 		return errors.New("journal: Run needs a function to call")
 	}
 	if every <= 0 {
-		every = time.Minute
+		every = defaultEvery
 	}
-	r := &runner{j: j, every: every, report: report, soon: make(map[ID]soonQuery), failed: make(map[ID]int)}
+	r := &runner{
+		j: j, every: every, report: report, asking: make(map[ID]bool), answers: make(chan answer, 2*j.opts.Parallel),
+	}
 	if store, ok := j.store.(LeaseStore); ok {
-		r.runLeased(ctx, newLease(j, store))
+		r.lease = newLease(j, store)
+		leased, release := r.lease.start(ctx)
+		defer release()
+		r.loop(leased)
 	} else {
-		r.work(ctx)
+		r.loop(ctx)
 	}
 	return ctx.Err()
 }
+
+const (
+	defaultEvery = 5 * time.Second
+	// firstQuery is how long after a call with an unknown outcome the gateway is queried. A gateway that is about to answer
+	// has had this time, and it is short for a customer who waits. Each further pause is twice as long.
+	firstQuery = 500 * time.Millisecond
+	// ownLimit is how long a query for a call of this process waits for the gateway, beside Options.Wait: the next one follows soon, and
+	// others wait for it.
+	ownLimit = 5 * time.Second
+	// standbyAfter is how long a process waits for the lease before it says that it stands by.
+	standbyAfter = time.Second
+)
 
 // runner is one Run. One goroutine uses it, except for its lease.
 type runner struct {
@@ -61,194 +79,170 @@ type runner struct {
 	report func(context.Context, Entry) error
 	lease  *lease // nil if the store has none: then this process works
 
-	soon     map[ID]soonQuery
-	list     bool          // something has changed: list what is not acknowledged
-	listAt   time.Time     // not before this time
+	listed   []ID          // of the last list: what is to be queried, and was not yet
+	asking   map[ID]bool   // queries under way, and whether each is for a call of this process
+	answers  chan answer   // of these queries
 	reported time.Duration // how long report has run, in all
-	failed   map[ID]int    // versions for which report has returned an error, at most mostNews: they wait for the next Recover
 }
 
-// soonQuery is a query that is due before the next Recover.
-type soonQuery struct {
-	at    time.Time
-	pause time.Duration // before it
-}
-
-const (
-	// firstQuery is how long after a call with an unknown outcome the gateway is queried. A gateway that is about to answer
-	// has had this time, and it is short for a customer who waits. Each further pause is twice as long.
-	firstQuery = 500 * time.Millisecond
-	// mostSoon limits how many ids are queried before the next Recover.
-	mostSoon = mostNews
-	// soonLimit is how long a planned query waits for the gateway, beside Options.Wait: the next one follows soon, and others wait for it.
-	soonLimit = 5 * time.Second
-	// listPause is the shortest time between two lists that changes elsewhere cause. After a long list it is four times as
-	// long as that took, so that listing takes at most a fifth of the time.
-	listPause = 100 * time.Millisecond
-)
-
-// work does the work of Run until ctx ends, which it does when the lease is lost.
-func (r *runner) work(ctx context.Context) {
-	for next := time.Now(); ctx.Err() == nil; r.wait(ctx, next) {
+// loop lists at the interval if this process works, reports what has become known, and starts the queries that are due.
+func (r *runner) loop(ctx context.Context) {
+	queries, cancel := context.WithCancel(ctx)
+	defer r.stop(cancel)
+	term, next := r.firstTerm(ctx)
+	for ctx.Err() == nil {
+		if term != nil && term.Err() != nil {
+			term, r.listed = nil, nil // another process works now
+		}
 		if !time.Now().Before(next) {
-			r.list, r.failed = false, make(map[ID]int)
-			r.recover(ctx)
-			next = time.Now().Add(r.every)
+			next = r.list(ctx, term)
 		}
-		r.reportNews(ctx)
-		r.querySoon(ctx)
-	}
-}
-
-// recover does what Recover does. A gateway that does not answer can hold that up for hours if much is open. So meanwhile it reports
-// news, makes the planned queries, and reports what has an outcome: after a second, and then at the interval.
-func (r *runner) recover(ctx context.Context) {
-	const first = time.Second
-	all := recovering{list: r.j.store.Unacked, queries: true, observed: true, wake: r.j.news.wake}
-	settled := recovering{list: r.j.store.Unacked, settled: true}
-	settledAt := time.Now().Add(first)
-	wake := time.AfterFunc(first, r.j.news.signal)
-	defer wake.Stop()
-	all.woken = func() {
-		if !time.Now().Before(settledAt) {
-			r.pass(ctx, settled, nil)
-			r.failed = make(map[ID]int)
-			settledAt = time.Now().Add(r.every)
-			wake.Reset(r.every)
+		r.reportChanged(term)
+		timer := time.NewTimer(time.Until(earlier(next, r.ask(queries))))
+		select {
+		case term = <-r.lease.begins():
+			next = time.Now()
+		case a := <-r.answers:
+			r.answered(a)
+		case <-r.j.soon.wake:
+		case <-timer.C:
+		case <-ended(term):
+		case <-ctx.Done():
 		}
-		r.reportNews(ctx)
-		r.querySoon(ctx)
-	}
-	r.pass(ctx, all, nil)
-}
-
-// wait waits for the next thing to do.
-func (r *runner) wait(ctx context.Context, next time.Time) {
-	if r.list {
-		next = earlier(next, r.listAt)
-	}
-	for _, q := range r.soon {
-		next = earlier(next, q.at)
-	}
-	timer := time.NewTimer(time.Until(next))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.j.news.wake:
-	case <-ctx.Done():
+		timer.Stop()
 	}
 }
 
-// reportNews reports what has been confirmed, here or in another process, without a query.
-func (r *runner) reportNews(ctx context.Context) {
-	confirmed, opened, missed := r.j.news.take()
-	for _, id := range opened {
-		r.querySoonAfter(id, firstQuery)
+// firstTerm returns the context of the reports, nil if this process stands by, and when to list.
+func (r *runner) firstTerm(ctx context.Context) (context.Context, time.Time) {
+	if r.lease == nil {
+		return ctx, time.Now()
 	}
-	r.list = r.list || missed || r.lease != nil && r.lease.hasNews.Swap(false)
-	switch begun, reported := time.Now(), r.reported; {
-	case r.list && !begun.Before(r.listAt):
-		r.list = false
-		r.pass(ctx, recovering{list: r.j.store.Unacked}, func(e *Entry) {
-			if known := e.project(); known.state == Unknown && known.answeredAt > r.j.memory.get(e.ID()).askedVersion {
-				r.querySoonAfter(e.ID(), firstQuery) // a call in another process has ended so since the last query
-			}
-		})
-		listing := time.Since(begun) - (r.reported - reported) // the merchant's time is not part of it
-		r.listAt = time.Now().Add(max(listPause, 4*listing))
-	case len(confirmed) > 0:
-		r.pass(ctx, recovering{list: r.j.entries(confirmed)}, nil)
-	}
+	return nil, time.Now().Add(standbyAfter)
 }
 
-// querySoonAfter plans a query, unless it would not be before the next Recover. One that is planned already is not put off.
-func (r *runner) querySoonAfter(id ID, pause time.Duration) {
-	at := time.Now().Add(pause)
-	before, planned := r.soon[id]
-	if pause >= r.every || planned && !at.Before(before.at) || !planned && len(r.soon) >= mostSoon {
-		return
+// ended returns what is closed when a term ends. Without one, it is nil.
+func ended(term context.Context) <-chan struct{} {
+	if term == nil {
+		return nil
 	}
-	r.soon[id] = soonQuery{at, pause}
-	time.AfterFunc(pause, r.j.news.signal) // a Recover may be waiting for other queries
+	return term.Done()
 }
 
-// querySoon makes the planned queries that are due, and plans the next for what is still unknown.
-func (r *runner) querySoon(ctx context.Context) {
-	pauses := make(map[ID]time.Duration)
-	var due []ID
-	for id, q := range r.soon {
-		if !time.Now().Before(q.at) {
-			delete(r.soon, id)
-			due, pauses[id] = append(due, id), q.pause
+// list reads everything that is not acknowledged, reports what has an outcome, and remembers what is to be queried. It returns when to list
+// again: after a long list only after four times as long as that took, so that listing takes at most a fifth of the time. A process that
+// stands by lists nothing.
+func (r *runner) list(ctx, term context.Context) (next time.Time) {
+	j := r.j
+	if term == nil {
+		holder := r.lease.holderNow()
+		j.observe(ctx, RecoverInfo{Standby: true, Holder: holder, Complete: holder != ""})
+		return time.Now().Add(r.every)
+	}
+	begun, reported, changes := time.Now(), r.reported, j.memory.changeCount()
+	info := RecoverInfo{Holder: r.lease.nameOf(), Complete: true}
+	r.listed = nil
+	for e, err := range j.store.Unacked(term, j.shop) {
+		if term.Err() != nil || !r.lease.isHeld() {
+			info.Complete = false
+			break
 		}
-	}
-	if len(due) == 0 {
-		return
-	}
-	sortIDs(due)
-	what := recovering{list: r.j.entries(due), queries: true, planned: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}
-	r.pass(ctx, what, func(e *Entry) {
-		if e.State() == Unknown {
-			r.querySoonAfter(e.ID(), 2*pauses[e.ID()])
+		if err != nil {
+			info.Complete = info.addUnreadable(err) && info.Complete
+			j.logTrouble(term, "journal: listing", err)
+			continue
 		}
-	})
-}
-
-// entries returns a list of the entries with these ids, as they are now.
-func (j *Journal) entries(ids []ID) func(context.Context, Shop) iter.Seq2[Entry, error] {
-	return func(ctx context.Context, _ Shop) iter.Seq2[Entry, error] {
-		return func(yield func(Entry, error) bool) {
-			for _, id := range ids {
-				if !yield(j.get(ctx, j.key(id))) {
-					return
-				}
-			}
+		known, ok := j.toReport(&e)
+		if !ok {
+			continue
 		}
-	}
-}
-
-// pass reports the entries of one recovery, as long as this process has the lease. After, if not nil, is called with each.
-func (r *runner) pass(ctx context.Context, what recovering, after func(*Entry)) {
-	what.holder = r.lease.nameOf()
-	for e, err := range r.j.recover(ctx, what) {
+		info.count(&e, known)
 		switch {
-		case ctx.Err() != nil || !r.lease.isHeld():
-			return
-		case err != nil:
-			r.j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: recovering", slog.Any("error", err))
+		case !known.final() && j.isDue(&e) && len(r.listed) < mostRemembered: // reported after the query
+			r.listed = append(r.listed, e.ID())
+		case j.memory.changedSince(e.ID(), changes), time.Since(begun) > freshFor: // the list can be slow
+			r.look(term, e.ID())
 		default:
-			r.reportOne(ctx, &e)
-			if after != nil {
-				after(&e)
-			}
+			r.reportOne(term, &e, known)
+		}
+	}
+	info.Duration = time.Since(begun)
+	j.observe(ctx, info)
+	return time.Now().Add(max(r.every, 4*(info.Duration-(r.reported-reported))))
+}
+
+// toReport returns what is known of an entry, if it is not acknowledged, and no call of this process is about to add to it.
+func (j *Journal) toReport(e *Entry) (*projection, bool) {
+	if !e.Unacked() || j.calls.inFlight(e.ID()) {
+		return nil, false
+	}
+	known := e.project()
+	e.queryErr = j.memory.get(e.ID()).queryErr
+	j.memory.returned(e, known)
+	return known, true
+}
+
+// reportChanged reports what this process has learned. If it stands by, the one that works finds it in its next list.
+func (r *runner) reportChanged(term context.Context) {
+	for _, id := range r.j.soon.takeChanged() {
+		if term != nil {
+			r.look(term, id)
 		}
 	}
 }
 
-// reportOne reports one payment or refund.
-func (r *runner) reportOne(ctx context.Context, e *Entry) {
-	j, final := r.j, e.project().final()
-	if !final && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
+// look reports an entry as it is now.
+func (r *runner) look(term context.Context, id ID) {
+	e, err := r.j.get(term, r.j.key(id))
+	if err != nil {
+		if !errors.Is(err, ErrNoEntry) { // acknowledged and forgotten meanwhile
+			r.j.logTrouble(term, "journal: reading a payment or refund", err)
+		}
 		return
 	}
-	if version, ok := r.failed[e.ID()]; ok && version == e.version() {
+	if known, ok := r.j.toReport(&e); ok {
+		r.reportOne(term, &e, known)
+	}
+}
+
+// reportOne reports one payment or refund, unless the merchant has stored what is known of it or this process has lost its lease. It
+// acknowledges an outcome that was stored.
+func (r *runner) reportOne(term context.Context, e *Entry, known *projection) {
+	j := r.j
+	if !known.final() && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
+		return
+	}
+	if term.Err() != nil || !r.lease.isHeld() {
 		return
 	}
 	begun := time.Now()
-	failed := r.report(ctx, *e)
+	failed := r.call(term, e)
 	r.reported += time.Since(begun)
-	if failed != nil && len(r.failed) < mostNews {
-		r.failed[e.ID()] = e.version()
-	}
 	switch {
-	case failed == nil && final: // exactly this version, whatever was recorded or returned to other callers meanwhile
-		failed = j.ack(context.WithoutCancel(ctx), e) // it is stored, even if ctx has ended meanwhile
+	case failed == nil && known.final(): // exactly this version, whatever was recorded or returned to other callers meanwhile
+		failed = j.ack(context.WithoutCancel(term), e) // it is stored, even if the term has ended meanwhile
 	case failed == nil:
 		j.memory.setStored(e)
 	}
-	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
-		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: reporting a payment or refund",
-			slog.String(e.Begun.ID.member(), e.ID().Text), slog.Any("error", failed))
+	if !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
+		j.logTrouble(term, "journal: reporting a payment or refund", failed, slog.String(e.Begun.ID.member(), e.ID().Text))
+	}
+}
+
+// call calls the merchant's function. A panic is its error.
+func (r *runner) call(term context.Context, e *Entry) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("journal: the function given to Run panicked: %v", p)
+		}
+	}()
+	return r.report(term, *e)
+}
+
+// logTrouble logs an error, unless there is none, or the context has ended.
+func (j *Journal) logTrouble(ctx context.Context, what string, err error, more ...slog.Attr) {
+	if err != nil && ctx.Err() == nil {
+		j.opts.Logger.LogAttrs(ctx, slog.LevelError, what, append(more, slog.Any("error", err))...)
 	}
 }
 
@@ -261,84 +255,86 @@ func (p *projection) final() bool {
 	return p.conflict
 }
 
-// news is what the calls of this process have to say to its Run. Its size is limited.
-type news struct {
-	wake chan struct{} // can be received from when there is something new
-
-	mu        sync.Mutex
-	confirmed idSet // something was recorded that should be reported
-	opened    idSet // a call has ended with an unknown outcome
-	missed    bool  // something that was confirmed did not fit
+// answer is how a query of Run ended.
+type answer struct {
+	id     ID
+	pause  time.Duration // before it, if it was for a call of this process; otherwise zero
+	state  State         // now, as far as known
+	isNews bool          // there is something to report
+	end    goroutine.Ending
 }
 
-// idSet is a set of at most mostNews ids.
-type idSet map[ID]struct{}
-
-// mostNews limits the ids of each set. What does not fit is found in the list of what is not acknowledged.
-const mostNews = 1000
-
-func newNews() news {
-	return news{wake: make(chan struct{}, 1), confirmed: make(idSet), opened: make(idSet)}
+// ask starts the queries that are due, as many as may be under way: for calls of this process, and as many for what was listed. It returns
+// when the next one is due.
+func (r *runner) ask(ctx context.Context) (next time.Time) {
+	most := r.j.opts.Parallel
+	free := func(own bool) (n int) {
+		n = most
+		for isOwn := range maps.Values(r.asking) {
+			if isOwn == own {
+				n--
+			}
+		}
+		return n
+	}
+	due, next := r.j.soon.takeDue(time.Now(), free(true))
+	for _, q := range due {
+		r.askFor(ctx, q.id, q.pause)
+	}
+	for n := free(false); n > 0 && len(r.listed) > 0; r.listed = r.listed[1:] {
+		if _, isUnderWay := r.asking[r.listed[0]]; !isUnderWay {
+			r.askFor(ctx, r.listed[0], 0)
+			n--
+		}
+	}
+	return next
 }
 
-func (n *news) confirm(id ID) {
-	n.mu.Lock()
-	n.missed = !n.confirmed.add(id) || n.missed
-	n.mu.Unlock()
-	n.signal()
+// askFor starts one query, for an entry as it is then.
+func (r *runner) askFor(ctx context.Context, id ID, pause time.Duration) {
+	j, a := r.j, answer{id: id, pause: pause}
+	r.asking[id] = pause > 0
+	goroutine.Start(func() {
+		e, err := j.get(ctx, j.key(id))
+		if err != nil || !j.shouldAsk(&e, pause > 0) {
+			return
+		}
+		var limit time.Duration
+		if pause > 0 {
+			limit = ownLimit + j.opts.Wait
+		}
+		version := e.version()
+		e, _, _ = j.query(ctx, e, limit) // memory keeps the error of the query, until the next one
+		a.state, a.isNews = e.State(), e.version() != version || !j.memory.get(id).stored
+	}, func(end goroutine.Ending) {
+		a.end = end
+		r.answers <- a
+	})
 }
 
-func (n *news) open(id ID) {
-	n.mu.Lock()
-	n.opened.add(id)
-	n.mu.Unlock()
-	n.signal()
-}
-
-// miss says that there is something new that the news do not contain.
-func (n *news) miss() {
-	n.mu.Lock()
-	n.missed = true
-	n.mu.Unlock()
-	n.signal()
-}
-
-func (n *news) signal() {
-	select {
-	case n.wake <- struct{}{}:
-	default:
+// answered has an entry reported after a query for it, and plans the next one for a call of this process that is still unknown.
+func (r *runner) answered(a answer) {
+	a.end.Rethrow()
+	delete(r.asking, a.id)
+	if a.isNews {
+		r.j.soon.change(a.id)
+	}
+	if next := 2 * a.pause; a.state == Unknown && next > 0 && next < r.every {
+		r.j.soon.query(a.id, next)
 	}
 }
 
-// take returns the news, and forgets them.
-func (n *news) take() (confirmed, opened []ID, missed bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	confirmed, opened, missed = n.confirmed.take(), n.opened.take(), n.missed
-	n.missed = false
-	return confirmed, opened, missed
-}
-
-// add adds an id, and reports false if the set is full.
-func (s idSet) add(id ID) bool {
-	if _, known := s[id]; !known && len(s) >= mostNews {
-		return false
+// stop ends all queries, and waits for them for up to freshFor: a store may ignore its context.
+func (r *runner) stop(cancel context.CancelFunc) {
+	cancel()
+	timer := time.NewTimer(freshFor)
+	defer timer.Stop()
+	for len(r.asking) > 0 {
+		select {
+		case a := <-r.answers:
+			delete(r.asking, a.id)
+		case <-timer.C:
+			return
+		}
 	}
-	s[id] = struct{}{}
-	return true
-}
-
-// take returns the ids, and removes them.
-func (s idSet) take() (ids []ID) {
-	for id := range s {
-		ids = append(ids, id)
-	}
-	clear(s)
-	sortIDs(ids)
-	return ids
-}
-
-// sortIDs puts ids into an order that does not depend on that of a map.
-func sortIDs(ids []ID) {
-	slices.SortFunc(ids, func(a, b ID) int { return cmp.Compare(a.String(), b.String()) })
 }

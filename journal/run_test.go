@@ -144,7 +144,7 @@ func TestRunGoesOn(t *testing.T) {
 			time.Sleep(4*time.Minute + time.Second)
 			f.mend()
 		}()
-		err := j.Run(ctx, 0, func(context.Context, journal.Entry) error {
+		err := j.Run(ctx, time.Minute, func(context.Context, journal.Entry) error {
 			told++
 			return nil
 		})
@@ -438,3 +438,86 @@ func TestLogOfALeftLoop(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestRunPanics: a panic of the function for one entry is an error of that entry: it is logged, the others are reported, and it is reported
+// again.
+func TestRunPanics(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for _, id := range []string{"a", "b", "c"} {
+			_, _ = s.pay(id, approved)
+		}
+		var log bytes.Buffer
+		panics := 3
+		told := running(t, s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}), 0, func(_ context.Context, e *journal.Entry) error {
+			if e.ID().Text == "a" && panics > 0 {
+				panics--
+				panic("a fault of the shop")
+			}
+			return nil
+		})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		all := told.all()
+		slices.Sort(all)
+		if want := []string{"a succeeded", "a succeeded", "a succeeded", "a succeeded", "b succeeded", "c succeeded"}; !slices.Equal(all, want) {
+			t.Errorf("reported %q, want %q", all, want)
+		}
+		if n := strings.Count(log.String(), "a fault of the shop"); n != 3 || !strings.Contains(log.String(), "transactionId=a") {
+			t.Errorf("logged %d times, want 3:\n%s", n, &log)
+		}
+	})
+}
+
+// TestResolveOne: Resolve queries at once for one entry, and for nothing that is final or acknowledged.
+func TestResolveOne(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		prepare func(t *testing.T, s *shop)
+		state   journal.State
+		queries bool
+		err     error
+		failed  bool // the query
+	}{
+		{"unknown, and paid", func(_ *testing.T, s *shop) {
+			s.loseNext(sandbox.CommitNow)
+			_, _ = s.pay("a", approved)
+		}, journal.Succeeded, true, nil, false},
+		{"unknown, and not found", func(_ *testing.T, s *shop) {
+			s.loseNext(sandbox.CommitNever)
+			_, _ = s.pay("a", approved)
+		}, journal.Unknown, true, nil, false},
+		{"the gateway fails", func(_ *testing.T, s *shop) {
+			s.loseNext(sandbox.CommitNow)
+			_, _ = s.pay("a", approved)
+			silence(s)
+		}, journal.Unknown, true, nil, true},
+		{"final", func(_ *testing.T, s *shop) { _, _ = s.pay("a", approved) }, journal.Succeeded, false, nil, false},
+		{"acknowledged while pending", func(t *testing.T, s *shop) {
+			_, _ = s.pay("a", pending)
+			if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Pending); err != nil {
+				t.Fatal(err)
+			}
+		}, journal.Pending, false, nil, false},
+		{"no entry", func(*testing.T, *shop) {}, journal.Unknown, false, journal.ErrNoEntry, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				tt.prepare(t, s)
+				queries, usual := 0, s.network
+				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+					queries++
+					return usual.RoundTrip(r)
+				})
+				for range 2 {
+					e, err := s.Resolve(t.Context(), journal.PaymentID("a"))
+					if e.State() != tt.state || !errors.Is(err, tt.err) || (e.LastQueryError() != nil) != tt.failed {
+						t.Errorf("got %v, %v, the query: %v; want %v, %v", e.State(), err, e.LastQueryError(), tt.state, tt.err)
+					}
+				}
+				if (queries > 0) != tt.queries {
+					t.Errorf("%d requests were sent, want some: %t", queries, tt.queries)
+				}
+			})
+		})
+	}
+}

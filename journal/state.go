@@ -69,7 +69,8 @@ func (e *Entry) project() *projection {
 //	                                                                                   unless that is a later charge: see isLater
 //
 // "Back" is the result before the latest submission, if that submission may have been sent. NotSent and Refused count only for
-// the latest submission. PresumedAbsent becomes Unknown once the gateway has returned the id in any form. A success is a conflict also if a state that it contradicts came before, since that submission.
+// the latest submission. PresumedAbsent becomes Unknown once the gateway has returned the id in any form. A success is a conflict
+// also if a state that it contradicts came before, since that submission.
 func (p *projection) add(ev *Evidence) {
 	p.version++
 	if ev.Source == SourceSubmission {

@@ -86,7 +86,6 @@ type MemoryStore struct {
 type memoryLease struct {
 	holder string
 	until  time.Time
-	news   int64
 }
 
 // NewMemoryStore returns an empty store.
@@ -224,17 +223,6 @@ func (s *MemoryStore) Release(ctx context.Context, shop Shop, holder string) err
 			l.until = time.Time{}
 		}
 	})
-}
-
-// AddNews implements LeaseStore.
-func (s *MemoryStore) AddNews(ctx context.Context, shop Shop) error {
-	return s.withLease(ctx, "AddNews", shop, func(l *memoryLease) { l.news++ })
-}
-
-// News implements LeaseStore.
-func (s *MemoryStore) News(ctx context.Context, shop Shop) (n int64, err error) {
-	err = s.withLease(ctx, "News", shop, func(l *memoryLease) { n = l.news })
-	return n, err
 }
 
 func (s *MemoryStore) withLease(ctx context.Context, method string, shop Shop, do func(*memoryLease)) error {

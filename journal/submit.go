@@ -60,7 +60,7 @@ func (j *Journal) submit(ctx context.Context, r *request) (gatewayResult, error)
 	c.got, c.err = j.submitOnce(ctx, r)
 	c.returned = true
 	if errors.Is(c.err, cardgateway.ErrOutcomeUnknown) {
-		j.news.open(r.intent.ID)
+		j.soon.query(r.intent.ID, firstQuery)
 	}
 	return c.result()
 }

@@ -202,7 +202,7 @@ func TestConfirmedWhileReporting(t *testing.T) {
 	})
 }
 
-// TestManyConfirmed: more than are remembered are reported, each once.
+// TestManyConfirmed: more than are remembered are reported, each once, at the interval.
 func TestManyConfirmed(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		const n = 1100
@@ -216,7 +216,7 @@ func TestManyConfirmed(t *testing.T) {
 			}
 		}
 		silence(s)
-		told := running(t, s.Journal, time.Hour, func(_ context.Context, e *journal.Entry) error {
+		told := running(t, s.Journal, time.Minute, func(_ context.Context, e *journal.Entry) error {
 			if e.ID().Text == "0" && e.State() == journal.Succeeded {
 				time.Sleep(time.Second) // meanwhile all others are confirmed
 			}
@@ -231,7 +231,7 @@ func TestManyConfirmed(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		all := told.all()
 		slices.Sort(all)

@@ -3,7 +3,6 @@ package temporal
 import (
 	"context"
 	"errors"
-	"iter"
 	"sync"
 	"time"
 
@@ -134,32 +133,14 @@ func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
 	if err != nil || s.Submissions == 0 || s.settled() {
 		return s, err
 	}
-	// A Journal remembers when it last queried for an entry. A new one queries at once.
-	one := journal.New(p.Client, only{p.Store, id}, p.Journal)
-	for e, err := range one.Recover(ctx) {
-		if err != nil {
-			return s, err
-		}
-		s = statusOf(&e)
-		if e.LastQueryError() != nil {
-			return s, errors.New("the gateway could not be queried") // the journal's Logger has the reason
-		}
+	e, err := p.journal.Resolve(ctx, id)
+	if err != nil {
+		return s, err
+	}
+	if s = statusOf(&e); e.LastQueryError() != nil {
+		return s, errors.New("the gateway could not be queried") // the journal's Logger has the reason
 	}
 	return s, nil
-}
-
-// only is a store that lists one entry only, so that Recover does everything that it does, for this entry.
-type only struct {
-	journal.Store
-	id journal.ID
-}
-
-func (s only) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
-	return func(yield func(journal.Entry, error) bool) {
-		if e, err := s.Get(ctx, journal.Key{Shop: shop, ID: s.id}); err != nil || e.Unacked() {
-			yield(e, err)
-		}
-	}
 }
 
 // report tells the merchant what the journal has, and acknowledges it as journal.Journal.Run does. It returns what was told.

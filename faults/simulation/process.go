@@ -209,7 +209,7 @@ func (p *process) startRun(s *Step) {
 		ctx, cancel = context.WithTimeout(ctx, longestLeasedRun) // it ends with p.ctx, too
 	}
 	p.w.mu.Lock()
-	p.replica.runs, p.replica.runSince = true, time.Now()
+	p.replica.runs, p.replica.runSince, p.replica.every = true, time.Now(), cmp.Or(s.Delay, 5*time.Second)
 	p.w.mu.Unlock()
 	p.stopRun, p.ran = cancel, make(chan struct{})
 	p.program = c

@@ -26,15 +26,17 @@ type shopReplicas struct {
 type awaited struct {
 	thing *thing
 	at    time.Time
-	by    *process // which works
+	until time.Time // it must be reported
+	by    *process  // which works
 }
 
 // processReplica is a process of such a shop.
 type processReplica struct {
 	runs         bool
 	runSince     time.Time
-	ended        time.Time // of its Run, or of the process
-	trouble      string    // of its store: before, hang
+	every        time.Duration // the interval of its Run
+	ended        time.Time     // of its Run, or of the process
+	trouble      string        // of its store: before, hang
 	troubleUntil time.Time
 	telling      context.Context // while the merchant's function runs
 	slowUntil    time.Time       // it was slow until then
@@ -43,9 +45,9 @@ type processReplica struct {
 const (
 	// longestTakeover is how long nobody may work, after a process that worked has ended.
 	longestTakeover = 10 * time.Second
-	// soonReported is how long what is confirmed may wait.
+	// soonReported is how long what the working process confirms may wait; what another one confirms waits for the interval, too.
 	soonReported = 2 * time.Second
-	// longestLeasedRun limits a Run with a lease, which looks for news four times a second.
+	// longestLeasedRun limits a Run with a lease, which is checked four times a second.
 	longestLeasedRun = 20 * time.Minute
 )
 
@@ -56,7 +58,7 @@ type leasedStore struct {
 }
 
 func (s leasedStore) Lease(ctx context.Context, shop journal.Shop, holder string, length time.Duration) (string, error) {
-	if err := s.reach(ctx, "Lease", true); err != nil {
+	if err := s.reach(ctx, "Lease"); err != nil {
 		return "", err
 	}
 	w := s.p.w
@@ -73,7 +75,7 @@ func (s leasedStore) Lease(ctx context.Context, shop journal.Shop, holder string
 }
 
 func (s leasedStore) Release(ctx context.Context, shop journal.Shop, holder string) error {
-	if err := s.reach(ctx, "Release", true); err != nil {
+	if err := s.reach(ctx, "Release"); err != nil {
 		return err
 	}
 	w := s.p.w
@@ -86,26 +88,10 @@ func (s leasedStore) Release(ctx context.Context, shop journal.Shop, holder stri
 	return err
 }
 
-func (s leasedStore) AddNews(ctx context.Context, shop journal.Shop) error {
-	if err := s.reach(ctx, "AddNews", true); err != nil {
-		return err
-	}
-	return s.p.w.leases.AddNews(ctx, shop)
-}
-
-func (s leasedStore) News(ctx context.Context, shop journal.Shop) (int64, error) {
-	if err := s.reach(ctx, "News", false); err != nil { // it is only read, and often: nobody is parked
-		return 0, err
-	}
-	return s.p.w.leases.News(ctx, shop)
-}
-
 // reach is a contact with the store, which can be in trouble.
-func (s leasedStore) reach(ctx context.Context, what string, parks bool) error {
+func (s leasedStore) reach(ctx context.Context, what string) error {
 	c, p := s.p.callOf(ctx), s.p
-	if parks || p.isDead() {
-		c.contact(what)
-	}
+	c.contact(what)
 	p.w.mu.Lock()
 	trouble := p.replica.trouble
 	if !time.Now().Before(p.replica.troubleUntil) {
@@ -209,7 +195,7 @@ func (w *world) beginsTelling(ctx context.Context, p *process, t *thing) (ends f
 	}
 }
 
-// awaitReport is called when something was confirmed: if a process works, it must be reported soon. A call that is under way tells its
+// awaitReport is called when something was confirmed: if a process works, it must be reported soon, or at its interval. A call that is under way tells its
 // caller the same, and the next list has it.
 func (w *world) awaitReport(c *call, t *thing) {
 	p := c.process
@@ -221,7 +207,11 @@ func (w *world) awaitReport(c *call, t *thing) {
 	defer w.mu.Unlock()
 	l, now := &p.shop.replicas, time.Now()
 	if h := l.holder; h != nil && t.calls.Load() == 0 && !t.reportFailed && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
-		l.news = append(l.news, awaited{t, now, h})
+		within := soonReported
+		if h != p {
+			within += h.replica.every
+		}
+		l.news = append(l.news, awaited{t, now, now.Add(within), h})
 	}
 }
 
@@ -246,7 +236,7 @@ func (w *world) checkShopReplicas(s *shop) {
 	l, now := &s.replicas, time.Now()
 	var late []awaited
 	l.news = slices.DeleteFunc(l.news, func(a awaited) bool {
-		if now.Sub(a.at) <= soonReported && a.by.works(now) {
+		if !now.After(a.until) && a.by.works(now) {
 			return false
 		}
 		if a.by.works(now) && a.by == l.holder && l.since.Before(a.at) && now.Before(l.until) {
@@ -274,7 +264,7 @@ func (w *world) checkShopReplicas(s *shop) {
 	}
 	for _, a := range late {
 		if e, err := w.entryOf(a.thing); err == nil && e.Unacked() && !a.thing.frozen && !a.thing.damaged {
-			w.violate("what is confirmed is reported at once", "%s was confirmed %v ago, and %s has not reported it", a.thing.name(), now.Sub(a.at), a.by.name())
+			w.violate("what is confirmed is reported within an interval", "%s was confirmed %v ago, and %s has not reported it", a.thing.name(), now.Sub(a.at), a.by.name())
 		}
 	}
 }
@@ -295,7 +285,7 @@ func (x *replicas) plan(d *draw, h *History) {
 
 // tale draws some minutes in which all processes of a shop call Run.
 func (x *replicas) tale(d *draw, h *History, shop, processes int) (steps []Step) {
-	every := d.between(20*time.Second, 10*time.Minute)
+	every := one(d, 5*time.Second, d.between(time.Second, 10*time.Minute))
 	run := func(process int) {
 		steps = append(steps, Step{
 			Do: "replica: run", Shop: shop, Process: process, Delay: every, N: one(d, 0, 0, 0, 1+d.IntN(20)), Books: one(d, "", "", "", "fail"),

@@ -68,7 +68,6 @@ func Run(t *testing.T, h Harness) {
 		"everybody":   testEverybody,
 		"lease":       testLease,
 		"release":     testRelease,
-		"news":        testNews,
 		"one leases":  testOneLeases,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,40 +75,6 @@ func testRelease(t *testing.T, store journal.Store) {
 	lease(t, s, shop, "B", time.Minute, "b") // names are compared byte for byte
 }
 
-// testNews: the news of a shop that is or was leased are counted, whoever has it.
-func testNews(t *testing.T, store journal.Store) {
-	s := leaseStore(t, store)
-	news := func(shop journal.Shop) int64 {
-		t.Helper()
-		n, err := s.News(t.Context(), shop)
-		if err != nil {
-			t.Errorf("News: %v", err)
-		}
-		return n
-	}
-	add := func(shop journal.Shop) {
-		t.Helper()
-		if err := s.AddNews(t.Context(), shop); err != nil {
-			t.Errorf("AddNews: %v", err)
-		}
-	}
-	news(shop) // of a shop that was never leased
-	add(shop)
-	lease(t, s, shop, "a", time.Minute, "a")
-	lease(t, s, otherShop, "a", time.Minute, "a")
-	before, other := news(shop), news(otherShop)
-	add(shop)
-	add(shop)
-	lease(t, s, shop, "a", time.Minute, "a")
-	lease(t, s, shop, "b", time.Minute, "a")
-	if n := news(shop); n != before+2 {
-		t.Errorf("news are %d after two more, before %d", n, before)
-	}
-	if n := news(otherShop); n != other {
-		t.Errorf("the news of another shop went from %d to %d", other, n)
-	}
-}
-
 // testOneLeases has 50 goroutines lease the same shop, which was never leased: one gets it, and all others are told which.
 func testOneLeases(t *testing.T, store journal.Store) {
 	oneLeases(t, leaseStore(t, store), leaseStore(t, store))

@@ -18,11 +18,9 @@ var _ journal.LeaseStore = (*Store)(nil)
 const (
 	takeLease = `UPDATE cardgateway_journal_lease SET holder = ?, until = %[1]s + ?
 		WHERE shop = ? AND (holder = ? OR until <= %[1]s OR until > %[1]s + 120000000)`
-	insertLease  = `INSERT INTO cardgateway_journal_lease (shop, holder, until, news) VALUES (?, '', 0, 0)`
+	insertLease  = `INSERT INTO cardgateway_journal_lease (shop, holder, until) VALUES (?, '', 0)`
 	selectHolder = `SELECT holder FROM cardgateway_journal_lease WHERE shop = ?`
 	releaseLease = `UPDATE cardgateway_journal_lease SET until = 0 WHERE shop = ? AND holder = ?`
-	addNews      = `UPDATE cardgateway_journal_lease SET news = news + 1 WHERE shop = ?`
-	selectNews   = `SELECT news FROM cardgateway_journal_lease WHERE shop = ?`
 )
 
 // clock returns the expression for the database's time. None of them is the time at which a transaction began, or depends on a
@@ -84,27 +82,6 @@ func (s *Store) Release(ctx context.Context, shop journal.Shop, holder string) e
 	}
 	_, err := s.changeLease(ctx, releaseLease, shop.String(), holder)
 	return err
-}
-
-// AddNews implements journal.LeaseStore.
-func (s *Store) AddNews(ctx context.Context, shop journal.Shop) error {
-	if err := needContext(ctx, "AddNews"); err != nil {
-		return err
-	}
-	_, err := s.changeLease(ctx, addNews, shop.String())
-	return err
-}
-
-// News implements journal.LeaseStore.
-func (s *Store) News(ctx context.Context, shop journal.Shop) (n int64, err error) {
-	if err := needContext(ctx, "News"); err != nil {
-		return 0, err
-	}
-	err = s.db.QueryRowContext(ctx, s.dialect.sql(selectNews), shop.String()).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) { // it was never leased
-		return 0, nil
-	}
-	return n, s.explained(ctx, err)
 }
 
 // changeLease executes a statement, and returns how many rows it has changed.

@@ -29,8 +29,7 @@ func (d Dialect) tables() []string {
 			CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
 				shop   TEXT COLLATE "C" NOT NULL PRIMARY KEY, -- base URL and appId
 				holder TEXT             NOT NULL,             -- the process that works
-				until  BIGINT           NOT NULL,             -- microseconds since 1970, UTC, of the database's clock
-				news   BIGINT           NOT NULL              -- grows when another process has recorded something
+				until  BIGINT           NOT NULL              -- microseconds since 1970, UTC, of the database's clock
 			) WITH (fillfactor = 10)`, `
 			CREATE TABLE IF NOT EXISTS cardgateway_journal (
 				shop           TEXT COLLATE "C" NOT NULL,            -- base URL and appId
@@ -51,8 +50,7 @@ func (d Dialect) tables() []string {
 			CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
 				shop   VARBINARY(1024) NOT NULL PRIMARY KEY, -- base URL and appId
 				holder VARBINARY(255)  NOT NULL,             -- the process that works
-				until  BIGINT          NOT NULL,             -- microseconds since 1970, UTC, of the database's clock
-				news   BIGINT          NOT NULL              -- grows when another process has recorded something
+				until  BIGINT          NOT NULL              -- microseconds since 1970, UTC, of the database's clock
 			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`, `
 			CREATE TABLE IF NOT EXISTS cardgateway_journal (
 				shop           VARBINARY(1024) NOT NULL,             -- base URL and appId
@@ -72,8 +70,7 @@ func (d Dialect) tables() []string {
 		CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
 			shop   TEXT    NOT NULL PRIMARY KEY, -- base URL and appId
 			holder TEXT    NOT NULL,             -- the process that works
-			until  INTEGER NOT NULL,             -- microseconds since 1970, UTC, of this computer's clock
-			news   INTEGER NOT NULL              -- grows when another process has recorded something
+			until  INTEGER NOT NULL              -- microseconds since 1970, UTC, of this computer's clock
 		)`, `
 		CREATE TABLE IF NOT EXISTS cardgateway_journal (
 			shop           TEXT    NOT NULL,            -- base URL and appId
@@ -96,7 +93,7 @@ const (
 	tableOfVersions = `CREATE TABLE IF NOT EXISTS cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL, oldest INTEGER)`
 	selectVersion   = `SELECT version, COALESCE(oldest, version) FROM cardgateway_journal_schema ORDER BY version DESC LIMIT 1`
 	selectColumns   = `SELECT shop, transaction_id, begun, intent, evidence, version, acked, unacked FROM cardgateway_journal WHERE 1 = 0`
-	selectLease     = `SELECT shop, holder, until, news FROM cardgateway_journal_lease WHERE 1 = 0`
+	selectLease     = `SELECT shop, holder, until FROM cardgateway_journal_lease WHERE 1 = 0`
 	insertVersion   = `INSERT INTO cardgateway_journal_schema (version, applied) VALUES (?, ?)`
 )
 

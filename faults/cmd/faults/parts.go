@@ -65,18 +65,6 @@ func (m *measurement) replicas() (failed error) {
 		}
 	}
 	faults.PrintReplicas(&m.out, rows)
-	fmt.Fprintln(&m.out)
-	var latencies []*faults.LatencyRow
-	for _, n := range []int{1, 2} {
-		for _, open := range []int{0, 1000} {
-			row, err := faults.Latency("postgres", named(m.stores["postgres"], fmt.Sprint("latency", n, "_", open)), n, 300, open)
-			if err != nil {
-				return errors.Join(failed, err)
-			}
-			latencies = append(latencies, row)
-		}
-	}
-	faults.PrintLatency(&m.out, latencies)
 	return failed
 }
 
