@@ -27,17 +27,21 @@ type call struct {
 	limit    int64  // of the response's body, in bytes
 	secrets  callSecrets
 	buffer   transport.Buffer
+	judge    judge
 	attempts int           // made so far
 	last     attemptResult // of the last attempt
 	begun    time.Time
 	report   func(Outcome, error) // reports how the call ended
 }
 
+// judge decodes the response to a payment or a refund, and tells whether it states the id that was sent, and accepts it.
+type judge func(body []byte) (statesID, accepts bool)
+
 // pay sends a payment and returns its outcome. The request is validated and encoded first; then control goes down once
 // through the attempts and returns once through classify.
 func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encoder) (*Transaction, error) {
 	op.TransactionID = p.transactionID
-	call, err := c.submit(ctx, op, e)
+	call, err := c.submit(ctx, op, e, p.decode)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +54,9 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	return t, call.end(outcomeName(t, err), err)
 }
 
-// submit validates the request of a payment, and sends it. The caller classifies the last attempt and ends the call.
-func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
+// submit validates the request of a payment, and sends it. The caller classifies the last attempt, whose response judge has
+// decoded, and ends the call.
+func (c *Client) submit(ctx context.Context, op Operation, e *encoder, judge judge) (*call, error) {
 	e.check.Context(ctx)
 	body, err := e.finish(op.Name)
 	if err != nil {
@@ -60,7 +65,7 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, e
 	defer clear(body) // the transport has sealed it: these bytes are not read any more
 	call := &call{
 		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: body, limit: transport.MaxPayment,
-		secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
+		judge: judge, secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
 	}
 	ctx = call.observe(ctx)
 	retry.Policy(c.cfg.Retry).RunPayment(ctx, func(ctx context.Context) retry.Attempt {
@@ -215,15 +220,19 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	}
 	limited, cancel := context.WithTimeout(ctx, cfg.AttemptTimeout)
 	defer cancel()
-	exchange, err := c.newExchange(limited)
-	if err != nil {
-		return local(withoutCause(ctx, c.secrets.all().Error(err)))
-	}
 	sender := c.client.queries
 	if c.op.Payment {
 		sender = c.client.payments
 	}
-	r.Response = sender.Do(exchange, c.limit, &c.buffer)
+	for range maxEnded {
+		exchange, err := c.newExchange(limited)
+		if err != nil {
+			return local(withoutCause(ctx, c.secrets.all().Error(err)))
+		}
+		if r.Response = sender.Do(exchange, c.limit, &c.buffer); !r.Ended {
+			break
+		}
+	}
 	switch {
 	case r.Err == nil || limited.Err() == nil:
 	case ctx.Err() == nil:
@@ -234,6 +243,9 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	r.Err = c.secrets.all().ReadError(r.Err)
 	return r
 }
+
+// maxEnded limits how often one attempt of a payment meets a connection that the payment before has ended.
+const maxEnded = 20
 
 // withoutCause returns an error that does not match the cause with which ctx has ended. net/http returns the cause, and so may a
 // hook: in an errgroup it is the error of another call.
@@ -254,6 +266,7 @@ func local(err error) attemptResult {
 func (c *call) newExchange(ctx context.Context) (*transport.Exchange, error) {
 	cfg := &c.client.cfg
 	exchange := transport.NewExchange(ctx, c.op.Method, c.url, c.body)
+	exchange.ID, exchange.Judge = cmp.Or(c.op.RefundTransactionID, c.op.TransactionID), c.judge
 	req := exchange.Request
 	req.Header["User-Agent"] = userAgent
 	if cfg.ExpectContinue && c.op.Payment {

@@ -41,9 +41,13 @@ type Config struct {
 	// never changed. A *http.Transport is cloned and the copy hardened: TLS 1.2 or later, HTTP/1.1 only, no compression,
 	// limited headers. Zero settings get defaults: 128 idle connections to the host (MaxIdleConnsPerHost), and one second
 	// to wait for "100 Continue" (ExpectContinueTimeout). MaxIdleConns is raised if it is lower than MaxIdleConnsPerHost,
-	// and WriteBufferSize if it is under 4 KiB. If the transport dials TLS itself (DialTLSContext), and with any other
-	// RoundTripper, the client can enforce neither these settings nor that a payment is sent once: the transport must not
-	// resend requests, and must not log them.
+	// and WriteBufferSize if it is under 4 KiB.
+	//
+	// A response that came before its request is not believed. The client decides that by what arrives at the connections of
+	// DialContext, which must not read ahead. If the transport dials TLS itself (DialTLSContext), the client can enforce neither
+	// the TLS settings nor this: a payment's response must then name the payment to keep the connection for others, as always, and
+	// each query has a new connection. With any other RoundTripper it can enforce nothing of all this, nor that a payment is sent
+	// once: the RoundTripper must not resend requests, must not log them, and must not return the response to another request.
 	HTTPClient *http.Client
 	// AttemptTimeout limits one attempt, from connecting to the last byte of the response; zero means the Timeout of
 	// HTTPClient, or 30 s. If both are set, the shorter one applies.

@@ -2,7 +2,6 @@ package cardgateway_test
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -175,11 +174,7 @@ func TestGivenTimes(t *testing.T) {
 			})
 		})
 	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		_, _ = io.WriteString(w, r.RemoteAddr) // unreadable as a response, which is not the question here
-	}))
-	defer s.Close()
+	s := clienttest.Serve(t, clienttest.Approve)
 	for _, tt := range []struct {
 		name string
 		own  time.Duration

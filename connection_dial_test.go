@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,14 +75,25 @@ func TestPaymentThroughAProxy(t *testing.T) {
 	s.TLS = serverTLS
 	s.StartTLS()
 	defer s.Close()
-	tunnels := 0
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	var tunnels atomic.Int64
+	transport.Proxy = http.ProxyURL(tunnelProxy(t, s.Listener.Addr().String(), &tunnels))
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://" + s.Listener.Addr().String(), HTTPClient: &http.Client{Transport: transport}})
+	if tx, err := clienttest.PayByToken(t.Context(), c, "t-1"); clienttest.Outcome(tx, err) != "paid" || tunnels.Load() != 1 {
+		t.Errorf("got %v through %d tunnels", err, tunnels.Load())
+	}
+	c.CloseIdleConnections()
+}
+
+// tunnelProxy starts a proxy that makes tunnels to one address, and counts them.
+func tunnelProxy(t *testing.T, to string, tunnels *atomic.Int64) *url.URL {
+	t.Helper()
+	proxy := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {
 			http.Error(w, r.Method, http.StatusMethodNotAllowed)
 			return
 		}
-		tunnels++
-		server, err := net.Dial("tcp", s.Listener.Addr().String())
+		tunnels.Add(1)
+		server, err := net.Dial("tcp", to)
 		if err != nil {
 			t.Error(err)
 			return
@@ -99,18 +111,12 @@ func TestPaymentThroughAProxy(t *testing.T) {
 		})
 		both.Go(func() { _, _ = io.Copy(client, server); client.Close() })
 		both.Wait()
-	}))
-	defer proxy.Close()
+	})
 	at, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport.Proxy = http.ProxyURL(at)
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://" + s.Listener.Addr().String(), HTTPClient: &http.Client{Transport: transport}})
-	if tx, err := clienttest.PayByToken(t.Context(), c, "t-1"); clienttest.Outcome(tx, err) != "paid" || tunnels != 1 {
-		t.Errorf("got %v through %d tunnels", err, tunnels)
-	}
-	c.CloseIdleConnections()
+	return at
 }
 
 // TestGivenUpBeforeTheBody: if net/http gives up a payment between head and body, nothing has been sent, even if the

@@ -24,6 +24,7 @@ type Facts struct {
 func Classify(q ResolveQuery, seen Facts) (*Transaction, error) {
 	op := opTokenPayment
 	p := sentPayment{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}
+	p.decode(seen.Body)
 	return classify(&op, &p, &attemptResult{
 		Response: transport.Response{Status: seen.Status, Body: seen.Body, Unsent: seen.Unsent, Err: seen.Err},
 		localErr: seen.Local, retryAfter: seen.RetryAfter,

@@ -40,7 +40,7 @@ func TestCallsAreLogged(t *testing.T) {
 	approved := `{"code":100,"uniqueId":"1","transactionId":"t-1","transactionAmount":"12.50","transactionCurrency":"USD"}`
 	unreachable := roundTripFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New("unreachable") })
 	pay := func(ctx context.Context, c *cardgateway.Client) {
-		_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), tokenPaymentOf("t-1"))
+		_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), clienttest.TokenPaymentRequest("t-1"))
 	}
 	resolve := func(ctx context.Context, c *cardgateway.Client) {
 		q := paymentSentNow()

@@ -70,6 +70,18 @@ type sentPayment struct {
 	cycle         SubscriptionCycle
 	appID         AppID // the only one that a response may state; empty if any may
 	at            time.Time
+
+	decoded    response // the last response
+	unreadable error    // why there is none
+}
+
+// decode is the judge of the response to a payment, and keeps it.
+func (p *sentPayment) decode(body []byte) (statesID, accepts bool) {
+	p.decoded, p.unreadable = decodeTransaction(body)
+	if p.unreadable != nil {
+		return false, false
+	}
+	return p.decoded.TransactionID == p.transactionID, p.decoded.State().isAccepted()
 }
 
 // classify turns the facts of the last attempt into the one outcome of a payment call. It notes the response's code in r.
@@ -77,13 +89,10 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 	var t *Transaction
 	var says verdict.Statement
 	if r.failure() == nil {
-		decoded, err := decodeTransaction(r.Body)
-		t = decoded.Transaction
-		if err != nil {
-			says.Unreadable = err
-		} else {
+		t = p.decoded.Transaction
+		if says.Unreadable = p.unreadable; t != nil {
 			r.code = t.Code
-			says = p.statement(&decoded)
+			says = p.statement(&p.decoded)
 		}
 	}
 	v, cause := r.judge(&says)

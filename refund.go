@@ -45,11 +45,17 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, 
 	req.encode(e)
 	op := opCreateRefund
 	op.UniqueID, op.RefundTransactionID = req.UniqueID, req.RefundTransactionID
-	call, err := c.submit(ctx, op, e)
+	var decoded decodedRefund
+	call, err := c.submit(ctx, op, e, func(body []byte) (statesID, accepts bool) {
+		if decoded = decodeRefund(body); decoded.unreadable != nil {
+			return false, false
+		}
+		return decoded.MerchantRefundID == req.RefundTransactionID, decoded.State().isAccepted()
+	})
 	if err != nil {
 		return nil, err
 	}
-	r, err := req.classify(call)
+	r, err := req.classify(call, &decoded)
 	call.secrets.redact(r, err)
 	if r != nil {
 		r.Raw = call.raw()
@@ -68,16 +74,14 @@ func (req *RefundRequest) encode(e *encoder) {
 var refundMembers = []string{"uniqueId", "refundTransactionId", "merchantRefundId", "amount", "remark"}
 
 // classify turns the facts of the last attempt into the one outcome of a refund, as for a payment.
-func (req *RefundRequest) classify(c *call) (*Refund, error) {
+func (req *RefundRequest) classify(c *call, decoded *decodedRefund) (*Refund, error) {
 	var r *Refund
 	var says verdict.Statement
 	if c.last.failure() == nil {
-		decoded, bad, err := decodeRefund(c.last.Body)
-		if r = decoded; err != nil {
-			says.Unreadable = err
-		} else {
+		r = decoded.Refund
+		if says.Unreadable = decoded.unreadable; r != nil {
 			c.last.code = r.Code
-			says = req.statement(r, bad, c.client.onlyAppID())
+			says = req.statement(r, decoded.bad, c.client.onlyAppID())
 		}
 	}
 	v, cause := c.last.judge(&says)

@@ -62,14 +62,22 @@ func decodeTransaction(data []byte) (decoded response, err error) {
 	return decoded, nil
 }
 
+// decodedRefund is the decoded response to a refund.
+type decodedRefund struct {
+	*Refund               // nil if it is unreadable
+	bad        *badMember // the first essential member that could not be read
+	unreadable error
+}
+
 // decodeRefund reads the response to a refund.
-func decodeRefund(data []byte) (r *Refund, bad *badMember, err error) {
-	r = new(Refund)
-	err = decodeObject(data, func(d *decoder) { bad = refundRow(d, r) })
+func decodeRefund(data []byte) (decoded decodedRefund) {
+	r := new(Refund)
+	err := decodeObject(data, func(d *decoder) { decoded.bad = refundRow(d, r) })
 	if err != nil {
-		return nil, nil, err
+		return decodedRefund{unreadable: err}
 	}
-	return r, bad, nil
+	decoded.Refund = r
+	return decoded
 }
 
 // decodeObject reads a response that is one JSON object.

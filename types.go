@@ -205,6 +205,11 @@ func (c Code) state() State {
 	return StateUnknown
 }
 
+// isAccepted reports whether the gateway has accepted what was sent.
+func (s State) isAccepted() bool {
+	return s == StateApproved || s == StateProcessing || s == StateRedirect
+}
+
 // String returns the state in one word.
 func (s State) String() string {
 	switch s {

@@ -1,6 +1,8 @@
 package cardgateway_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -8,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -24,59 +27,155 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
-// A server or a proxy can send a response twice. The copy waits in the connection when the next request reuses it, and
-// could be taken for the response to that request: a decline of a payment that was executed, or an empty page instead of
-// a month's rows.
+// A server or a proxy can send a response twice. The copy waits in the connection when the next request reuses it, or arrives
+// when that one has been written, and could be taken for the response to that request: a decline of a payment that was executed,
+// or an empty page instead of a month's rows.
 //
-// The tests run in a short form. CARDGATEWAY_TWICE=50 runs them fifty times as long: 100,000 payments, 100,000 resolves
-// and 2,000 walks.
+// The tests run in a short form. CARDGATEWAY_TWICE=50 runs them fifty times as long: 125,000 payments over TLS that are answered
+// twice, and 75,000 without TLS, as many that are answered once, 200,000 resolves and 4,000 walks.
 
-// doublingServer responds to each request with respond, and writes the response twice in one segment if twice returns
-// true.
-func doublingServer(t *testing.T, secure bool, respond func(*http.Request, string) (body string, twice bool)) (base string, pool *x509.CertPool) {
+// answer is what the server responds to one request.
+type answer struct {
+	status int // zero means 200
+	body   string
+	copies copies
+}
+
+// copies says how a response is sent twice.
+type copies int
+
+const (
+	none       copies = iota
+	together          // in one write
+	twoRecords        // two TLS records in one segment
+	apart             // two segments
+	later             // two segments, with a pause between them
+	inPieces          // the copy begins in the segment of the response, and ends in another after a pause
+)
+
+// corked is a connection that can hold back what is written to it.
+type corked struct {
+	net.Conn
+	holds bool
+	held  bytes.Buffer
+}
+
+func (c *corked) Write(p []byte) (int, error) {
+	if c.holds {
+		return c.held.Write(p)
+	}
+	return c.Conn.Write(p)
+}
+
+// flush sends what was held back, except for the last rest bytes.
+func (c *corked) flush(rest int) error {
+	_, err := c.Conn.Write(c.held.Next(c.held.Len() - rest))
+	return err
+}
+
+// send writes the response to conn, which is below or TLS on top of it.
+func (a answer) send(conn io.Writer, below *corked) error {
+	text := fmt.Sprintf("HTTP/1.1 %d Text\r\nContent-Length: %d\r\n\r\n%s", cmp.Or(a.status, 200), len(a.body), a.body)
+	write := func() { _, _ = io.WriteString(conn, text) } // fails when it is flushed
+	pause := time.Duration(rand.IntN(4)) * 300 * time.Microsecond
+	below.holds = true
+	defer func() { below.holds = false }()
+	switch a.copies {
+	case none:
+		write()
+	case together:
+		text += text
+		write()
+	case twoRecords:
+		write()
+		write()
+	case apart, later:
+		write()
+		if err := below.flush(0); err != nil {
+			return err
+		}
+		if a.copies == later {
+			time.Sleep(pause)
+		}
+		write()
+	case inPieces:
+		write()
+		write()
+		if err := below.flush(10); err != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
+	return below.flush(0)
+}
+
+// twiceServer sends the answers that respond returns, and counts its connections.
+type twiceServer struct {
+	base  string
+	pool  *x509.CertPool // nil without TLS
+	conns atomic.Int64
+}
+
+func newTwiceServer(t *testing.T, secure bool, respond func(r *http.Request, sent string) answer) *twiceServer {
 	t.Helper()
 	log.SetOutput(io.Discard) // net/http reports copies that it notices itself
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	s := new(twiceServer)
 	wrap := func(conn net.Conn) net.Conn { return conn }
 	if secure {
 		server, client := clienttest.TLSConfigs(t)
 		wrap = func(conn net.Conn) net.Conn { return tls.Server(conn, server) }
-		pool = client.RootCAs
+		s.pool = client.RootCAs
 	}
-	base = clienttest.ServeRaw(t, func(conn net.Conn) {
-		conn = wrap(conn)
+	s.base = clienttest.ServeRaw(t, func(raw net.Conn) {
+		s.conns.Add(1)
+		below := &corked{Conn: raw}
+		conn := wrap(below)
 		clienttest.RawRequests(conn, func(r *http.Request, sent []byte) bool {
-			body, twice := respond(r, string(sent))
-			text := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-			if twice {
-				text += text
-			}
-			_, err := io.WriteString(conn, text)
-			return err == nil
+			return respond(r, string(sent)).send(conn, below) == nil
 		})
 	})
 	if secure {
-		base = "https" + strings.TrimPrefix(base, "http")
+		s.base = "https" + strings.TrimPrefix(s.base, "http")
 	}
-	return base, pool
+	return s
+}
+
+// connectionKind is a kind of connections.
+type connectionKind struct {
+	name   string
+	secure bool
+	limit  int  // of connections to the host
+	dials  bool // the caller's transport makes TCP connections itself
+	ownTLS bool // and TLS connections
+	proxy  bool // which tunnels them
 }
 
 // connections are the kinds of connections that a client can have.
-var connections = []struct {
-	name   string
-	limit  int // of connections to the host
-	secure bool
-}{{"default", 0, false}, {"one connection", 1, false}, {"four connections", 4, false}, {"TLS", 0, true}}
+var connections = []connectionKind{
+	{name: "default"}, {name: "one connection", limit: 1}, {name: "four connections", limit: 4},
+	{name: "TLS", secure: true}, {name: "TLS, one connection", secure: true, limit: 1},
+	{name: "TLS over the caller's connections", secure: true, limit: 4, dials: true},
+	{name: "the caller's TLS", secure: true, limit: 4, ownTLS: true}, {name: "TLS through a proxy", secure: true, limit: 4, proxy: true},
+}
 
-func clientOf(t *testing.T, base string, limit int, pool *x509.CertPool) *cardgateway.Client {
+func (s *twiceServer) client(t *testing.T, kind connectionKind) *cardgateway.Client {
 	t.Helper()
-	transport := &http.Transport{MaxConnsPerHost: limit}
-	if pool != nil {
-		transport.TLSClientConfig = &tls.Config{RootCAs: pool}
+	transport := &http.Transport{MaxConnsPerHost: kind.limit, TLSClientConfig: &tls.Config{RootCAs: s.pool}}
+	if kind.dials {
+		transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return struct{ net.Conn }{conn}, err
+		}
+	}
+	if kind.ownTLS {
+		transport.DialTLSContext = (&tls.Dialer{Config: transport.TLSClientConfig}).DialContext
+	}
+	if kind.proxy {
+		transport.Proxy = http.ProxyURL(tunnelProxy(t, strings.TrimPrefix(s.base, "https://"), new(atomic.Int64)))
 	}
 	c, err := cardgateway.New(cardgateway.Config{
-		BaseURL: base, AppID: "1", HTTPClient: &http.Client{Transport: transport},
-		Retry: cardgateway.RetryPolicy{MinWait: time.Nanosecond},
+		BaseURL: s.base, AppID: "1", HTTPClient: &http.Client{Transport: transport}, Retry: cardgateway.RetryPolicy{MinWait: time.Nanosecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -105,73 +204,134 @@ func inParallel(n int, do func(i int)) {
 	all.Wait()
 }
 
-func tokenPaymentOf(id string) cardgateway.TokenPaymentRequest {
-	return cardgateway.TokenPaymentRequest{
-		TransactionID: id, Currency: "USD", Amount: decimal.RequireFromString("12.50"), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/notify",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
-	}
+// The kinds of answers to payments.
+var answers = []struct {
+	name     string
+	status   int
+	body     string // ID is replaced
+	executed bool
+	told     string // what the call returns; nothing for an unknown outcome
+	names    bool   // it names the payment
+}{
+	{name: "403 without a body", status: 403, told: "refused"},
+	{name: "429 with a page", status: 429, body: "<html>slow down</html>", told: "refused"},
+	{name: "bare decline", body: `{"code":101,"message":"transaction failed"}`, told: "declined"},
+	{name: "bare refusal", body: `{"code":401}`, told: "refused"},
+	{name: "decline", body: `{"code":101,"transactionId":"ID","uniqueId":"1"}`, told: "declined", names: true},
+	{name: "refusal", status: 400, body: `{"code":400,"transactionId":"ID"}`, told: "refused", names: true},
+	{name: "empty", executed: true},
+	{name: "another's approval", executed: true, body: `{"code":100,"uniqueId":"1","transactionId":"another"}`},
+	{name: "approval", executed: true, body: `{"code":100,"uniqueId":"1","transactionId":"ID"}`, told: "paid", names: true},
 }
 
-// TestPaymentsAnsweredTwice: every fourth payment is declined with code and message only, and that response is sent
-// twice. No other payment may be reported as declined. A server that responds once causes no unknown outcome.
+// TestPaymentsAnsweredTwice: a server gives every answer, and twice in every way. A call returns what was said about this
+// payment, or that its outcome is unknown, or that it was not sent. A server that answers once causes neither of these.
 func TestPaymentsAnsweredTwice(t *testing.T) {
 	n := 500 * times()
 	for _, kind := range connections {
 		t.Run(kind.name, func(t *testing.T) {
-			for _, doubling := range []bool{true, false} {
+			for _, twice := range []bool{true, false} {
 				var executed sync.Map
-				base, pool := doublingServer(t, kind.secure, func(_ *http.Request, sent string) (string, bool) {
-					_, rest, _ := strings.Cut(sent, `"transactionId":"`)
-					id, _, _ := strings.Cut(rest, `"`)
-					if strings.HasSuffix(id, "0") {
-						return `{"code":101,"message":"transaction failed"}`, doubling
+				server := newTwiceServer(t, kind.secure, func(_ *http.Request, sent string) answer {
+					id := clienttest.TransactionIDIn([]byte(sent))
+					var number, which, how int
+					_, _ = fmt.Sscanf(id, "t-%d-%d-%d", &number, &which, &how)
+					a := answers[which]
+					if a.executed {
+						times, _ := executed.LoadOrStore(id, new(atomic.Int64))
+						times.(*atomic.Int64).Add(1)
 					}
-					times, _ := executed.LoadOrStore(id, new(atomic.Int64))
-					times.(*atomic.Int64).Add(1)
-					return fmt.Sprintf(`{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD"}`, id), false
+					return answer{a.status, strings.ReplaceAll(a.body, "ID", id), copies(how)}
 				})
-				c := clientOf(t, base, kind.limit, pool)
-				var wrong, unknown, notSent atomic.Int64
+				c := server.client(t, kind)
+				counts := make(map[string]int)
+				var mu sync.Mutex
 				inParallel(n, func(i int) {
-					id := fmt.Sprintf("t-%d", i*10+i%4) // every fourth ends with 0
-					tx, err := c.TokenPayment(context.Background(), cardgateway.NewToken("a-token"), tokenPaymentOf(id))
+					which, how := rand.IntN(len(answers)), none
+					if twice {
+						how = copies(rand.IntN(int(inPieces) + 1))
+					}
+					id, a := fmt.Sprintf("t-%d-%d-%d", i, which, how), answers[which]
+					told := clienttest.Outcome(clienttest.PayByToken(context.Background(), c, id))
 					done := int64(0)
 					if times, ok := executed.Load(id); ok {
 						done = times.(*atomic.Int64).Load()
 					}
-					declines := strings.HasSuffix(id, "0")
-					switch {
-					case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-						unknown.Add(1)
-					case errors.Is(err, cardgateway.ErrNotSent):
-						notSent.Add(1)
-						if done != 0 {
-							wrong.Add(1)
-						}
-					case err == nil && tx.Paid():
-						if done != 1 || declines {
-							wrong.Add(1)
-						}
-					case errors.Is(err, cardgateway.ErrDeclined):
-						if !declines {
-							wrong.Add(1)
-						}
-					default:
-						t.Errorf("%s: payment %s: got %v", kind.name, id, err)
+					right := told == a.told || told == "unknown" && (twice || a.told == "") || told == "not sent" && twice && done == 0
+					if !right || done > 1 {
+						t.Errorf("%s, twice %t: payment %s with %s: got %s, executed %d times", kind.name, twice, id, a.name, told, done)
 					}
-					if done > 1 {
-						t.Errorf("%s: payment %s was executed %d times", kind.name, id, done)
-					}
+					mu.Lock()
+					defer mu.Unlock()
+					counts[told]++
 				})
-				t.Logf("%s, doubling %t: %d payments, %d wrong, %d unknown, %d not sent", kind.name, doubling, n, wrong.Load(), unknown.Load(), notSent.Load())
-				if wrong.Load() != 0 || !doubling && unknown.Load()+notSent.Load() != 0 {
-					t.Errorf("%s, doubling %t: %d wrong, %d unknown, %d not sent", kind.name, doubling, wrong.Load(), unknown.Load(), notSent.Load())
-				}
+				t.Logf("%s, twice %t: %d payments, %d connections, %v", kind.name, twice, n, server.conns.Load(), counts)
 			}
 		})
 	}
 }
+
+// TestConnectionsByAnswer counts new connections: an answer that names its payment needs none, any other answer needs one.
+func TestConnectionsByAnswer(t *testing.T) {
+	const callers = 8 // as many as inParallel has
+	n := 100 * times()
+	for _, a := range answers {
+		t.Run(a.name, func(t *testing.T) {
+			server := newTwiceServer(t, true, func(_ *http.Request, sent string) answer {
+				return answer{a.status, strings.ReplaceAll(a.body, "ID", clienttest.TransactionIDIn([]byte(sent))), none}
+			})
+			c := server.client(t, connectionKind{limit: callers})
+			inParallel(n, func(i int) {
+				told := clienttest.Outcome(clienttest.PayByToken(context.Background(), c, fmt.Sprintf("t-%d", i)))
+				if want := cmp.Or(a.told, "unknown"); told != want {
+					t.Errorf("got %s, want %s", told, want)
+				}
+			})
+			got := int(server.conns.Load())
+			t.Logf("%s: %d connections for %d payments by %d callers", a.name, got, n, callers)
+			if a.names && got > callers || !a.names && (got < n || got > n+callers) {
+				t.Errorf("%s: got %d connections for %d payments by %d callers", a.name, got, n, callers)
+			}
+		})
+	}
+}
+
+// TestSameIDAgain: a payment that was not accepted may be sent again with its id. The copy of the first answer states that id, too,
+// and arrives when the second request has been written, so that one needs another connection. After an accepted one it does not.
+func TestSameIDAgain(t *testing.T) {
+	approval := clienttest.ResponseFor("t-1", 100, "")
+	for _, tt := range []struct {
+		name, first string
+		status      int
+		connections int64
+	}{
+		{"declined", `{"code":101,"transactionId":"t-1"}`, 200, 2},
+		{"refused", `{"code":401,"transactionId":"t-1"}`, 200, 2},
+		{"refused by status", `{"code":401,"transactionId":"t-1"}`, 401, 2},
+		{"unclear", `{"code":999,"transactionId":"t-1"}`, 200, 2},
+		{"approved", approval, 200, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var calls atomic.Int64
+			var server *twiceServer
+			server = newTwiceServer(t, true, func(*http.Request, string) answer {
+				if calls.Add(1) == 1 || server.conns.Load() == 1 {
+					return answer{tt.status, tt.first, none}
+				}
+				return answer{body: approval}
+			})
+			c := server.client(t, connectionKind{limit: 1})
+			_, _ = clienttest.PayByToken(t.Context(), c, "t-1")
+			if told := clienttest.Outcome(clienttest.PayByToken(t.Context(), c, "t-1")); told != "paid" || server.conns.Load() != tt.connections {
+				t.Errorf("%s: got %s over %d connections, want paid over %d", tt.name, told, server.conns.Load(), tt.connections)
+			}
+		})
+	}
+}
+
+// copiesOfQueries returns a way in which an answer to a query is sent twice. Nothing distinguishes a copy that arrives when the next
+// query has been written from the answer to that one.
+func copiesOfQueries() copies { return []copies{together, twoRecords, inPieces}[rand.IntN(3)] }
 
 // TestResolvesAnsweredTwice: every fourth payment does not exist, and the empty page is sent twice. None of the others
 // may be reported as not found.
@@ -179,17 +339,17 @@ func TestResolvesAnsweredTwice(t *testing.T) {
 	n := 500 * times()
 	for _, kind := range connections {
 		t.Run(kind.name, func(t *testing.T) {
-			base, pool := doublingServer(t, kind.secure, func(r *http.Request, _ string) (string, bool) {
+			server := newTwiceServer(t, kind.secure, func(r *http.Request, _ string) answer {
 				id := r.URL.Query().Get("transactionId")
 				if strings.HasSuffix(id, "0") {
-					return `{"code":121,"totalCount":0,"data":[]}`, true
+					return answer{0, `{"code":121,"totalCount":0,"data":[]}`, copiesOfQueries()}
 				}
-				return fmt.Sprintf(
+				return answer{body: fmt.Sprintf(
 					`{"code":121,"totalCount":1,"data":[{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD"}]}`,
 					id,
-				), false
+				)}
 			})
-			c := clientOf(t, base, kind.limit, pool)
+			c := server.client(t, kind)
 			var wrong, unknown atomic.Int64
 			inParallel(n, func(i int) {
 				id := fmt.Sprintf("t-%d", i*10+i%4)
@@ -219,7 +379,7 @@ func TestWalksAnsweredTwice(t *testing.T) {
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, kind := range connections {
 		t.Run(kind.name, func(t *testing.T) {
-			base, pool := doublingServer(t, kind.secure, func(r *http.Request, _ string) (string, bool) {
+			server := newTwiceServer(t, kind.secure, func(r *http.Request, _ string) answer {
 				from, to := r.URL.Query().Get("startDate"), r.URL.Query().Get("endingDate")
 				var rows []string
 				for month := range 12 {
@@ -230,9 +390,13 @@ func TestWalksAnsweredTwice(t *testing.T) {
 						}
 					}
 				}
-				return fmt.Sprintf(`{"code":121,"pageSize":999,"totalCount":%d,"data":[%s]}`, len(rows), strings.Join(rows, ",")), len(rows) == 0
+				how := none
+				if len(rows) == 0 {
+					how = copiesOfQueries()
+				}
+				return answer{0, fmt.Sprintf(`{"code":121,"pageSize":999,"totalCount":%d,"data":[%s]}`, len(rows), strings.Join(rows, ",")), how}
 			})
-			c := clientOf(t, base, kind.limit, pool)
+			c := server.client(t, kind)
 			var wrong, failed atomic.Int64
 			inParallel(n, func(int) {
 				rows := 0

@@ -84,7 +84,7 @@ func TestConnWatch(t *testing.T) {
 					lent = tunnel{c}
 				}
 				var w connWatch
-				trace := httptrace.ContextClientTrace(w.context(t.Context()))
+				trace := httptrace.ContextClientTrace(w.context(t.Context(), &w.trace))
 				trace.GotConn(httptrace.GotConnInfo{Conn: lent, Reused: len(tt.before) > 0})
 				for _, step := range tt.since {
 					step(c, s)

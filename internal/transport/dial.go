@@ -33,6 +33,13 @@ func holdHeads(t *http.Transport) {
 	t.DialContext, t.DialTLSContext = hold(dial, t.TLSHandshakeTimeout), hold(encrypt, t.TLSHandshakeTimeout)
 }
 
+// dialsTLS reports whether the caller's transport makes TLS connections itself. What they have received and not yet handed
+// over cannot be seen.
+func dialsTLS(t *http.Transport) bool {
+	//lint:ignore SA1019 deprecated fields that a caller may set
+	return t.DialTLSContext != nil || t.DialTLS != nil
+}
+
 // hold wraps the connections of dial after the TLS handshake, which net/http then does not perform. If a dialer returns
 // neither a connection nor an error, net/http handles that.
 func hold(dial dialFunc, handshakeTimeout time.Duration) dialFunc {
@@ -51,7 +58,8 @@ func hold(dial dialFunc, handshakeTimeout time.Duration) dialFunc {
 	}
 }
 
-// dialTLS expects the certificate of the dialed host, unless the config names another.
+// dialTLS makes TLS connections over sockets that count their reads. It expects the certificate of the dialed host, unless the
+// config names another.
 func dialTLS(dial dialFunc, config *tls.Config) dialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(addr)
@@ -66,7 +74,7 @@ func dialTLS(dial dialFunc, config *tls.Config) dialFunc {
 		if named.ServerName == "" {
 			named.ServerName = host
 		}
-		return tls.Client(conn, named), nil
+		return tls.Client(newSocket(conn), named), nil
 	}
 }
 

@@ -26,14 +26,23 @@ type Response struct {
 	Header http.Header // of the response
 	Body   []byte      // in the given buffer
 	Unsent bool        // proved: the request has a body, no byte of it was read, and none can be read any more
+	Ended  bool        // it is unsent because of the payment before on this connection: it can be sent on another one at once
 	Err    error       // of the transport, or in reading the response
 }
 
 // Exchange is one request, and what observes its sending.
 type Exchange struct {
 	Request *http.Request // without its body, which Do sets
-	body    sealedBody
-	watch   connWatch
+
+	// ID and Judge are set for payments. Judge is called with a complete response, and tells whether it states the ID. If it does
+	// not, or if there is none, the connection is closed, because a server or a proxy may write a response twice, and the copy
+	// could be taken for the response to the next payment. A copy that states the ID can only be taken for the response to a
+	// payment with the same ID, which is made if the first was not accepted.
+	ID    string
+	Judge func(body []byte) (statesID, accepts bool)
+
+	body  sealedBody
+	watch connWatch
 }
 
 // NewExchange returns an exchange with a new request for JSON. A payload that is not nil becomes its body.
@@ -42,7 +51,7 @@ func NewExchange(ctx context.Context, method string, target url.URL, payload []b
 	x.body.rest = payload
 	x.Request = (&http.Request{
 		Method: method, URL: &target, Host: target.Host, Header: make(http.Header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(x.watch.context(ctx))
+	}).WithContext(x.watch.context(ctx, &x.watch.trace))
 	x.Request.Header["Accept"] = contentJSON
 	if payload != nil {
 		x.Request.Header["Content-Type"] = contentJSON
@@ -64,13 +73,20 @@ func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 		delete(req.Header, "X-Idempotency-Key")
 	}
 	if !x.watch.isIn(req.Context()) { // a hook has replaced the context
-		req = req.WithContext(x.watch.context(req.Context()))
+		req = req.WithContext(x.watch.context(req.Context(), new(httptrace.ClientTrace)))
 	}
+	x.watch.isPayment, x.watch.id = x.Judge != nil, x.ID
+	statesID, accepts := false, false
+	defer func() { x.watch.giveBack(statesID, accepts) }()
 	r := s.roundTripAndRead(req, limit, buffer)
 	if x.watch.unsolicited.Load() { // neither the response nor the error of closing the connection is about this request
 		r = Response{Err: errUnsolicited}
 	}
 	r.Unsent = x.body.seal()
+	r.Ended = r.Unsent && x.watch.ended
+	if r.Err == nil && x.Judge != nil {
+		statesID, accepts = x.Judge(r.Body)
+	}
 	return r
 }
 
@@ -96,14 +112,19 @@ func (s *Sender) roundTripAndRead(req *http.Request, limit int64, buffer *Buffer
 // The copy is then in the connection, and net/http may reuse the connection before it notices.
 type connWatch struct {
 	conn        *holdConn   // nil if it is not one of our connections
+	isPayment   bool        // it has the connection for itself until giveBack
+	id          string      // of the payment
+	has         bool        // it has
+	ended       bool        // conn can carry no payment, or not this one, because of the payment before
 	unsolicited atomic.Bool // set by the goroutine that reads the connection
 	trace       httptrace.ClientTrace
 }
 
-// context returns a context with hooks that net/http calls during one request, in sequence.
-func (w *connWatch) context(ctx context.Context) context.Context {
-	w.trace = httptrace.ClientTrace{GotConn: w.gotConn, GotFirstResponseByte: w.gotFirstResponseByte}
-	return httptrace.WithClientTrace(ctx, &w.trace)
+// context returns a context with hooks that net/http calls during one request, in sequence. They are in trace, which must be a new
+// one if ctx may contain the one before: that one would then call itself.
+func (w *connWatch) context(ctx context.Context, trace *httptrace.ClientTrace) context.Context {
+	*trace = httptrace.ClientTrace{GotConn: w.gotConn, GotFirstResponseByte: w.gotFirstResponseByte}
+	return httptrace.WithClientTrace(ctx, trace)
 }
 
 // isIn reports whether the innermost hooks of ctx are those of w.
@@ -116,9 +137,35 @@ func (w *connWatch) gotConn(info httptrace.GotConnInfo) {
 	if tunnel, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS through a proxy
 		conn = tunnel.NetConn()
 	}
-	if w.conn, _ = conn.(*holdConn); w.conn != nil {
-		w.conn.lend(info.Reused)
+	got, _ := conn.(*holdConn)
+	if got == nil || w.has && got == w.conn { // a hook that has added its own trace makes net/http call it twice
+		return
 	}
+	w.giveBack(false, false)
+	w.conn = got
+	if w.isPayment {
+		got.payment.Lock() // net/http hands a connection on before the payment before has judged its response
+		if w.has = true; got.unaccepted == w.id {
+			_ = got.Close()
+		}
+		w.ended = got.closed.Load()
+	}
+	got.lend(info.Reused)
+}
+
+// giveBack lets the next payment have the connection, or closes it if no response has stated the ID of this one.
+func (w *connWatch) giveBack(statesID, accepts bool) {
+	if !w.has {
+		return
+	}
+	w.has = false
+	if !statesID {
+		_ = w.conn.Close() // net/http then discards it
+	}
+	if w.conn.unaccepted = ""; !accepts {
+		w.conn.unaccepted = w.id
+	}
+	w.conn.payment.Unlock()
 }
 
 // gotFirstResponseByte is called when the first byte of the response has been read, and before any more is read. If nothing

@@ -2,9 +2,11 @@ package transport
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 )
 
@@ -17,16 +19,18 @@ import (
 // Everything else is written at once: a query, a large head, and a head that asks the server for permission to send the
 // body. A held head is written together with whatever is written next, in case net/http passes the body in another way.
 //
-// The connection also counts what was read since the current request was written; see connWatch.
+// The connection also knows whether anything arrived since the current request was written; see connWatch.
 type holdConn struct {
 	net.Conn
 	held   []byte // a head that is held back, then also what is written with it; overwritten afterwards
 	closed atomic.Bool
 
-	input     input        // detects bytes that have arrived and were not read
+	socket    *socket      // below TLS, if there is TLS
 	reused    bool         // there was another request before; set by lend, read by the goroutine that writes
-	reads     atomic.Int64 // reads that returned data
-	writtenAt atomic.Int64 // value of reads when writing the current request began, or notWritten
+	writtenAt atomic.Int64 // reads of the socket when writing the current request began, or notWritten
+
+	payment    sync.Mutex // held by a payment until it is known whether the connection can carry another one
+	unaccepted string     // the ID of the last payment, if its response did not accept it
 }
 
 // notWritten means that nothing of the request has been written.
@@ -43,10 +47,13 @@ var errStale = errors.New("the connection was closed by the server, or carries a
 func newHoldConn(conn net.Conn) *holdConn {
 	c := &holdConn{Conn: conn, held: make([]byte, 0, holdSize)}
 	c.writtenAt.Store(notWritten)
-	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = secure.NetConn()
+	if secure, ok := conn.(*tls.Conn); ok {
+		c.socket, _ = secure.NetConn().(*socket)
 	}
-	c.input.init(conn)
+	if c.socket == nil { // no TLS, or that of the caller
+		c.socket = newSocket(conn)
+		c.Conn = c.socket
+	}
 	return c
 }
 
@@ -59,16 +66,7 @@ func (c *holdConn) lend(reused bool) {
 // readSinceWrite reports whether anything was read since the request was written.
 func (c *holdConn) readSinceWrite() bool {
 	at := c.writtenAt.Load()
-	return at != notWritten && c.reads.Load() > at
-}
-
-// Read counts the reads that return data.
-func (c *holdConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.reads.Add(1)
-	}
-	return n, err
+	return at != notWritten && c.socket.reads.Load() > at
 }
 
 // Write holds back the head of a payment.
@@ -94,16 +92,24 @@ func isPaymentHead(p []byte) bool {
 		!bytes.Contains(p, []byte("\r\nExpect: "))
 }
 
-// begin is called before each write and acts on the first one of a request. On a connection that was used before, the
-// server may have closed it, or have sent an unsolicited response: then nothing is written, and a payment is proved unsent.
+// begin is called before each write, and fails on a closed connection. It acts on the first write of a request: on a connection
+// that was used before, the server may have closed it, or have sent an unsolicited response. Then nothing is written, and a
+// payment is proved unsent.
 func (c *holdConn) begin() error {
+	if c.closed.Load() {
+		return net.ErrClosed
+	}
 	if c.writtenAt.Load() != notWritten {
 		return nil
 	}
-	if c.reused && c.input.pending() {
+	if c.reused && c.socket.pending() {
 		return errStale
 	}
-	c.writtenAt.Store(c.reads.Load())
+	reads := c.socket.reads.Load()
+	if c.reused && c.socket.withinRecord.Load() {
+		return errStale
+	}
+	c.writtenAt.Store(reads)
 	return nil
 }
 
@@ -111,9 +117,6 @@ func (c *holdConn) begin() error {
 // written, nothing is written. If net/http has closed the connection meanwhile, r is not read, and so proved unsent.
 func (c *holdConn) ReadFrom(r io.Reader) (n int64, err error) {
 	defer c.wipe()
-	if c.closed.Load() {
-		return 0, net.ErrClosed
-	}
 	if err := c.begin(); err != nil {
 		return 0, err
 	}

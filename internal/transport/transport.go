@@ -10,8 +10,9 @@ import (
 // New returns a sender for payments and one for queries. Payments do not use connections that have been idle for longer
 // than idleTimeout; negative means a new connection for each.
 //
-// A given *http.Transport is cloned and hardened; nil means a new one. Any other RoundTripper is used as it is: for such a
-// one it can be enforced neither that a payment is sent once, nor that a response came after its request.
+// A given *http.Transport is cloned and hardened; nil means a new one. If it makes TLS connections itself, each query has a new
+// one, because what those have received before a request cannot be seen. Any other RoundTripper is used as it is: for such a one
+// it can be enforced neither that a payment is sent once, nor that a response came after its request.
 func New(given http.RoundTripper, idleTimeout time.Duration) (payments, queries *Sender) {
 	base, ok := given.(*http.Transport)
 	if given != nil && !ok {
@@ -27,6 +28,7 @@ func New(given http.RoundTripper, idleTimeout time.Duration) (payments, queries 
 	}
 	forPayments.DisableKeepAlives = forPayments.DisableKeepAlives || idleTimeout < 0
 	forQueries := harden(base)
+	forQueries.DisableKeepAlives = forQueries.DisableKeepAlives || dialsTLS(base)
 	return &Sender{forPayments.RoundTrip, forPayments.CloseIdleConnections},
 		&Sender{forQueries.RoundTrip, forQueries.CloseIdleConnections}
 }
