@@ -125,6 +125,33 @@ func TestExchangeReads(t *testing.T) {
 	}
 }
 
+// TestEncodings: a body with a content encoding is not read, however the headers say so.
+func TestEncodings(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		header http.Header
+		want   bool
+	}{
+		{"none", http.Header{"Content-Type": {"gzip"}}, false},
+		{"empty", http.Header{"Content-Encoding": {""}}, false},
+		{"identity", http.Header{"Content-Encoding": {" IDENTITY ", "identity,identity,"}}, false},
+		{"gzip", http.Header{"Content-Encoding": {"gzip"}}, true},
+		{"in capitals", http.Header{"Content-Encoding": {"GZIP"}}, true},
+		{"an unknown one", http.Header{"Content-Encoding": {"x"}}, true},
+		{"in a list", http.Header{"Content-Encoding": {"identity, br"}}, true},
+		{"in a second header", http.Header{"Content-Encoding": {"identity", "deflate"}}, true},
+		{"in a header without a canonical name", http.Header{"content-encoding": {"zstd"}}, true},
+		{"in both", http.Header{"Content-Encoding": {"identity"}, "CONTENT-ENCODING": {"gzip"}}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			resp := &http.Response{StatusCode: 403, Header: tt.header, Body: io.NopCloser(strings.NewReader("x"))}
+			if _, err := readBody(resp, 10, new(Buffer)); errors.Is(err, errCompressed) != tt.want {
+				t.Errorf("%s: got %v", tt.name, err)
+			}
+		})
+	}
+}
+
 type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }

@@ -45,7 +45,7 @@ func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) 
 	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the raw connection, for which no timeout applies
 		return nil, errSwitched
 	}
-	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+	if isEncoded(resp.Header) {
 		return nil, errCompressed
 	}
 	if resp.ContentLength > limit {
@@ -60,6 +60,21 @@ func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) 
 	}
 	*buffer.data = body
 	return body, nil
+}
+
+// isEncoded reports whether a body has a content encoding, in whatever spelling and in whichever of several headers.
+func isEncoded(header http.Header) bool {
+	for name, values := range header { // a RoundTripper of the caller may not have canonical names
+		if !strings.EqualFold(name, "Content-Encoding") {
+			continue
+		}
+		for encoding := range strings.SplitSeq(strings.Join(values, ","), ",") {
+			if encoding = strings.TrimSpace(encoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readBounded reads into data, replacing its contents, or into new memory if it is too small.

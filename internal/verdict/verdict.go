@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 )
 
 // Response is what the last attempt observed.
@@ -118,24 +117,6 @@ func (r *Response) failed() Verdict {
 		return NotSent
 	}
 	return Unknown
-}
-
-// IsRefusalStatus reports whether a server uses the status for requests that it did not accept. 408 is not one of them: it
-// may be the response of a server behind the first one.
-func IsRefusalStatus(status int) bool {
-	return slices.Contains([]int{400, 401, 403, 404, 405, 413, 415, 422, 429}, status)
-}
-
-// refuses reports whether the body of a 4xx response agrees that nothing was processed. It is empty or not JSON; or it is
-// an object without an id of the gateway that contradicts nothing, and whose code, if any, is a refusal, a decline or the
-// same number as the status.
-func refuses(r *Response, says *Statement) bool {
-	if says.Unreadable != nil {
-		text := trimmed(r.Body)
-		return !bytes.HasPrefix(text, []byte("{")) && !bytes.Contains(bytes.ToLower(text), []byte("uniqueid"))
-	}
-	known := says.Code == 0 || says.Refuses || says.State == Declined || says.Code == r.Status
-	return known && says.Bad == nil && !says.HasGatewayID && says.Contradicts == nil
 }
 
 // Hint says what to check if a response does not come from the gateway itself. It continues the text of an error.

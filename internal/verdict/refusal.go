@@ -1,0 +1,121 @@
+package verdict
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/wire"
+)
+
+// IsRefusalStatus reports whether a server uses the status for requests that it did not accept. 408 is not one of them: it
+// may be the response of a server behind the first one.
+func IsRefusalStatus(status int) bool {
+	return slices.Contains([]int{400, 401, 403, 404, 405, 413, 415, 422, 429}, status)
+}
+
+// refuses reports whether the body of a response with such a status agrees that nothing was processed. It is empty, a page of
+// HTML, a text, or an object that states no transaction. Anything else may report a transaction in an unexpected form.
+func refuses(r *Response, says *Statement) bool {
+	if says.Unreadable != nil {
+		text := bytes.TrimSpace(r.Body)
+		return len(text) == 0 || isPage(string(text)) || isPlainText(string(text))
+	}
+	refusal := says.Refuses || says.State == Declined || says.Code == r.Status
+	return (refusal || says.Code == 0 && !says.HasMerchantID) &&
+		says.Bad == nil && !says.HasGatewayID && says.Contradicts == nil && !statesTransaction(r.Body)
+}
+
+// page matches the beginning of HTML: XML has other names. Comments may come first.
+var page = regexp.MustCompile(`(?is)^(<!--.*?-->\s*|<\?xml[^>]*\?>\s*)*<(!doctype\s+html|html|head|body|title|meta|script|style|center|div|table|font|span|pre|p|h[1-6]|[bh]r|b)[\s/>]`)
+
+func isPage(text string) bool { return page.MatchString(text) }
+
+// reportsCode matches a code with which a gateway accepts something, or says that it is not clear.
+var reportsCode = regexp.MustCompile(`(?i)\bcode\W{0,4}0*(100|102|11[01]|301|501|999)\b`)
+
+// isPlainText reports whether a text consists of words: it has no member of an object or of an array, in no notation, and is
+// neither a JSON value nor encoded data.
+func isPlainText(text string) bool {
+	const longest = 32 // bytes of a word
+	unusual := func(c rune) bool {
+		return unicode.IsControl(c) && !unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) || strings.ContainsRune(`{}[]<>"=\%`, c)
+	}
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unusual) || reportsCode.MatchString(text) || namesTransaction(text) {
+		return false
+	}
+	if slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > longest }) {
+		return false
+	}
+	d := wire.NewReader([]byte(text))
+	defer d.Release()
+	d.Value()
+	return d.Finish() != nil
+}
+
+// statesTransaction reports whether an object states a transaction or a refund beside what its Statement has: in other members, in
+// other spellings, or in objects, lists and JSON within it.
+func statesTransaction(object []byte) bool {
+	d := wire.NewReader(object)
+	defer d.Release()
+	return statedBy(d, true)
+}
+
+// statedBy does that for the next value. The outermost object has members that are in the Statement.
+func statedBy(d *wire.Reader, outermost bool) bool {
+	switch d.Peek() {
+	case '{':
+		for name := range d.Members {
+			own := outermost && slices.Contains(statementMembers, string(name))
+			if next := d.Peek(); own || next == '{' || next == '[' {
+				if statedBy(d, false) && !own {
+					return true
+				}
+				continue
+			}
+			text := d.Value().Text()
+			if member := flat(string(name)); text != "" && slices.Contains(transactionMembers, member) ||
+				member == "code" && reportsCode.MatchString("code "+text) || hasStatement(text) {
+				return true
+			}
+		}
+		return false
+	case '[':
+		for range d.Elements {
+			if statedBy(d, false) {
+				return true
+			}
+		}
+		return false
+	}
+	return hasStatement(d.Value().Text())
+}
+
+// hasStatement reports whether a text within an object has an object or a list that states a transaction.
+func hasStatement(text string) bool {
+	return strings.ContainsAny(text, "{[") && (namesTransaction(text) || reportsCode.MatchString(text))
+}
+
+var (
+	// statementMembers are the members of a response from which its Statement is made.
+	statementMembers = []string{"code", "transactionId", "uniqueId", "merchantRefundId", "refundUniqueId"}
+	// transactionMembers are members of a transaction or a refund, as flat returns them.
+	transactionMembers = []string{
+		"transactionid", "uniqueid", "merchantrefundid", "refunduniqueid", "refundtransactionid", "transactionamount", "refundamount",
+		"transactioncurrency", "refundcurrency", "transactioncardnumber", "redirecturl",
+	}
+)
+
+// namesTransaction reports whether a text has the name of such a member.
+func namesTransaction(text string) bool {
+	text = flat(text)
+	return slices.ContainsFunc(transactionMembers, func(member string) bool { return strings.Contains(text, member) })
+}
+
+// flat returns a text in small letters without the marks between the words of a name.
+func flat(text string) string { return strings.ToLower(nameMarks.Replace(text)) }
+
+var nameMarks = strings.NewReplacer("_", "", "-", "")
