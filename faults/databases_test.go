@@ -168,6 +168,9 @@ func TestSettings(t *testing.T) {
 		d := createDatabase(t, mysqlStore(t, ""))
 		refused(t, "lax", d, "?sql_mode=%27%27", "STRICT_TRANS_TABLES")
 		refused(t, "autocommit", d, "?autocommit=0", "autocommit = 1")
+		refused(t, "completion_type", d, "?completion_type=1", "completion_type = NO_CHAIN")
+		refused(t, "completion_type by name", d, "?completion_type=%27RELEASE%27", "completion_type = NO_CHAIN")
+		refused(t, "unique_checks", d, "?unique_checks=0", "unique_checks = 1")
 		refused(t, "strict", d, "?clientFoundRows=true", "")
 	})
 }
@@ -206,77 +209,51 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 	}
 }
 
-// TestCallersShareStatements: calls that arrive while a server writes are written by one statement, each with its own
-// result.
-func TestCallersShareStatements(t *testing.T) {
-	for _, tt := range []struct {
-		kind    string
-		spec    func(testing.TB, string) string
-		written func(*testing.T, *sql.DB) int // how many statements that write, or transactions, there have been
-	}{
-		{"postgres", postgres, func(t *testing.T, db *sql.DB) (n int) {
-			t.Helper()
-			if err := db.QueryRow("SELECT txid_current()").Scan(&n); err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}},
-		{"mysql", mysqlStore, func(t *testing.T, db *sql.DB) int {
-			t.Helper()
-			return mysqlStatus(t, db, "Com_insert", "Com_update", "Com_update_multi")
-		}},
-	} {
-		t.Run(tt.kind, func(t *testing.T) {
-			spec := tt.spec(t, t.Name()+t.TempDir())
-			store := openStore(t, spec)
-			db := openDB(t, spec)
-			const callers, each = 64, 10
-			at := time.Now()
-			refused := journal.Evidence{At: at, Source: journal.SourceAnswer, State: journal.Refused}
-			for _, step := range []struct {
-				name string
-				do   func(journal.Intent) error
-				want error
-			}{
-				{"intents", func(in journal.Intent) error {
-					_, created, err := store.Begin(t.Context(), in)
-					if err == nil && !created {
-						err = errors.New("not created")
-					}
-					return err
-				}, nil},
-				{"evidence", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, nil},
-				{"evidence of an old version", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, journal.ErrChanged},
-				{"acknowledgements of an old version", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 0) }, journal.ErrChanged},
-				{"acknowledgements", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 1) }, nil},
-			} {
-				t.Run(step.name, func(t *testing.T) {
-					before := tt.written(t, db)
-					var wg sync.WaitGroup
-					for c := range callers {
-						wg.Go(func() {
-							for i := range each {
-								in := journal.Intent{ID: journal.PaymentID(fmt.Sprintf("%d-%d", c, i)), At: at, Currency: "USD"}
-								if err := step.do(in); !errors.Is(err, step.want) {
-									t.Errorf("%s: %s: got %v, want %v", step.name, in.ID.Text, err, step.want)
-								}
-							}
-						})
-					}
-					wg.Wait()
-					if n := tt.written(t, db) - before; step.want == nil && n > callers*each/4 {
-						t.Errorf("%d statements for %d %s", n, callers*each, step.name)
-					}
-				})
-			}
-			for c := range callers {
-				key := journal.Key{ID: journal.PaymentID(fmt.Sprintf("%d-0", c))}
-				if e, err := store.Get(t.Context(), key); err != nil || len(e.Evidence) != 1 || e.Unacked() {
-					t.Errorf("%s has %d pieces of evidence, unacknowledged %t, %v", key.ID.Text, len(e.Evidence), e.Unacked(), err)
+// TestManyCallers: of many callers at the same time, each has its own result.
+func TestManyCallers(t *testing.T) {
+	everyServer(t, func(t *testing.T, _ string, store journal.Store) {
+		const callers, each = 64, 10
+		at := time.Now()
+		refused := journal.Evidence{At: at, Source: journal.SourceAnswer, State: journal.Refused}
+		for _, step := range []struct {
+			name string
+			do   func(journal.Intent) error
+			want error
+		}{
+			{"intents", func(in journal.Intent) error {
+				_, created, err := store.Begin(t.Context(), in)
+				if err == nil && !created {
+					err = errors.New("not created")
 				}
+				return err
+			}, nil},
+			{"evidence", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, nil},
+			{"evidence of an old version", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, journal.ErrChanged},
+			{"acknowledgements of an old version", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 0) }, journal.ErrChanged},
+			{"acknowledgements", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 1) }, nil},
+		} {
+			t.Run(step.name, func(t *testing.T) {
+				var wg sync.WaitGroup
+				for c := range callers {
+					wg.Go(func() {
+						for i := range each {
+							in := journal.Intent{ID: journal.PaymentID(fmt.Sprintf("%d-%d", c, i)), At: at, Currency: "USD"}
+							if err := step.do(in); !errors.Is(err, step.want) {
+								t.Errorf("%s: %s: got %v, want %v", step.name, in.ID.Text, err, step.want)
+							}
+						}
+					})
+				}
+				wg.Wait()
+			})
+		}
+		for c := range callers {
+			key := journal.Key{ID: journal.PaymentID(fmt.Sprintf("%d-0", c))}
+			if e, err := store.Get(t.Context(), key); err != nil || len(e.Evidence) != 1 || e.Unacked() {
+				t.Errorf("%s has %d pieces of evidence, unacknowledged %t, %v", key.ID.Text, len(e.Evidence), e.Unacked(), err)
 			}
-		})
-	}
+		}
+	})
 }
 
 // everyServer runs a test with a store on each database server.
@@ -290,9 +267,9 @@ func everyServer(t *testing.T, test func(t *testing.T, spec string, store journa
 	}
 }
 
-// TestLockedBatch: payments whose rows another session has locked wait, and later ones do not. (MySQL also locks the gap
+// TestLockedRows: payments whose rows another session has locked wait, and others do not. (MySQL also locks the gap
 // before a row: the others have ids after it.)
-func TestLockedBatch(t *testing.T) {
+func TestLockedRows(t *testing.T) {
 	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
 		const locked = 4
 		statements := []string{"START TRANSACTION"}
@@ -309,7 +286,7 @@ func TestLockedBatch(t *testing.T) {
 		for i := range locked {
 			wg.Go(func() { _ = begin(t.Context(), fmt.Sprint("locked ", i)) }) // which can end in a deadlock of the database
 		}
-		time.Sleep(200 * time.Millisecond)                              // who is in a batch with them waits too
+		time.Sleep(200 * time.Millisecond)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // who waits for the lock waits until its release
 		defer cancel()
 		for i := range 20 {
@@ -322,8 +299,8 @@ func TestLockedBatch(t *testing.T) {
 	})
 }
 
-// TestBatchWithOldRows: a batch with some existing intents creates the others, and each caller gets the right result.
-func TestBatchWithOldRows(t *testing.T) {
+// TestIntentsWithOldRows: of many intents at the same time, some exist; the others are created, and each caller gets the right result.
+func TestIntentsWithOldRows(t *testing.T) {
 	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
 		begin := func(id, sender string) (journal.Entry, bool) {
 			e, created, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: sender})
@@ -344,7 +321,7 @@ func TestBatchWithOldRows(t *testing.T) {
 			fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}),
 			"ROLLBACK")
 		var wg sync.WaitGroup
-		wg.Go(func() { begin("locked", "of locked") }) // the others come while it waits, and share the next batch
+		wg.Go(func() { begin("locked", "of locked") }) // it waits
 		time.Sleep(5 * time.Millisecond)
 		want := map[string]bool{"old": false, "known": false, "nameless": false}
 		for i := range 30 {
@@ -373,8 +350,8 @@ func TestBatchWithOldRows(t *testing.T) {
 	})
 }
 
-// TestBadWriteInABatch: evidence that the database rejects does not affect the others in its batch.
-func TestBadWriteInABatch(t *testing.T) {
+// TestBadWrite: evidence that the database rejects does not affect others at the same time.
+func TestBadWrite(t *testing.T) {
 	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
 		ids := []string{"bad"}
 		for i := range 30 {
@@ -398,7 +375,7 @@ func TestBadWriteInABatch(t *testing.T) {
 				t.Errorf("%s: %v", id, err)
 			}
 		}
-		all.Go(func() { record("held") }) // the others come while it waits, and share the next batch
+		all.Go(func() { record("held") }) // it waits
 		time.Sleep(5 * time.Millisecond)
 		for _, id := range ids {
 			all.Go(func() { record(id) })
@@ -407,27 +384,6 @@ func TestBadWriteInABatch(t *testing.T) {
 		release()
 		all.Wait()
 	})
-}
-
-// TestStatementsArePreparedOnce: MySQL prepares what one caller's payments need once, and not for each payment.
-func TestStatementsArePreparedOnce(t *testing.T) {
-	spec := mysqlStore(t, t.Name()+t.TempDir())
-	store := openStore(t, spec)
-	g := sandbox.New(sandbox.Options{NoNotifications: true})
-	defer g.Close()
-	j, db := shopOver(t, g, store, "7"), openDB(t, spec)
-	prepared, executed := mysqlStatus(t, db, "Com_stmt_prepare"), mysqlStatus(t, db, "Com_stmt_execute")
-	const payments = 40
-	for i := range payments {
-		o := Order{ID: fmt.Sprint(i), Card: sandbox.Declined, Amount: "12.50"}
-		if _, err := j.CreateSubscription(t.Context(), o.subscription()); !errors.Is(err, cardgateway.ErrDeclined) {
-			t.Fatal(err)
-		}
-	}
-	prepared, executed = mysqlStatus(t, db, "Com_stmt_prepare")-prepared, mysqlStatus(t, db, "Com_stmt_execute")-executed
-	if prepared > payments/2 || executed < 2*payments {
-		t.Errorf("%d statements were prepared and %d executed for %d payments", prepared, executed, payments)
-	}
 }
 
 // TestWalkReadsEachRowOnce: MySQL reads the entries that are not acknowledged from its index, and does not sort the table

@@ -5,19 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
@@ -177,112 +171,3 @@ func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 func (w wrapping) Driver() driver.Driver { return mysql.MySQLDriver{} }
-
-// TestSyncedByPostgres: what nobody can be asked for again is synced when it is written; an approval and an acknowledgement
-// need not be.
-func TestSyncedByPostgres(t *testing.T) {
-	spec := postgres(t, t.Name()+t.TempDir())
-	createStore(t, spec)
-	config, err := pgx.ParseConfig(strings.TrimPrefix(spec, "postgres:"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := new(statements)
-	config.Tracer = seen
-	db := stdlib.OpenDB(*config)
-	defer func() { _ = db.Close() }()
-	s := newStore(t, db, sqlstore.Postgres)
-	evidence := func(state journal.State) journal.Evidence {
-		return journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: state, Sender: "s"}
-	}
-	refused, approved := evidence(journal.Refused), evidence(journal.Succeeded)
-	approved.Transaction = &cardgateway.Transaction{Code: cardgateway.CodeSuccess, UniqueID: "1"}
-	key := func(id string) journal.Key { return journal.Key{ID: journal.PaymentID(id)} }
-	begin := func(id string) error {
-		_, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: "s"})
-		return err
-	}
-	lazily := func(text string) bool { return strings.Contains(text, "set_config('synchronous_commit', 'off'") }
-	for _, step := range []struct {
-		name   string
-		write  func() error
-		synced bool
-	}{
-		{"an intent", func() error { return begin("a") }, true},
-		{"another intent", func() error { return begin("b") }, true},
-		{"an approval", func() error { return s.Record(t.Context(), key("a"), 0, approved) }, false},
-		{"a refusal", func() error { return s.Record(t.Context(), key("b"), 0, refused) }, true},
-		{"an acknowledgement", func() error { return s.Ack(t.Context(), key("a"), 1) }, false},
-	} {
-		t.Run(step.name, func(t *testing.T) {
-			seen.take()
-			if err := step.write(); err != nil {
-				t.Fatalf("%s: %v", step.name, err)
-			}
-			all := seen.take()
-			if synced := !slices.ContainsFunc(all, lazily); len(all) == 0 || synced != step.synced {
-				t.Errorf("%s: synced is %t, want %t, by: %q", step.name, synced, step.synced, all)
-			}
-		})
-	}
-	ids := []string{"held"}
-	for i := range 30 {
-		ids = append(ids, fmt.Sprint("shares a batch ", i))
-	}
-	for _, id := range ids {
-		if err := begin(id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, batch := range []struct {
-		name   string
-		write  func(id string) error
-		synced bool
-	}{
-		{"refusals", func(id string) error { return s.Record(t.Context(), key(id), 0, refused) }, true},
-		{"approvals", func(id string) error { return s.Record(t.Context(), key(id), 1, approved) }, false},
-		{"acknowledgements", func(id string) error { return s.Ack(t.Context(), key(id), 2) }, false},
-	} {
-		t.Run(batch.name, func(t *testing.T) {
-			release := hold(t, spec, "START TRANSACTION", "SELECT 1 FROM cardgateway_journal WHERE transaction_id = 'held' FOR UPDATE", "ROLLBACK")
-			seen.take()
-			var all sync.WaitGroup
-			for _, id := range ids { // the others come while the one that is held waits, and share the next batches
-				all.Go(func() {
-					if err := batch.write(id); err != nil {
-						t.Errorf("%s: %v", id, err)
-					}
-				})
-			}
-			time.Sleep(100 * time.Millisecond)
-			release()
-			all.Wait()
-			texts := slices.DeleteFunc(seen.take(), func(text string) bool { return !strings.Contains(text, "SKIP LOCKED") })
-			if synced := !slices.ContainsFunc(texts, lazily); len(texts) == 0 || synced != batch.synced {
-				t.Errorf("synced is %t, want %t, by: %q", synced, batch.synced, texts)
-			}
-		})
-	}
-}
-
-// statements are the texts of what a connection executes.
-type statements struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = append(s.all, data.SQL)
-	return ctx
-}
-
-func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
-
-func (s *statements) take() (all []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all, s.all = s.all, nil
-	return all
-}

@@ -3,7 +3,7 @@
 //
 // A Journal has the five payment methods of cardgateway.Client, and CreateRefund. Each call first records what it is
 // about to do in a Store, durably and unique by transactionId, and only then sends. If the store cannot be written, nothing
-// is sent. The outcome is recorded before it is returned. What can be queried again, such as an approval, may become durable a
+// is sent. The outcome is recorded before it is returned. On SQLite, what can be queried again, such as an approval, becomes durable a
 // moment later: a process that is killed loses nothing, and after a power failure Recover finds it by a query.
 //
 //	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // or package journal/sqlstore
@@ -30,7 +30,7 @@
 //
 // Every process of the shop calls Run for as long as it runs; one of them works, and finds the outcomes that are not known yet:
 //
-//	err := payments.Run(ctx, time.Minute, func(ctx context.Context, e journal.Entry) error {
+//	err := payments.Run(ctx, 0, func(ctx context.Context, e journal.Entry) error {
 //		return e.Outcome(func(t *cardgateway.Transaction, err error) error { // the same results and errors as above
 //			...        // store it in your own database; this must be idempotent
 //			return nil // stored: Run acknowledges it

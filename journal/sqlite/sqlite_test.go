@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -160,5 +161,78 @@ func TestApprovalIsWritten(t *testing.T) {
 		if e, err := other.Get(t.Context(), key(id)); err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 1 {
 			t.Errorf("%s: stored is %v with %d pieces of evidence, %v", id, e.State(), len(e.Evidence), err)
 		}
+	}
+}
+
+// TestMovedFile: while the program runs, something happens to its file. Nothing more is sent, and the error says why; so after a restart
+// the payment can be made, and it is made once.
+func TestMovedFile(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(dir, path string) error
+		lost   bool
+	}{
+		{"nothing", func(string, string) error { return nil }, false},
+		{"moved", func(_, path string) error { return os.Rename(path, path+".old") }, true},
+		{"deleted", func(_, path string) error { return os.Remove(path) }, true},
+		{"a backup renamed into its place", func(dir, path string) error { return os.Rename(filepath.Join(dir, "backup.db"), path) }, true},
+		{"a backup copied over a deleted one", func(dir, path string) error {
+			data, err := os.ReadFile(filepath.Join(dir, "backup.db"))
+			return errors.Join(err, os.Remove(path), os.WriteFile(path, data, 0o600))
+		}, true},
+		{"its log deleted", func(_, path string) error { return os.Remove(path + "-wal") }, true},
+		{"its directory renamed", func(dir, _ string) error { return os.Rename(dir, dir+".old") }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // writing an intent is tried for two seconds
+			dir := filepath.Join(t.TempDir(), "data")
+			path := filepath.Join(dir, "journal.db")
+			s := open(t, path)
+			backup := open(t, filepath.Join(dir, "backup.db"))
+			if err := backup.Close(); err != nil {
+				t.Fatal(err)
+			}
+			g := sandbox.New(sandbox.Options{NoNotifications: true})
+			defer g.Close()
+			client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := journal.New(client, s, journal.Options{WriteTimeout: 5 * time.Second})
+			if _, err := j.CreateSubscription(t.Context(), subscription("before")); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.change(dir, path); err != nil {
+				t.Skip(err) // some systems do not let an open file be moved
+			}
+			for _, id := range []string{"a"} {
+				_, err := j.CreateSubscription(t.Context(), subscription(id))
+				if tt.lost && (!errors.Is(err, cardgateway.ErrNotSent) || !strings.Contains(err.Error(), "start again")) {
+					t.Errorf("got %v, want that nothing was sent, and what to do", err)
+				}
+				if !tt.lost && err != nil {
+					t.Error(err)
+				}
+				if n := g.Executed(id); (n == 0) != tt.lost {
+					t.Errorf("%s was executed %d times", id, n)
+				}
+			}
+			if err := s.Record(t.Context(), key("before"), 1, journal.Evidence{At: time.Now(), Source: journal.SourceQuery, Seen: true}); (err != nil) != tt.lost {
+				t.Errorf("Record: got %v, want an error: %t", err, tt.lost)
+			}
+			if strings.Contains(tt.name, "log") {
+				return // the locks of SQLite belong to the process, which would have to end
+			}
+			_ = s.Close() // it may not be able to write its log
+			after := open(t, path)
+			defer func() { _ = after.Close() }()
+			restarted := journal.New(client, after, journal.Options{})
+			for range 2 {
+				_, _ = restarted.CreateSubscription(t.Context(), subscription("a"))
+			}
+			if n := g.Executed("a"); n != 1 {
+				t.Errorf("after a restart, the payment was executed %d times, want once", n)
+			}
+		})
 	}
 }

@@ -6,12 +6,11 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// commitGroup implements group commit: concurrent writers share a transaction, and with it the disk sync that each
+// commitGroup implements group commit for SQLite: concurrent writers share a transaction, and with it the disk sync that each
 // transaction costs. A write that arrives while a transaction is running waits for the next one, together with all
 // others. No write is delayed to collect more of them: a single write starts its transaction at once.
 //
@@ -20,19 +19,15 @@ import (
 // writer, because switches to another one and back would cost 35 microseconds: that writer returns when the transaction does. A
 // journal.Journal does not wait for it.
 type commitGroup struct {
-	apply   func(context.Context, []*write) // performs the writes, and finishes each
-	most    int                             // maximum number of writes in a batch
-	batches int                             // maximum number of concurrent batches, not counting stalled ones
-	stall   time.Duration                   // how long a batch may take before another one may start in its place; zero means forever
+	apply func(context.Context, []*write) // performs the writes, and finishes each
 
 	mu      sync.Mutex
 	waiting []*write
-	running int
+	running bool // a batch is
 }
 
-// stalledAfter is how long a batch on a database server may take before the next one starts without waiting for it: it may
-// be waiting for a lock.
-const stalledAfter = 20 * time.Millisecond
+// mostInBatch limits the writes of a transaction.
+const mostInBatch = 256
 
 // write is one change of one entry.
 type write struct {
@@ -85,10 +80,8 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	w.ctx, w.done = ctx, make(chan struct{})
 	g.mu.Lock()
 	g.waiting = append(g.waiting, w)
-	first := g.running < g.batches
-	if first {
-		g.running++
-	}
+	first := !g.running
+	g.running = true
 	g.mu.Unlock()
 	if first {
 		if batch := g.take(); len(batch) == 1 && batch[0] == w {
@@ -113,12 +106,9 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 // write makes the writes of a batch, if there are any, and then gives its place to the next one.
 func (g *commitGroup) write(batch []*write) {
 	ctx, release := whileWanted(batch)
-	keptPlace := g.watch()
 	defer func() { // also if the driver panics
 		release()
-		if keptPlace() {
-			g.handOver()
-		}
+		g.handOver()
 	}()
 	if len(batch) > 0 {
 		g.apply(ctx, batch)
@@ -132,17 +122,8 @@ func (g *commitGroup) handOver() {
 	if len(g.waiting) > 0 {
 		go func() { g.write(g.take()) }()
 	} else {
-		g.running--
+		g.running = false
 	}
-}
-
-// watch lets another batch start in the place of this one if it stalls. The function that it returns ends that, and
-// reports whether the batch still has its place.
-func (g *commitGroup) watch() (keptPlace func() bool) {
-	if g.stall == 0 {
-		return func() bool { return true }
-	}
-	return time.AfterFunc(g.stall, g.handOver).Stop
 }
 
 // take returns the next batch, oldest writes first. A write whose context has ended is dropped. A second write to the same
@@ -153,12 +134,12 @@ func (g *commitGroup) take() (batch []*write) {
 	runtime.Gosched()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	keys := make(map[journal.Key]bool, min(len(g.waiting), g.most))
+	keys := make(map[journal.Key]bool, min(len(g.waiting), mostInBatch))
 	left := g.waiting[:0]
 	for _, w := range g.waiting {
 		switch {
 		case w.ctx.Err() != nil:
-		case len(batch) == g.most || keys[w.key]:
+		case len(batch) == mostInBatch || keys[w.key]:
 			left = append(left, w)
 		default:
 			keys[w.key] = true

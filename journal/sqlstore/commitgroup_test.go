@@ -14,11 +14,11 @@ import (
 )
 
 // batches is a commit group whose batches take a second each; it remembers what they have written.
-func batches(most int) (g *commitGroup, sizes *[]string) {
+func batches() (g *commitGroup, sizes *[]string) {
 	sizes = new([]string)
 	begun := time.Now()
 	var mu sync.Mutex
-	g = &commitGroup{most: most, batches: 1}
+	g = new(commitGroup)
 	g.apply = func(_ context.Context, batch []*write) {
 		mu.Lock()
 		*sizes = append(*sizes, fmt.Sprintf("%v: %d", time.Since(begun), len(batch)))
@@ -44,23 +44,20 @@ func wantBatches(t *testing.T, got *[]string, want ...string) {
 	}
 }
 
-// TestStalledBatch: other writes wait for a stalled batch no longer than the limit, and then share a batch.
-func TestStalledBatch(t *testing.T) {
+// TestSharedBatch: other writes wait for a batch that is under way, and then share one.
+func TestSharedBatch(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		stall  time.Duration
 		others []string // that write meanwhile
 		want   []string
 	}{
-		{"given up", 20 * time.Millisecond, []string{"a", "b"}, []string{"0s: 1", "20ms: 2", "1.5s: 1"}},
-		{"given up to nobody", 20 * time.Millisecond, nil, []string{"0s: 1", "1.5s: 1"}},
-		{"waited for", 0, []string{"a", "b"}, []string{"0s: 1", "1s: 2", "2s: 1"}},
-		{"two writes of one entry", 0, []string{"a", "a"}, []string{"0s: 1", "1s: 1", "2s: 2"}},
+		{"nobody", nil, []string{"0s: 1", "1.5s: 1"}},
+		{"two", []string{"a", "b"}, []string{"0s: 1", "1s: 2", "2s: 1"}},
+		{"two writes of one entry", []string{"a", "a"}, []string{"0s: 1", "1s: 1", "2s: 2"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g, got := batches(8)
-				g.stall = tt.stall
+				g, got := batches()
 				awaited := func(id string) { go func() { _ = g.do(t.Context(), writeOf(id)) }() }
 				awaited("first")
 				time.Sleep(5 * time.Millisecond)
@@ -71,8 +68,8 @@ func TestStalledBatch(t *testing.T) {
 				awaited("again")
 				time.Sleep(5 * time.Second)
 				wantBatches(t, got, tt.want...)
-				if g.running != 0 {
-					t.Errorf("%d batches are counted as under way", g.running)
+				if g.running {
+					t.Error("a batch is still taken as under way")
 				}
 			})
 		})
@@ -86,7 +83,7 @@ func TestCallersLeave(t *testing.T) {
 		begun := time.Now()
 		var ended []time.Duration
 		var sizes []int
-		g := &commitGroup{most: 8, batches: 1}
+		g := new(commitGroup)
 		g.apply = func(ctx context.Context, batch []*write) {
 			sizes = append(sizes, len(batch))
 			select {
@@ -122,7 +119,7 @@ func TestCallersLeave(t *testing.T) {
 func TestLeaderLeaves(t *testing.T) {
 	for range 20 { // a choice by chance would be noticed
 		synctest.Test(t, func(t *testing.T) {
-			g, _ := batches(8)
+			g, _ := batches()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 			defer cancel()
 			if err := g.do(ctx, writeOf("a")); err != nil {
@@ -136,7 +133,7 @@ func TestLeaderLeaves(t *testing.T) {
 func TestFailsTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		errLocked := errors.New("database is locked")
-		g := &commitGroup{most: 1, batches: 1, apply: func(_ context.Context, batch []*write) {
+		g := &commitGroup{apply: func(_ context.Context, batch []*write) {
 			time.Sleep(time.Second)
 			batch[0].err = errLocked
 			batch[0].finish()
@@ -151,42 +148,37 @@ func TestFailsTooLate(t *testing.T) {
 
 // TestPanicInABatch: a driver that panics in one batch stops none that follows.
 func TestPanicInABatch(t *testing.T) {
-	for stall, second := range map[time.Duration]string{0: "1.01s: 1", 20 * time.Millisecond: "110ms: 1"} {
-		t.Run(stall.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, got := batches(8)
-				g.stall = stall
-				sound := g.apply
-				g.apply = func(ctx context.Context, batch []*write) {
-					g.apply = sound
-					time.Sleep(10 * time.Millisecond)
-					panic("in the driver")
+	synctest.Test(t, func(t *testing.T) {
+		g, got := batches()
+		sound := g.apply
+		g.apply = func(ctx context.Context, batch []*write) {
+			g.apply = sound
+			time.Sleep(10 * time.Millisecond)
+			panic("in the driver")
+		}
+		go func() {
+			time.Sleep(5 * time.Millisecond)
+			if err := g.do(t.Context(), writeOf("waits meanwhile")); err != nil {
+				t.Error(err)
+			}
+		}()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic does not reach the caller")
 				}
-				go func() {
-					time.Sleep(5 * time.Millisecond)
-					if err := g.do(t.Context(), writeOf("waits meanwhile")); err != nil {
-						t.Error(err)
-					}
-				}()
-				func() {
-					defer func() {
-						if recover() == nil {
-							t.Error("the panic does not reach the caller")
-						}
-					}()
-					_ = g.do(t.Context(), writeOf("a"))
-				}()
-				time.Sleep(100 * time.Millisecond)
-				if err := g.do(t.Context(), writeOf("comes later")); err != nil {
-					t.Error(err)
-				}
-				wantBatches(t, got, "10ms: 1", second)
-				if g.running != 0 {
-					t.Errorf("%d batches are counted as under way", g.running)
-				}
-			})
-		})
-	}
+			}()
+			_ = g.do(t.Context(), writeOf("a"))
+		}()
+		time.Sleep(100 * time.Millisecond)
+		if err := g.do(t.Context(), writeOf("comes later")); err != nil {
+			t.Error(err)
+		}
+		wantBatches(t, got, "10ms: 1", "1.01s: 1")
+		if g.running {
+			t.Error("a batch is still taken as under way")
+		}
+	})
 }
 
 // TestOthersAreNotAwaited: every writer returns when its own write is made, also the one that starts a batch.
@@ -194,7 +186,7 @@ func TestOthersAreNotAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		made, returned, largest := map[string]time.Time{}, map[string]time.Time{}, 0
-		g := &commitGroup{most: 8, batches: 1}
+		g := new(commitGroup)
 		g.apply = func(_ context.Context, batch []*write) {
 			for i, w := range batch {
 				if i > 0 {

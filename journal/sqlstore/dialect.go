@@ -165,6 +165,9 @@ func (d Dialect) settings() []setting {
 			{"sql_mode", `SELECT IF(@@SESSION.sql_mode LIKE '%STRICT_TRANS_TABLES%' OR @@SESSION.sql_mode LIKE '%STRICT_ALL_TABLES%', 'strict', 'lax')`,
 				isNot("strict"), "add STRICT_TRANS_TABLES to sql_mode"},
 			{"autocommit", `SELECT @@SESSION.autocommit`, isNot("1"), "set autocommit = 1"},
+			{"completion_type", `SELECT @@SESSION.completion_type`, isNot("no_chain", "0"), "set completion_type = NO_CHAIN"},
+			{"sql_log_bin", `SELECT IF(@@GLOBAL.log_bin, @@SESSION.sql_log_bin, 1)`, isNot("1"), "set sql_log_bin = 1, or a replica lacks the payment"},
+			{"unique_checks", `SELECT @@SESSION.unique_checks`, isNot("1"), "set unique_checks = 1"},
 		}
 	}
 	return []setting{
@@ -181,48 +184,35 @@ type checkedConns struct {
 	dialect  Dialect
 	inMemory bool // the database has no file, and nothing in it is durable
 
-	mu           sync.Mutex
-	most         int                // in each of the two: when the newer one is full, the older one is dropped
-	newer, older map[any]*connState // by the driver's connection
+	mu    sync.Mutex
+	conns map[any]*connState // by the driver's connection
 }
 
 // connState is what is remembered about a connection.
 type connState struct {
 	synchronous string // of SQLite
 	wal         bool   // SQLite's journal is a write-ahead log
-	statements  preparedStatements
 }
 
-// maxChecked limits how many connections are remembered, unless the pool has more, because nothing reports that one was closed. One that
-// is forgotten is checked again, and what was prepared on it stays open on the server: so those that are in use are kept.
+// maxChecked limits how many connections are remembered, unless the pool has more, because nothing reports that one was closed. What is
+// forgotten is checked again.
 const maxChecked = 64
 
 // remembered returns what is remembered about a connection, or nil.
 func (c *checkedConns) remembered(id any) *connState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s, isNewer := c.newer[id]
-	if !isNewer {
-		if s = c.older[id]; s != nil {
-			c.add(id, s)
-		}
-	}
-	return s
+	return c.conns[id]
 }
 
 // remember remembers a connection of a pool that has so many.
 func (c *checkedConns) remember(id any, s *connState, open int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.most = max(maxChecked, 2*open)
-	c.add(id, s)
-}
-
-func (c *checkedConns) add(id any, s *connState) {
-	if c.newer == nil || len(c.newer) >= c.most {
-		c.newer, c.older = make(map[any]*connState), c.newer
+	if c.conns == nil || len(c.conns) >= max(maxChecked, 2*open) {
+		c.conns = make(map[any]*connState)
 	}
-	c.newer[id] = s
+	c.conns[id] = s
 }
 
 // check checks a connection of a pool the first time that it is used.
@@ -256,11 +246,9 @@ func (c *checkedConns) check(ctx context.Context, conn *sql.Conn, pool *sql.DB) 
 			s.wal = strings.EqualFold(value, "wal")
 		}
 	}
-	if id == nil {
-		s.statements.unkept = true
-		return s, nil
+	if id != nil {
+		c.remember(id, s, pool.Stats().OpenConnections)
 	}
-	c.remember(id, s, pool.Stats().OpenConnections)
 	return s, nil
 }
 

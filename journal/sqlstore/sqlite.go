@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/openfile"
 )
 
 // A batch is written to SQLite statement by statement in one transaction: statements cost no round trips here.
@@ -25,10 +27,11 @@ const recordUnacked = `UPDATE cardgateway_journal SET evidence = evidence || ?, 
 // another process is limited by busy_timeout; a journal.Journal waits no longer than its own context allows.
 func (s *Store) applySQLite(ctx context.Context, batch []*write) {
 	err := s.transactSQLite(ctx, batch)
+	lost := (*openfile.Lost)(nil)
 	for _, w := range batch {
 		if err != nil {
 			alone := err
-			if len(batch) > 1 {
+			if len(batch) > 1 && !errors.As(err, &lost) {
 				alone = s.transactSQLite(ctx, []*write{w})
 			}
 			w.err = cmp.Or(alone, w.err)
@@ -42,6 +45,11 @@ func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 	return s.onConn(ctx, func(conn *sql.Conn, settings *connState) (err error) {
 		ctx := context.WithoutCancel(ctx)
 		lazy := lazy && settings.wal
+		defer func() {
+			if err == nil { // while the connection, which keeps the log, is open
+				err = s.checkFile(settings)
+			}
+		}()
 		if !lazy {
 			return s.commitSQLite(ctx, conn, batch, lazy)
 		}
@@ -58,6 +66,14 @@ func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 		}()
 		return s.commitSQLite(ctx, conn, batch, lazy)
 	})
+}
+
+// checkFile returns an error if what was committed is not in the file at the path of the database.
+func (s *Store) checkFile(settings *connState) error {
+	if settings.wal {
+		return s.file.Check("-wal")
+	}
+	return s.file.Check()
 }
 
 func (s *Store) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write, lazy bool) error {
@@ -80,13 +96,7 @@ func (s *Store) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write
 
 // writeSQLite makes one write. If the entry cannot be read, only this write fails and not the batch.
 func (s *Store) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
-	args := []any{w.text, w.shop, w.id, w.version}
-	switch w.kind {
-	case writeIntent:
-		args = []any{w.shop, w.id, w.begun, w.text}
-	case writeAck:
-		args = args[1:]
-	}
+	_, args := w.statement(SQLite)
 	result, err := tx.StmtContext(ctx, s.prepared[w.kind]).ExecContext(ctx, args...)
 	if err != nil {
 		return err
@@ -98,7 +108,7 @@ func (s *Store) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
 		}
 		n, err = result.RowsAffected()
 	}
-	if w.changed = n > 0; w.changed || err != nil {
+	if w.changed = n == 1; w.changed || err != nil {
 		return err
 	}
 	w.current, w.err = s.read(ctx, tx, w.key)

@@ -21,24 +21,23 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/openfile"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// Store is a journal.Store in a table of a database, for any number of processes. Concurrent callers share transactions: the
-// more there are at the same time, the less each one costs the disk.
+// Store is a journal.Store in a table of a database, for any number of processes.
 type Store struct {
 	db      *sql.DB
 	dialect Dialect
 	conns   checkedConns
 
-	// SQLite has one writer: there the three are one group.
-	intents *commitGroup
-	durable *commitGroup // evidence for which CanBeAskedAgain is false
-	lazy    *commitGroup // other evidence, and acknowledgements
-
-	prepared [3]*sql.Stmt // for SQLite, by the kind of write
+	// Of SQLite, which has one writer: concurrent callers share transactions, so that the more there are at the same time, the less each
+	// one costs the disk.
+	group    *commitGroup
+	prepared [3]*sql.Stmt // by the kind of write
 	syncing  lazySync
+	file     openfile.File
 }
 
 // New creates the tables cardgateway_journal, cardgateway_journal_lease and cardgateway_journal_schema if they do not exist, and
@@ -56,7 +55,12 @@ type Store struct {
 //     processes wait for one another. Package journal/sqlite opens a file with these settings. An in-memory database is for
 //     tests, with SetMaxOpenConns(1): with more, each connection would have its own database, and it is rejected.
 //   - Postgres: synchronous_commit not off, fsync on.
-//   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, and a strict sql_mode.
+//   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, a strict sql_mode, autocommit=1,
+//     completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1.
+//
+// The table cardgateway_journal must be as New creates it: an ordinary, permanent table with a unique index on shop and transaction_id,
+// with these types, and without triggers. If the file of SQLite is moved, deleted or replaced while it is open, every method fails from
+// then on, and Begin before anything is sent.
 //
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
 // all connections that SetMaxOpenConns allows: each call would end with cardgateway.ErrNotSent after Options.WriteTimeout.
@@ -87,19 +91,21 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 	s.syncing.sync = s.sync
 	switch d {
 	case SQLite:
-		s.intents = &commitGroup{apply: s.applySQLite, most: 256, batches: 1}
-		s.durable, s.lazy = s.intents, s.intents
+		s.group = &commitGroup{apply: s.applySQLite}
 	case Postgres, MySQL:
-		// Measured with 64 callers: if two batches of intents run at the same time, each is smaller, and both databases are
-		// slower.
-		group := func() *commitGroup {
-			return &commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
-		}
-		s.intents, s.durable, s.lazy = group(), group(), group()
 	default:
 		return nil, fmt.Errorf("sqlstore: %s: unknown database %v", name, d)
 	}
-	s.conns.inMemory = d == SQLite && isInMemory(ctx, db)
+	if d == SQLite {
+		file, err := fileOf(ctx, db)
+		if err == nil {
+			s.conns.inMemory = file == ""
+			err = s.file.Note(file)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("sqlstore: %s: the database file cannot be found: %w", name, err)
+		}
+	}
 	if s.conns.inMemory && db.Stats().MaxOpenConnections != 1 {
 		return nil, fmt.Errorf("sqlstore: %s: the database is in memory, where each connection has one of its own: use a file, "+
 			"or in a test SetMaxOpenConns(1)", name)
@@ -122,17 +128,19 @@ func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Contex
 	if err != nil {
 		return err
 	}
-	if err := tables(s.dialect, ctx, s.db); err != nil || s.dialect != SQLite {
+	if err := tables(s.dialect, ctx, s.db); err != nil {
+		return err
+	}
+	if err := s.dialect.checkTables(ctx, s.db); err != nil || s.dialect != SQLite {
 		return err
 	}
 	return s.prepareSQLite(ctx)
 }
 
-// isInMemory reports whether a SQLite database has no file.
-func isInMemory(ctx context.Context, db *sql.DB) bool {
-	var file string
-	err := db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file)
-	return err == nil && file == ""
+// fileOf returns the path of a SQLite database, or "" if it has no file.
+func fileOf(ctx context.Context, db *sql.DB) (file string, err error) {
+	err = db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file)
+	return file, err
 }
 
 // longestShop is the length of the column shop on MySQL, in bytes. A longer text would be truncated without an error, and
@@ -162,7 +170,7 @@ func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 		return journal.Entry{}, false, fmt.Errorf("sqlstore: %w", err)
 	}
 	w.text, w.begun, w.sender, w.durable = string(text), in.At.UnixMicro(), in.Sender, true
-	if err := s.intents.do(ctx, w); err != nil {
+	if err := s.write(ctx, w); err != nil {
 		return journal.Entry{}, false, s.explain(ctx, err)
 	}
 	if !w.changed {
@@ -171,8 +179,8 @@ func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 	return journal.Entry{Begun: in, Acked: -1}, true, nil
 }
 
-// Record implements journal.Store. Evidence for which CanBeAskedAgain is true is committed without waiting for the disk, on
-// SQLite in WAL mode and on Postgres.
+// Record implements journal.Store. On SQLite in WAL mode, evidence for which CanBeAskedAgain is true is committed without waiting for
+// the disk.
 func (s *Store) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	if err := needContext(ctx, "Record"); err != nil {
 		return err
@@ -183,11 +191,7 @@ func (s *Store) Record(ctx context.Context, key journal.Key, version int, ev jou
 	}
 	w := newWrite(key, writeEvidence)
 	w.version, w.text, w.durable = version, string(text)+"\n", !ev.CanBeAskedAgain()
-	group := s.lazy
-	if w.durable {
-		group = s.durable
-	}
-	if err := group.do(ctx, w); err != nil {
+	if err := s.write(ctx, w); err != nil {
 		return s.explain(ctx, err)
 	}
 	if !w.changed {
@@ -203,13 +207,21 @@ func (s *Store) Ack(ctx context.Context, key journal.Key, version int) error {
 	}
 	w := newWrite(key, writeAck)
 	w.version = version
-	if err := s.lazy.do(ctx, w); err != nil {
+	if err := s.write(ctx, w); err != nil {
 		return s.explain(ctx, err)
 	}
 	if !w.changed && w.current.Unacked() {
 		return journal.ErrChanged
 	}
 	return nil
+}
+
+// write makes one write. If it changed nothing, w.current is the entry as it is.
+func (s *Store) write(ctx context.Context, w *write) error {
+	if s.dialect == SQLite {
+		return s.group.do(ctx, w)
+	}
+	return s.writeToServer(ctx, w)
 }
 
 // onConn calls do with a connection whose settings have been checked.
@@ -220,6 +232,9 @@ func (s *Store) onConn(ctx context.Context, do func(*sql.Conn, *connState) error
 	}
 	defer func() { _ = conn.Close() }() // back to the pool: it fails only if the driver has dropped the connection
 	settings, err := s.conns.check(ctx, conn, s.db)
+	if err == nil {
+		err = s.file.Check() // it may have been opened a moment ago
+	}
 	if err != nil {
 		return err
 	}

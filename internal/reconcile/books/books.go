@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cardgateway/cardgateway-go/internal/openfile"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -24,6 +25,7 @@ type Books struct {
 	writer *sql.Conn // for writing; in Postgres it also holds the lock, so that nothing is written without it
 	lock   *sql.Conn // in SQLite: holds the lock, in a separate file
 	locks  *sql.DB
+	file   openfile.File // in SQLite
 }
 
 // Close unlocks the books and closes the database.
@@ -46,7 +48,7 @@ func (b *Books) Close() (err error) {
 	return err
 }
 
-// change runs do in a transaction.
+// change runs do in a transaction. It fails if what was committed is not in the file that the next run will find.
 func (b *Books) change(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := b.writer.BeginTx(ctx, nil)
 	if err != nil {
@@ -56,7 +58,10 @@ func (b *Books) change(ctx context.Context, do func(*sql.Tx) error) error {
 		_ = tx.Rollback() // a lost connection has nothing to roll back
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return b.file.Check()
 }
 
 // Refused is the error for wrong input or a wrong database. Nothing was changed.

@@ -71,6 +71,9 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 		b.db.SetMaxOpenConns(maxConns)
 		b.writer, err = b.db.Conn(ctx)
 	}
+	if err == nil {
+		err = b.file.Note(path)
+	}
 	return err
 }
 

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 func TestInUse(t *testing.T) {
@@ -68,6 +70,30 @@ func TestNotBooks(t *testing.T) {
 			}
 			if after, err := os.ReadFile(test.name); err != nil || len(after) != len(before) {
 				t.Errorf("%s was changed", test.name)
+			}
+		})
+	}
+}
+
+// TestMovedFile: what is written to a file that another one has replaced is no success.
+func TestMovedFile(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"moved":   func(path string) error { return os.Rename(path, path+".old") },
+		"deleted": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", nil, 0o600), os.Rename(path+".new", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := gateway(t, sandbox.Options{})
+			path := filepath.Join(t.TempDir(), "books.db")
+			b, o := open(t, path), SyncOptions{Client: clientOf(t, server), From: time.Now().Add(-time.Hour)}
+			mustSync(t, b, o)
+			if err := change(path); err != nil {
+				t.Skip(err) // some systems do not let an open file be moved
+			}
+			if _, err := b.Sync(t.Context(), o); err == nil || !strings.Contains(err.Error(), "start again") {
+				t.Errorf("got %v, want what to do", err)
 			}
 		})
 	}

@@ -1,0 +1,161 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// TestTables: a table in which a commit of an intent would not be unique and durable is refused, and the error says what to do.
+func TestTables(t *testing.T) {
+	const (
+		notOrdinary = "not an ordinary, permanent table"
+		noKey       = "no unique index on exactly shop and transaction_id"
+		types       = "columns of other types"
+		triggers    = "triggers or rules"
+		away        = "ALTER TABLE cardgateway_journal RENAME TO elsewhere"
+	)
+	dropKey := []string{"ALTER TABLE cardgateway_journal DROP CONSTRAINT cardgateway_journal_pkey"}
+	for kind, tests := range map[string][]struct {
+		name   string
+		change []string
+		want   string // part of the error; empty: it is accepted
+	}{
+		"sqlite": {
+			{"as created", nil, ""},
+			{"a copy without its key", []string{"CREATE TABLE c AS SELECT * FROM cardgateway_journal", "DROP TABLE cardgateway_journal",
+				"ALTER TABLE c RENAME TO cardgateway_journal"}, noKey},
+			{"a key on a part", []string{"DROP TABLE cardgateway_journal", `CREATE TABLE cardgateway_journal (shop TEXT, transaction_id TEXT PRIMARY KEY,
+				begun INTEGER, intent TEXT, evidence TEXT DEFAULT '', version INTEGER DEFAULT 0, acked INTEGER DEFAULT -1, unacked INTEGER DEFAULT 1)`}, noKey},
+			{"a key that ignores case", []string{"DROP TABLE cardgateway_journal", `CREATE TABLE cardgateway_journal (shop TEXT,
+				transaction_id TEXT COLLATE NOCASE, begun INTEGER, intent TEXT, evidence TEXT DEFAULT '', version INTEGER DEFAULT 0,
+				acked INTEGER DEFAULT -1, unacked INTEGER DEFAULT 1, PRIMARY KEY (shop, transaction_id))`}, noKey},
+			{"a key for some rows", []string{"CREATE TABLE c AS SELECT * FROM cardgateway_journal", "DROP TABLE cardgateway_journal",
+				"ALTER TABLE c RENAME TO cardgateway_journal",
+				"CREATE UNIQUE INDEX some ON cardgateway_journal (shop, transaction_id) WHERE unacked"}, noKey},
+			{"a view", []string{away, "CREATE VIEW cardgateway_journal AS SELECT * FROM elsewhere"}, notOrdinary},
+			{"a trigger that drops inserts", []string{`CREATE TRIGGER drops BEFORE INSERT ON cardgateway_journal BEGIN SELECT RAISE(IGNORE); END`}, triggers},
+			{"a trigger that deletes", []string{`CREATE TRIGGER deletes AFTER INSERT ON cardgateway_journal BEGIN DELETE FROM cardgateway_journal; END`}, triggers},
+		},
+		"postgres": {
+			{"as created", nil, ""},
+			{"no key", dropKey, noKey},
+			{"a key on a part", append(dropKey, "CREATE UNIQUE INDEX part ON cardgateway_journal (transaction_id)"), noKey},
+			{"a key on more", append(dropKey, "CREATE UNIQUE INDEX more ON cardgateway_journal (shop, transaction_id, begun)"), noKey},
+			{"a key for some rows", append(dropKey, "CREATE UNIQUE INDEX partial ON cardgateway_journal (shop, transaction_id) WHERE unacked"), noKey},
+			{"a key on an expression", append(dropKey, "CREATE UNIQUE INDEX lowered ON cardgateway_journal (shop, lower(transaction_id))"), noKey},
+			{"a deferred key", append(dropKey, "ALTER TABLE cardgateway_journal ADD PRIMARY KEY (shop, transaction_id) DEFERRABLE INITIALLY DEFERRED"), noKey},
+			{"an index that is not unique", append(dropKey, "CREATE INDEX plain ON cardgateway_journal (shop, transaction_id)"), noKey},
+			{"another unique index", append(dropKey, "CREATE UNIQUE INDEX other ON cardgateway_journal (transaction_id, shop)"), ""},
+			{"a key that includes more", append(dropKey, "ALTER TABLE cardgateway_journal ADD PRIMARY KEY (shop, transaction_id) INCLUDE (begun)"), ""},
+			{"unlogged", []string{"ALTER TABLE cardgateway_journal SET UNLOGGED"}, notOrdinary},
+			{"a view", []string{away, "CREATE VIEW cardgateway_journal AS SELECT * FROM elsewhere"}, notOrdinary},
+			{"partitioned", []string{away, `CREATE TABLE cardgateway_journal (LIKE elsewhere INCLUDING DEFAULTS, PRIMARY KEY (shop, transaction_id))
+				PARTITION BY HASH (shop)`}, notOrdinary},
+			{"with a child", []string{"CREATE TABLE child () INHERITS (cardgateway_journal)"}, notOrdinary},
+			{"padded ids", []string{"ALTER TABLE cardgateway_journal ALTER transaction_id TYPE character(200)"}, types},
+			{"a rule", []string{"CREATE RULE nothing AS ON INSERT TO cardgateway_journal DO INSTEAD NOTHING"}, triggers},
+			{"a trigger", []string{"CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+				"CREATE TRIGGER drops BEFORE INSERT ON cardgateway_journal FOR EACH ROW EXECUTE FUNCTION nothing()"}, triggers},
+			{"a disabled trigger", []string{"CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+				"CREATE TRIGGER drops BEFORE INSERT ON cardgateway_journal FOR EACH ROW EXECUTE FUNCTION nothing()",
+				"ALTER TABLE cardgateway_journal DISABLE TRIGGER drops"}, ""},
+		},
+		"mysql": {
+			{"as created", nil, ""},
+			{"no key", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY"}, noKey},
+			{"a key on a part", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, ADD UNIQUE KEY part (transaction_id)"}, noKey},
+			{"a key on more", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, ADD UNIQUE KEY more (shop, transaction_id, begun)"}, noKey},
+			{"a key on the beginning of the id", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, ADD UNIQUE KEY short (shop, transaction_id(20))"}, noKey},
+			{"another unique key", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, ADD UNIQUE KEY other (transaction_id, shop)"}, ""},
+			{"an engine without transactions", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, DROP KEY cardgateway_journal_unacked",
+				"ALTER TABLE cardgateway_journal ENGINE = MyISAM"}, notOrdinary},
+			{"a view", []string{away, "CREATE VIEW cardgateway_journal AS SELECT * FROM elsewhere"}, notOrdinary},
+			{"short ids", []string{"ALTER TABLE cardgateway_journal MODIFY transaction_id VARBINARY(64) NOT NULL"}, types},
+			{"ids that ignore case", []string{"ALTER TABLE cardgateway_journal MODIFY transaction_id VARCHAR(520) CHARACTER SET ascii NOT NULL"}, types},
+			{"a short intent", []string{"ALTER TABLE cardgateway_journal MODIFY intent TINYBLOB NOT NULL"}, types},
+			{"a trigger", []string{"CREATE TRIGGER changes BEFORE INSERT ON cardgateway_journal FOR EACH ROW SET NEW.transaction_id = 'x'"}, triggers},
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			for _, tt := range tests {
+				t.Run(tt.name, func(t *testing.T) {
+					place := t.Name() + t.TempDir()
+					spec := "sqlite:" + t.TempDir() + "/journal.db"
+					switch kind {
+					case "postgres":
+						spec = postgres(t, place)
+					case "mysql":
+						spec = mysqlStore(t, place)
+					}
+					createStore(t, spec)
+					execAll(t, openDB(t, spec), tt.change...)
+					expectOpen(t, spec, tt.want)
+				})
+			}
+		})
+	}
+}
+
+// TestIDsAreKeptApart: ids that some comparison takes for equal are different payments, also if all are written at the same time. Each gets
+// its own evidence.
+func TestIDsAreKeptApart(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		store := openStore(t, spec)
+		ids := map[string]bool{}
+		for i := range 10 {
+			for _, end := range []string{"", " ", "  ", "\u00a0", ".0", ".00"} {
+				ids[fmt.Sprint("t-", i, end)] = true
+			}
+		}
+		for _, id := range []string{"case", "CASE", "Case", "stra\u00dfe", "strasse", "caf\u00e9", "cafe\u0301", "cafe", "1", "01", "1e0", "%", "_", "\\", "'", "\U0001f600", "\U0001f601"} {
+			ids[id] = true
+		}
+		at := time.Now()
+		each := func(do func(id string, key journal.Key) error) {
+			t.Helper()
+			var all sync.WaitGroup
+			for id := range ids {
+				all.Go(func() {
+					if err := do(id, journal.Key{ID: journal.PaymentID(id)}); err != nil {
+						t.Errorf("%q: %v", id, err)
+					}
+				})
+			}
+			all.Wait()
+		}
+		each(func(id string, key journal.Key) error {
+			_, created, err := store.Begin(t.Context(), journal.Intent{ID: key.ID, At: at, Currency: "USD", Sender: "of " + id})
+			if err == nil && !created {
+				err = errors.New("it exists")
+			}
+			return err
+		})
+		each(func(id string, key journal.Key) error {
+			return store.Record(t.Context(), key, 0, journal.Evidence{At: at, Source: journal.SourceAnswer, State: journal.Refused, Sender: "of " + id})
+		})
+		each(func(id string, key journal.Key) error {
+			e, err := store.Get(t.Context(), key)
+			if err == nil && (e.Begun.Sender != "of "+id || len(e.Evidence) != 1 || e.Evidence[0].Sender != "of "+id) {
+				err = fmt.Errorf("it is the entry %q with %+v", e.Begun.Sender, e.Evidence)
+			}
+			return err
+		})
+		each(func(_ string, key journal.Key) error { return store.Ack(t.Context(), key, 1) })
+		left := 0
+		for e, err := range store.Unacked(t.Context(), journal.Shop{}) {
+			left++
+			t.Errorf("not acknowledged: %q, %v", e.ID().Text, err)
+		}
+		if len(ids) < 70 || left > 0 {
+			t.Errorf("%d ids: %s", len(ids), strings.Join(slices.Sorted(maps.Keys(ids)), " "))
+		}
+	})
+}
