@@ -215,7 +215,7 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	}
 	if cfg.Limiter != nil {
 		if err := cfg.Limiter.Wait(ctx); err != nil {
-			return local(withoutCause(ctx, c.secrets.all().Error(err)))
+			return local(c.foreign(ctx, err))
 		}
 	}
 	limited, cancel := context.WithTimeout(ctx, cfg.AttemptTimeout)
@@ -227,12 +227,13 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	for range maxEnded {
 		exchange, err := c.newExchange(limited)
 		if err != nil {
-			return local(withoutCause(ctx, c.secrets.all().Error(err)))
+			return local(c.foreign(ctx, err))
 		}
 		if r.Response = sender.Do(exchange, c.limit, &c.buffer); !r.Ended {
 			break
 		}
 	}
+	r.Err = c.secrets.all().ReadError(r.Err)
 	switch {
 	case r.Err == nil || limited.Err() == nil:
 	case ctx.Err() == nil:
@@ -240,12 +241,20 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	default:
 		r.Err = withoutCause(ctx, r.Err)
 	}
-	r.Err = c.secrets.all().ReadError(r.Err)
 	return r
 }
 
 // maxEnded limits how often one attempt of a payment meets a connection that the payment before has ended.
 const maxEnded = 20
+
+// foreign returns what may be kept of an error of the limiter or of the hook, which can be a *ValidationError.
+func (c *call) foreign(ctx context.Context, err error) error {
+	secrets := c.secrets.all()
+	if invalid, ok := errors.AsType[*ValidationError](withoutCause(ctx, err)); ok && !secrets.Find(fmt.Sprint(*invalid), redact.MinText) {
+		return invalid
+	}
+	return withoutCause(ctx, secrets.Error(err))
+}
 
 // withoutCause returns an error that does not match the cause with which ctx has ended. net/http returns the cause, and so may a
 // hook: in an errgroup it is the error of another call.

@@ -29,8 +29,9 @@
 // # Card data
 //
 // CardNumber, CVV and Token are masked wherever they are printed. Errors and logs contain the path template of an operation,
-// never its URL, and texts from the gateway are masked before they are kept. Prefer the hosted page and tokens: then your
-// program never handles card numbers.
+// never its URL, and texts from the gateway are masked before they are kept. Of an error of a hook, a limiter or a transport,
+// only the text is kept, or only the type if the text has a secret: errors.Is and a Timeout method still tell what it was,
+// errors.As does not find it. Prefer the hosted page and tokens: then your program never handles card numbers.
 //
 // # What the interface leaves open
 //

@@ -87,31 +87,20 @@ func (s Secrets) inGroups(text string, minLength int) bool {
 }
 
 // Find reports whether a secret of at least minLength bytes is in a text: as it is, in groups of digits, or escaped for
-// URLs, for JSON or for both, once or twice.
+// URLs, for JSON or for both.
 func (s Secrets) Find(text string, minLength int) bool {
-	if len(s) == 0 {
-		return false
-	}
-	return s.in(text, minLength) || s.inEscaped(text, minLength, maxEscapes)
+	return len(s) > 0 && (s.in(text, minLength) || s.inEscaped(text, minLength))
 }
 
-// hasEither reports whether one of two bytes is in a text. It is faster than strings.ContainsAny.
-func hasEither(text string, a, b byte) bool {
-	return strings.IndexByte(text, a) >= 0 || strings.IndexByte(text, b) >= 0
-}
-
-// maxEscapes is how many times a text may be escaped: for example, a URL in JSON that is in JSON.
-const maxEscapes = 2
-
-// inEscaped tries every order of escapes, each for JSON, for URLs, or for both: a secret may itself look escaped, so
-// removing one escape too many would hide it.
-func (s Secrets) inEscaped(text string, minLength, escapes int) bool {
-	if escapes == 0 || !hasEither(text, '%', '\\') {
+// inEscaped tries every way in which a text may be escaped: a secret may itself look escaped, so removing one escape too many
+// would hide it.
+func (s Secrets) inEscaped(text string, minLength int) bool {
+	if strings.IndexByte(text, '%') < 0 && strings.IndexByte(text, '\\') < 0 { // faster than strings.ContainsAny
 		return false
 	}
-	unescaped := wire.Unescape(text)
-	for _, plain := range []string{unescaped, percent.Decode(text), percent.Decode(unescaped)} {
-		if plain != text && (s.in(plain, minLength) || s.inEscaped(plain, minLength, escapes-1)) {
+	unescaped, decoded := wire.Unescape(text), percent.Decode(text)
+	for _, plain := range []string{unescaped, decoded, percent.Decode(unescaped), wire.Unescape(decoded)} {
+		if plain != text && s.in(plain, minLength) {
 			return true
 		}
 	}
@@ -142,7 +131,7 @@ func (s Secrets) Redact(text *string, minLength int) {
 	if grouped {
 		*text = mask.Digits(*text)
 	}
-	if (grouped || len(found) > 0) && s.in(*text, minLength) || s.inEscaped(*text, minLength, maxEscapes) {
+	if (grouped || len(found) > 0) && s.in(*text, minLength) || s.inEscaped(*text, minLength) {
 		*text = mask.All
 	}
 }

@@ -98,20 +98,15 @@ var spellings = []struct {
 	{"in a path", "/payment/" + url.PathEscape(token), true},
 	{"in a query", "?t=" + url.QueryEscape(token), true},
 	{"in a query, in small letters", strings.ToLower(url.QueryEscape(token)), true},
-	{"in a query of a query", url.QueryEscape(url.QueryEscape(token)), true},
-	{"in a query, three times", url.QueryEscape(url.QueryEscape(url.QueryEscape(token))), false},
+	{"in a query of a query", url.QueryEscape(url.QueryEscape(token)), false},
 	{"after an escape that is none", "%zz %4 %" + url.QueryEscape(token), true},
 	{"every byte escaped", percentAll(token), true},
-	{"every byte escaped twice", strings.ReplaceAll(percentAll(token), "%", "%25"), true},
 	{"in JSON", strings.ReplaceAll(token, "/", `\/`), true},
 	{"in JSON by code points", `tk\u002f9f8e\u002B7d6c5b4a\u003dx`, true},
-	{"in JSON in JSON", strings.ReplaceAll(token, "/", `\\/`), true},
-	{"in JSON in JSON by code points", `tk\\u002F9f8e\\u002b7d6c5b4a\\u003dx`, true},
-	{"in JSON, three times", strings.ReplaceAll(token, "/", `\\\\/`), false},
+	{"in JSON in JSON", strings.ReplaceAll(token, "/", `\\/`), false},
 	{"behind broken escapes", `\u00 \x \q ` + strings.ReplaceAll(token, "/", `\/`) + `\`, true},
 	{"in a URL in JSON", strings.ReplaceAll(url.QueryEscape(token), "%", `\u0025`), true},
 	{"in JSON in a URL", url.QueryEscape(strings.ReplaceAll(token, "/", `\/`)), true},
-	{"in JSON in a URL in JSON", strings.ReplaceAll(url.QueryEscape(strings.ReplaceAll(token, "/", `\/`)), "%", `\u0025`), true},
 }
 
 func percentAll(text string) string {
@@ -306,28 +301,32 @@ func TestMaskMembers(t *testing.T) {
 	}
 }
 
-// FuzzFind escapes a secret in a text with each pair of escapes, and searches for it; a redacted text contains no secret.
+// FuzzFind escapes a secret in a text for URLs, for JSON or for both, and searches for it; a redacted text contains no secret.
 func FuzzFind(f *testing.F) {
 	for _, tt := range spellings {
 		f.Add(token, tt.text, byte(0))
 		f.Add(token, "a\\%", byte(7))
 	}
 	f.Add(`k%2f\u0041`, `\`, byte(5))
-	f.Add("%00&", "0", byte('_')) // looks escaped, with two JSON escapes
-	f.Add("00 *", "00", byte(0))  // the mask itself creates it again
+	f.Add("%00&", "0", byte(12)) // looks escaped, with a JSON escape
+	f.Add("00 *", "00", byte(0)) // the mask itself creates it again
 	identity := func(s string) string { return s }
 	asJSON := func(s string) string {
 		quoted, _ := json.Marshal(s)
 		return string(quoted[1 : len(quoted)-1])
 	}
-	escapes := []func(string) string{identity, url.PathEscape, percentAll, asJSON}
+	forURL := []func(string) string{identity, url.PathEscape, percentAll, identity}
+	forJSON := []func(string) string{identity, asJSON}
 	f.Fuzz(func(t *testing.T, secret, around string, how byte) {
 		if len(secret) < redact.MinText || strings.ToValidUTF8(secret, "") != secret {
 			return
 		}
 		var s redact.Secrets
 		s.Add(secret, redact.MinText)
-		first, second := escapes[how&3], escapes[how>>2&3]
+		first, second := forURL[how&3], forJSON[how>>2&1]
+		if how&8 != 0 {
+			first, second = second, first
+		}
 		hidden := second(first(secret))
 		if !s.Find(hidden, redact.MinText) {
 			t.Errorf("%q is not found in %q", secret, hidden)
