@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
-
 	"github.com/cardgateway/cardgateway-go/internal/calllog"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
@@ -85,34 +83,18 @@ func (c *Client) newQuery(op Operation, element string, params url.Values) *call
 
 // ask sends a query as often as the policy allows, and returns the last response as decoded by decode, which also
 // stores its code. The error is a *QueryError if no response could be decoded.
-//
-// go-retryablehttp makes the attempts and the pauses between them. Whatever it returns is not used: its errors contain the
-// URL, and the call keeps the last response.
 func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (decoded T, err error) {
-	var bad error // why the last response cannot be decoded
-	attempts := retry.Policy(c.client.cfg.Retry).QueryClient(
-		func(r *http.Request) (*http.Response, error) {
-			bad = nil
-			return c.roundTrip(r)
-		},
-		func() retry.Attempt {
-			facts := c.facts()
-			facts.Failed = facts.Failed || bad != nil
-			return facts
-		},
-	)
-	request, err := retryablehttp.FromRequest((&http.Request{Method: c.op.Method, URL: &c.url, Header: http.Header{}}).WithContext(ctx))
-	if err != nil { // it has no body that could not be read: each attempt gets the bytes of an upload's
-		return decoded, err
-	}
-	request.SetResponseHandler(func(*http.Response) error {
-		if c.last.Status == http.StatusOK {
+	var bad error // why the last response cannot be used
+	query := (&http.Request{Method: c.op.Method, URL: &c.url, Header: http.Header{}}).WithContext(ctx)
+	retry.Policy(c.client.cfg.Retry).RunQuery(query, func(ctx context.Context) retry.Attempt {
+		c.attempt(ctx)
+		if bad = c.last.failure(); bad == nil && c.last.Status == http.StatusOK {
 			decoded, bad = decode(c.last.Body)
 		}
-		return bad
+		facts := c.facts()
+		facts.Failed = bad != nil
+		return facts
 	})
-	_, _ = attempts.Do(request) // the response has no body to close
-	bad = cmp.Or(c.last.failure(), bad)
 	if bad == nil && c.last.Status == http.StatusOK {
 		return decoded, nil
 	}
@@ -120,15 +102,6 @@ func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (d
 		return decoded, invalid
 	}
 	return decoded, c.queryError(ctx, bad)
-}
-
-// roundTrip makes one attempt of a query. The response has no body any more: the call has read it.
-func (c *call) roundTrip(r *http.Request) (*http.Response, error) {
-	c.attempt(r.Context())
-	if err := c.last.failure(); err != nil {
-		return nil, err
-	}
-	return &http.Response{StatusCode: c.last.Status, Header: c.last.Header, Body: http.NoBody, Request: r}, nil
 }
 
 // queryError says why there is no decoded response: because of bad, because the context ended, or because the gateway

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -20,26 +21,32 @@ func (p Policy) RunPayment(ctx context.Context, attempt func(context.Context) At
 	}
 }
 
-// QueryClient returns a client of go-retryablehttp that makes the attempts of one query: it sends the request, hands the last
-// response to the request's handler, and waits between attempts until the context ends. Send makes one attempt, with a
-// copy of the request. Facts describes the attempt that was made last, and its response as far as it has been decoded; from
-// these the policy decides whether there is another one, and after which pause.
-func (p Policy) QueryClient(send func(*http.Request) (*http.Response, error), facts func() Attempt) *retryablehttp.Client {
+// RunQuery makes attempts until one has a usable response, or the policy or the context of the request ends them.
+//
+// go-retryablehttp does for a query what must not be done for a payment: it sends a request again and again, waits in between, and
+// stops with the context. What it would decide is replaced by the policy, and sending by attempt.
+func (p Policy) RunQuery(request *http.Request, attempt func(context.Context) Attempt) {
+	var last Attempt
 	var pause time.Duration
-	return &retryablehttp.Client{
-		HTTPClient: &http.Client{
-			Transport:     roundTripper(send),
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+	attempts := retryablehttp.Client{
+		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if last = attempt(r.Context()); last.Failed {
+				return nil, errFailed
+			}
+			return &http.Response{StatusCode: last.Status, Body: http.NoBody, Request: r}, nil
+		})},
 		RetryMax: p.MaxAttempts - 1,
-		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (again bool, _ error) { // before and after the handler
-			pause, again = p.Next(facts(), random.Float64())
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (again bool, _ error) {
+			pause, again = p.Next(last, random.Float64())
 			return again && Fits(ctx, pause), nil
 		},
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return pause },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
+	_, _ = attempts.Do(&retryablehttp.Request{Request: request}) // the attempts have kept what they got: this has no body to close
 }
+
+var errFailed = errors.New("the attempt failed")
 
 // roundTripper has no CloseIdleConnections, which go-retryablehttp would call after every failure.
 type roundTripper func(*http.Request) (*http.Response, error)

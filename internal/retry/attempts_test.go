@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
-
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -30,6 +28,8 @@ func TestAttempts(t *testing.T) {
 		{"a query succeeds", query(policy), []retry.Attempt{{Status: 200}}, 0, 1, 0},
 		{"a query succeeds at last", query(policy), []retry.Attempt{failed, {Status: 503}, {Status: 200}}, 0, 3, 3 * time.Second},
 		{"a query fails", query(policy), []retry.Attempt{failed}, 0, 4, 6 * time.Second},
+		{"a query is redirected", query(policy), []retry.Attempt{{Status: 302}}, 0, 1, 0},
+		{"a query's response is unreadable", query(policy), []retry.Attempt{{Status: 200, Failed: true}, {Status: 200}}, 0, 2, time.Second},
 		{"a query is told when to come again", query(policy), []retry.Attempt{{Status: 429, RetryAfter: 3 * time.Second}, {Status: 200}}, 0, 2, 3 * time.Second},
 		{"a query has no time for the pause", query(policy), []retry.Attempt{{Status: 429, RetryAfter: 3 * time.Second}}, 2 * time.Second, 1, 0},
 		{"a payment is answered", policy.RunPayment, []retry.Attempt{{Status: 503}}, 0, 1, 0},
@@ -111,84 +111,13 @@ func TestSeedDecidesPauses(t *testing.T) {
 	}
 }
 
-// query makes the attempts of a query as a client does; each is an exchange of a GET with a server that does not exist.
+// query makes the attempts of a query; each is an exchange of a GET with a server that does not exist.
 func query(p retry.Policy) func(context.Context, func(context.Context) retry.Attempt) {
 	return func(ctx context.Context, attempt func(context.Context) retry.Attempt) {
-		var last retry.Attempt
-		attempts := p.QueryClient(func(r *http.Request) (*http.Response, error) {
-			if last = attempt(r.Context()); last.Failed {
-				return nil, errors.New("failed")
-			}
-			return &http.Response{StatusCode: last.Status, Body: http.NoBody, Request: r}, nil
-		}, func() retry.Attempt { return last })
-		request, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, "https://gateway.invalid/", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://gateway.invalid/", nil)
 		if err != nil {
 			panic(err)
 		}
-		if response, err := attempts.Do(request); err == nil {
-			_ = response.Body.Close()
-		}
-	}
-}
-
-// TestQueryIsHandled: the handler gets the last response, and only that one; a response that it rejects is requested again.
-// A redirect is a response like others.
-func TestQueryIsHandled(t *testing.T) {
-	tests := []struct {
-		name     string
-		statuses []int // of the responses, in order
-		rejects  []int // the statuses that the handler rejects, once each
-		sent     int
-		handled  []int
-	}{
-		{"at once", []int{200}, nil, 1, []int{200}},
-		{"after a failure", []int{503, 200}, nil, 2, []int{200}},
-		{"after an unreadable response", []int{200, 200}, []int{200}, 2, []int{200, 200}},
-		{"a failure to the end", []int{503, 503, 503}, nil, 3, []int{503}},
-		{"a redirect", []int{302}, nil, 1, []int{302}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var last retry.Attempt
-				var rejected bool
-				var handled []int
-				sent := 0
-				attempts := retry.Policy{MaxAttempts: 3, MinWait: time.Second, MaxWait: time.Second}.QueryClient(
-					func(r *http.Request) (*http.Response, error) {
-						last = retry.Attempt{Number: sent + 1, Status: tt.statuses[sent]}
-						rejected = false
-						sent++
-						header := http.Header{"Location": {"https://elsewhere.invalid/"}}
-						return &http.Response{StatusCode: last.Status, Header: header, Body: http.NoBody, Request: r}, nil
-					},
-					func() retry.Attempt {
-						facts := last
-						facts.Failed = rejected
-						return facts
-					},
-				)
-				request, err := retryablehttp.NewRequestWithContext(t.Context(), http.MethodGet, "https://gateway.invalid/", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				request.SetResponseHandler(func(r *http.Response) error {
-					handled = append(handled, r.StatusCode)
-					if len(tt.rejects) > 0 && r.StatusCode == tt.rejects[0] {
-						tt.rejects, rejected = tt.rejects[1:], true
-						return errors.New("unreadable")
-					}
-					return nil
-				})
-				response, err := attempts.Do(request)
-				if err != nil {
-					t.Fatal(err)
-				}
-				_ = response.Body.Close()
-				if sent != tt.sent || !slices.Equal(handled, tt.handled) {
-					t.Errorf("sent %d, handled %v, want %d, %v", sent, handled, tt.sent, tt.handled)
-				}
-			})
-		})
+		p.RunQuery(request, attempt)
 	}
 }
