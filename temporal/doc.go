@@ -1,5 +1,4 @@
-// Package temporal makes payments and reconciliation with Temporal, for merchants for whom a few processes on one database are not
-// enough. Temporal keeps the timers, finds out that a worker has ended, and spreads the work; package journal still decides what
+// Package temporal makes payments with Temporal, for merchants for whom a few processes on one database are not enough. Temporal keeps the timers, finds out that a worker has ended, and spreads the work; package journal still decides what
 // may be sent. The page docs/running.md says who needs this.
 //
 // A worker runs on each machine:
@@ -29,6 +28,5 @@
 //	err = engine.Notified(ctx, journal.PaymentID(n.Transaction.TransactionID))
 //
 // Inputs, results, signals and heartbeats hold ids, states, times and counts only: no card data, no token, no address, no text of
-// the gateway or the merchant. The error texts of activities that read from the gateway or a database are those of this library,
-// which never contain them either.
+// the gateway or the merchant.
 package temporal

@@ -78,34 +78,10 @@ func (e Engine) Status(ctx context.Context, id journal.ID) (s Status, err error)
 	return s, v.Get(&s)
 }
 
-// Reconcile starts the workflow Reconcile. If it is running, Reconcile returns that run.
-func (e Engine) Reconcile(ctx context.Context, o ReconcileOptions) (client.WorkflowRun, error) {
-	options := client.StartWorkflowOptions{
-		ID: e.reconcileID(), TaskQueue: e.TaskQueue + reconcileQueue,
-		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-	}
-	return e.Client.ExecuteWorkflow(ctx, options, Reconcile, o)
-}
-
-// ScheduleReconcile makes Temporal start the workflow Reconcile at the times of the specification, unless the last run has not
-// ended. To change or delete the schedule, use the handle. A run that Reconcile starts meanwhile is not one of the schedule: both
-// complete the copy, but may read the same windows.
-func (e Engine) ScheduleReconcile(ctx context.Context, o ReconcileOptions, at client.ScheduleSpec) (client.ScheduleHandle, error) {
-	return e.Client.ScheduleClient().Create(ctx, client.ScheduleOptions{
-		ID: e.reconcileID(), Spec: at, Overlap: enums.SCHEDULE_OVERLAP_POLICY_SKIP,
-		Action: &client.ScheduleWorkflowAction{
-			ID: e.reconcileID(), TaskQueue: e.TaskQueue + reconcileQueue, Workflow: Reconcile, Args: []any{o},
-		},
-	})
-}
-
-func (e Engine) reconcileID() string { return e.TaskQueue + "/reconcile" }
-
-// Worker makes the payments and refunds of one shop, or reconciles it, or both. Run it on any number of machines.
+// Worker makes the payments and refunds of one shop. Run it on any number of machines.
 type Worker struct {
-	TaskQueue      string          // as in Engine
-	Payments       *Payments       // nil if this worker makes none
-	Reconciliation *Reconciliation // nil if this worker does none
+	TaskQueue string // as in Engine
+	Payments  *Payments
 
 	// QueriesPerSecond limits the queries for single payments, over all workers together. Temporal enforces it, in the
 	// task queue. Zero means 50. All workers must have the same number.
@@ -116,11 +92,9 @@ type Worker struct {
 	Options worker.Options
 }
 
-// The task queues of a shop are named after its TaskQueue, which itself is for the workflow Settle, submissions and reports.
-const (
-	queriesQueue   = "-queries"   // limited by QueriesPerSecond
-	reconcileQueue = "-reconcile" // of the workers that have Reconciliation
-)
+// queriesQueue is the end of the name of the task queue for queries, which QueriesPerSecond limits. TaskQueue itself is for the workflow
+// Settle, submissions and reports.
+const queriesQueue = "-queries"
 
 const (
 	defaultQueriesPerSecond = 50
@@ -141,26 +115,16 @@ func (w Worker) Run(ctx context.Context, c client.Client) error {
 		o.TaskQueueActivitiesPerSecond = perSecond
 		return worker.New(c, w.TaskQueue+name, o)
 	}
-	var workers []worker.Worker
-	if w.Payments != nil {
-		p, err := newPayments(*w.Payments)
-		if err != nil {
-			return err
-		}
-		main, queries := queue("", 0), queue(queriesQueue, cmp.Or(w.QueriesPerSecond, defaultQueriesPerSecond))
-		p.register(main, queries)
-		workers = append(workers, main, queries)
+	if w.Payments == nil {
+		return errors.New("temporal: Worker: Payments is nil")
 	}
-	if w.Reconciliation != nil {
-		r, err := newReconciliation(*w.Reconciliation)
-		if err != nil {
-			return err
-		}
-		reconciles := queue(reconcileQueue, 0)
-		r.register(reconciles)
-		workers = append(workers, reconciles)
+	p, err := newPayments(*w.Payments)
+	if err != nil {
+		return err
 	}
-	for _, started := range workers {
+	main, queries := queue("", 0), queue(queriesQueue, cmp.Or(w.QueriesPerSecond, defaultQueriesPerSecond))
+	p.register(main, queries)
+	for _, started := range []worker.Worker{main, queries} {
 		if err := started.Start(); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func newPayments(p Payments) (*payments, error) {
 // submit makes the ordered submission, unless the journal shows that it has been made, or that it must not be made. That a
 // submission is sent at most once is the promise of the journal, however often the engine starts this activity.
 func (p *payments) submit(ctx context.Context, id journal.ID, o order) (Status, error) {
-	defer beat(ctx, nil)()
+	defer beat(ctx)()
 	// If the workflow is terminated or reset, the engine cancels ctx. A request that is being sent is not interrupted by that.
 	deadline, _ := ctx.Deadline()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
@@ -128,7 +128,7 @@ func (p *payments) status(ctx context.Context, id journal.ID) (Status, error) {
 
 // query queries the gateway if the journal has no outcome, and records what it returns.
 func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
-	defer beat(ctx, nil)()
+	defer beat(ctx)()
 	s, err := p.status(ctx, id)
 	if err != nil || s.Submissions == 0 || s.settled() {
 		return s, err
@@ -145,7 +145,7 @@ func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
 
 // report tells the merchant what the journal has, and acknowledges it as journal.Journal.Run does. It returns what was told.
 func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
-	defer beat(ctx, nil)()
+	defer beat(ctx)()
 	e, err := p.journal.Get(ctx, id)
 	if err != nil {
 		return Status{}, err
@@ -172,8 +172,8 @@ func (s Status) settled() bool {
 // heartbeat is after which time without a sign of life the engine gives an activity's worker up.
 const heartbeat = 10 * time.Second
 
-// beat sends heartbeats with the details, which may be nil, until the function that it returns is called.
-func beat(ctx context.Context, details func() any) (stop func()) {
+// beat sends heartbeats until the function that it returns is called.
+func beat(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	var beating sync.WaitGroup
 	beating.Go(func() {
@@ -182,11 +182,7 @@ func beat(ctx context.Context, details func() any) (stop func()) {
 		for {
 			select {
 			case <-ticker.C:
-				if details != nil {
-					activity.RecordHeartbeat(ctx, details())
-				} else {
-					activity.RecordHeartbeat(ctx)
-				}
+				activity.RecordHeartbeat(ctx)
 			case <-done:
 				return
 			}

@@ -24,14 +24,13 @@ var record = flag.Bool("record", false, "record the histories in testdata; a cha
 // is replaced depends on that.
 func TestReplay(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
-	if err != nil || len(files) != 4 {
+	if err != nil || len(files) != 3 {
 		t.Fatalf("got %q, %v", files, err)
 	}
 	for _, name := range files {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			replayer := worker.NewWorkflowReplayer()
 			replayer.RegisterWorkflow(Settle)
-			replayer.RegisterWorkflow(Reconcile)
 			if err := replayer.ReplayWorkflowHistoryFromJSONFile(quiet, name); err != nil {
 				t.Error(err)
 			}
@@ -52,11 +51,7 @@ func TestRecord(t *testing.T) {
 	defer gateway.Close()
 	url, db := database(t)
 	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
-	to := time.Now().Truncate(time.Second)
-	gateway.Seed(300, to.AddDate(0, 0, -4), to.AddDate(0, 0, -2))
-	for _, walks := range []bool{false, true} {
-		startWorker(t, workerTask{Server: s.Address, Gateway: gateway.URL, Token: gateway.NewToken(sandbox.Approved), Database: url, Walks: walks})
-	}
+	startWorker(t, workerTask{Server: s.Address, Gateway: gateway.URL, Token: gateway.NewToken(sandbox.Approved), Database: url})
 	gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, TransactionID: "lost", Reply: sandbox.ReplyClose})
 	gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, TransactionID: "refused", Code: 401, Commit: sandbox.CommitNever})
 	for _, name := range []string{"lost", "pending", "refused"} {
@@ -77,11 +72,6 @@ func TestRecord(t *testing.T) {
 		}
 		save(t, s, run, "settle-"+name)
 	}
-	run, err := s.engine().Reconcile(t.Context(), ReconcileOptions{From: to.AddDate(0, 0, -4), Window: 24 * time.Hour, RequestsPerSecond: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	save(t, s, run, "reconcile")
 }
 
 // save waits for the end of a workflow, and saves its history.

@@ -24,6 +24,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	_ "modernc.org/sqlite" // that of the development server's file
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
@@ -62,8 +63,7 @@ type workerTask struct {
 	Server   string  // of Temporal
 	Gateway  string  // base URL
 	Token    string  // of all payments but those whose id begins with byCard
-	Database string  // of the journal and the reports, or of the books
-	Walks    bool    // reconcile; otherwise, make payments
+	Database string  // of the journal and the reports
 	Queries  float64 // Worker.QueriesPerSecond
 
 	DiesBefore string // the worker kills itself before it sends the payment with this transactionId
@@ -78,16 +78,12 @@ func runWorker(text string) error {
 		return err
 	}
 	w := Worker{TaskQueue: queue, QueriesPerSecond: task.Queries}
-	if task.Walks {
-		w.Reconciliation = &Reconciliation{Config: configFor(task.Gateway), Database: task.Database}
-	} else {
-		payments, closeDB, err := task.payments(ctx)
-		if err != nil {
-			return err
-		}
-		defer closeDB()
-		w.Payments = payments
+	payments, closeDB, err := task.payments(ctx)
+	if err != nil {
+		return err
 	}
+	defer closeDB()
+	w.Payments = payments
 	// A worker ends if the server is down when it starts. Whatever runs it starts it again.
 	for {
 		err := task.work(ctx, w)
