@@ -25,26 +25,33 @@ type call struct {
 	limit    int64  // of the response's body, in bytes
 	secrets  callSecrets
 	buffer   transport.Buffer
-	judge    judge
-	attempts int           // made so far
-	last     attemptResult // of the last attempt
+	judge    judge           // of the response to a payment or a refund
+	decoded  decodedResponse // the last one that was judged
+	attempts int             // made so far
+	last     attemptResult   // of the last attempt
 	begun    time.Time
 	report   func(Outcome, error) // reports how the call ended
 }
 
 // judge decodes the response to a payment or a refund, and tells whether it states the id that was sent, and accepts it.
-type judge func(body []byte) (statesID, accepts bool)
+type judge func(c *call, body []byte) (statesID, accepts bool)
+
+// Judge implements transport.Payment.
+func (c *call) Judge(body []byte) (statesID, accepts bool) { return c.judge(c, body) }
+
+// ID implements transport.Payment.
+func (c *call) ID() string { return cmp.Or(c.op.RefundTransactionID, c.op.TransactionID) }
 
 // pay sends a payment and returns its outcome. The request is validated and encoded first; then control goes down once
 // through the attempts and returns once through classify.
 func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encoder) (*Transaction, error) {
 	op.TransactionID = p.transactionID
-	call, err := c.submit(ctx, op, e, p.decode)
+	call, err := c.submit(ctx, op, e, judgePayment)
 	if err != nil {
 		return nil, err
 	}
 	p.appID, p.at = c.onlyAppID(), call.begun
-	t, err := classify(&call.op, &p, &call.last)
+	t, err := classify(&call.op, &p, &call.last, &call.decoded)
 	call.secrets.redact(t, err)
 	if t != nil {
 		t.Raw = call.raw()
@@ -248,7 +255,9 @@ func local(err error) attemptResult {
 func (c *call) newExchange(ctx context.Context) (*transport.Exchange, error) {
 	cfg := &c.client.cfg
 	exchange := transport.NewExchange(ctx, c.op.Method, c.url, c.body)
-	exchange.ID, exchange.Judge = cmp.Or(c.op.RefundTransactionID, c.op.TransactionID), c.judge
+	if c.op.Payment {
+		exchange.Payment = c
+	}
 	req := exchange.Request
 	req.Header["User-Agent"] = userAgent
 	if cfg.ExpectContinue && c.op.Payment {

@@ -43,11 +43,12 @@ type Config struct {
 	// to wait for "100 Continue" (ExpectContinueTimeout). MaxIdleConns is raised if it is lower than MaxIdleConnsPerHost,
 	// and WriteBufferSize if it is under 4 KiB.
 	//
-	// A response that came before its request is not believed. The client decides that by what arrives at the connections of
-	// DialContext, which must not read ahead. If the transport dials TLS itself (DialTLSContext), the client can enforce neither
-	// the TLS settings nor this: a payment's response must then name the payment to keep the connection for others, as always, and
-	// each query has a new connection. With any other RoundTripper it can enforce nothing of all this, nor that a payment is sent
-	// once: the RoundTripper must not resend requests, must not log them, and must not return the response to another request.
+	// The client does not believe a response that arrived before its request. It learns that from the connections of DialContext,
+	// which must not read ahead. If the transport makes TLS connections itself (DialTLSContext), the client can enforce neither the
+	// TLS settings nor this: each query then has a new connection, and a payment relies on what holds for each of them, that its
+	// connection carries no other one unless the response states its id. With any other RoundTripper the client can enforce nothing
+	// of all this, nor that a payment is sent once: the RoundTripper must not resend requests, must not log them, and must not
+	// return the response to another request.
 	HTTPClient *http.Client
 	// AttemptTimeout limits one attempt, from connecting to the last byte of the response; zero means the Timeout of
 	// HTTPClient, or 30 s. If both are set, the shorter one applies.

@@ -24,11 +24,11 @@ type Facts struct {
 func Classify(q ResolveQuery, seen Facts) (*Transaction, error) {
 	op := opTokenPayment
 	p := sentPayment{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}
-	p.decode(seen.Body)
+	decoded := decodePayment(seen.Body)
 	return classify(&op, &p, &attemptResult{
 		Response: transport.Response{Status: seen.Status, Body: seen.Body, Unsent: seen.Unsent, Err: seen.Err},
 		localErr: seen.Local, retryAfter: seen.RetryAfter,
-	})
+	}, &decoded)
 }
 
 // DecodeTransaction reads the response to a payment or to a single query.

@@ -70,29 +70,27 @@ type sentPayment struct {
 	cycle         SubscriptionCycle
 	appID         AppID // the only one that a response may state; empty if any may
 	at            time.Time
-
-	decoded    response // the last response
-	unreadable error    // why there is none
 }
 
-// decode is the judge of the response to a payment, and keeps it.
-func (p *sentPayment) decode(body []byte) (statesID, accepts bool) {
-	p.decoded, p.unreadable = decodeTransaction(body)
-	if p.unreadable != nil {
+// judgePayment is the judge of the response to a payment.
+func judgePayment(c *call, body []byte) (statesID, accepts bool) {
+	c.decoded = decodePayment(body)
+	if c.decoded.unreadable != nil {
 		return false, false
 	}
-	return p.decoded.TransactionID == p.transactionID, p.decoded.State().isAccepted()
+	t := c.decoded.payment.Transaction
+	return t.TransactionID == c.op.TransactionID, t.State().isAccepted()
 }
 
 // classify turns the facts of the last attempt into the one outcome of a payment call. It notes the response's code in r.
-func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, error) {
+func classify(op *Operation, p *sentPayment, r *attemptResult, decoded *decodedResponse) (*Transaction, error) {
 	var t *Transaction
 	var says verdict.Statement
 	if r.failure() == nil {
-		t = p.decoded.Transaction
-		if says.Unreadable = p.unreadable; t != nil {
+		t = decoded.payment.Transaction
+		if says.Unreadable = decoded.unreadable; t != nil {
 			r.code = t.Code
-			says = p.statement(&p.decoded)
+			says = p.statement(&decoded.payment)
 		}
 	}
 	v, cause := r.judge(&says)

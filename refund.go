@@ -45,17 +45,11 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, 
 	req.encode(e)
 	op := opCreateRefund
 	op.UniqueID, op.RefundTransactionID = req.UniqueID, req.RefundTransactionID
-	var decoded decodedRefund
-	call, err := c.submit(ctx, op, e, func(body []byte) (statesID, accepts bool) {
-		if decoded = decodeRefund(body); decoded.unreadable != nil {
-			return false, false
-		}
-		return decoded.MerchantRefundID == req.RefundTransactionID, decoded.State().isAccepted()
-	})
+	call, err := c.submit(ctx, op, e, judgeRefund)
 	if err != nil {
 		return nil, err
 	}
-	r, err := req.classify(call, &decoded)
+	r, err := req.classify(call)
 	call.secrets.redact(r, err)
 	if r != nil {
 		r.Raw = call.raw()
@@ -73,15 +67,25 @@ func (req *RefundRequest) encode(e *encoder) {
 
 var refundMembers = []string{"uniqueId", "refundTransactionId", "merchantRefundId", "amount", "remark"}
 
+// judgeRefund is the judge of the response to a refund.
+func judgeRefund(c *call, body []byte) (statesID, accepts bool) {
+	c.decoded = decodeRefund(body)
+	if c.decoded.unreadable != nil {
+		return false, false
+	}
+	r := c.decoded.refund
+	return r.MerchantRefundID == c.op.RefundTransactionID, r.State().isAccepted()
+}
+
 // classify turns the facts of the last attempt into the one outcome of a refund, as for a payment.
-func (req *RefundRequest) classify(c *call, decoded *decodedRefund) (*Refund, error) {
+func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	var r *Refund
 	var says verdict.Statement
 	if c.last.failure() == nil {
-		r = decoded.Refund
-		if says.Unreadable = decoded.unreadable; r != nil {
+		r = c.decoded.refund
+		if says.Unreadable = c.decoded.unreadable; r != nil {
 			c.last.code = r.Code
-			says = req.statement(r, decoded.bad, c.client.onlyAppID())
+			says = req.statement(r, c.decoded.bad, c.client.onlyAppID())
 		}
 	}
 	v, cause := c.last.judge(&says)

@@ -62,21 +62,28 @@ func decodeTransaction(data []byte) (decoded response, err error) {
 	return decoded, nil
 }
 
-// decodedRefund is the decoded response to a refund.
-type decodedRefund struct {
-	*Refund               // nil if it is unreadable
-	bad        *badMember // the first essential member that could not be read
+// decodedResponse is the decoded response to a payment or to a refund.
+type decodedResponse struct {
+	payment    response   // with a nil *Transaction if it is not to a payment, or is unreadable
+	refund     *Refund    // nil if it is not to a refund, or is unreadable
+	bad        *badMember // of the refund: the first essential member that could not be read
 	unreadable error
 }
 
+// decodePayment reads the response to a payment.
+func decodePayment(data []byte) (decoded decodedResponse) {
+	decoded.payment, decoded.unreadable = decodeTransaction(data)
+	return decoded
+}
+
 // decodeRefund reads the response to a refund.
-func decodeRefund(data []byte) (decoded decodedRefund) {
+func decodeRefund(data []byte) (decoded decodedResponse) {
 	r := new(Refund)
 	err := decodeObject(data, func(d *decoder) { decoded.bad = refundRow(d, r) })
 	if err != nil {
-		return decodedRefund{unreadable: err}
+		return decodedResponse{unreadable: err}
 	}
-	decoded.Refund = r
+	decoded.refund = r
 	return decoded
 }
 

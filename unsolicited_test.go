@@ -176,6 +176,7 @@ func (s *twiceServer) client(t *testing.T, kind connectionKind) *cardgateway.Cli
 	}
 	c, err := cardgateway.New(cardgateway.Config{
 		BaseURL: s.base, AppID: "1", HTTPClient: &http.Client{Transport: transport}, Retry: cardgateway.RetryPolicy{MinWait: time.Nanosecond},
+		PaymentIdleTimeout: time.Minute, // no connection ends because the machine is slow
 	})
 	if err != nil {
 		t.Fatal(err)

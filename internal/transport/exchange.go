@@ -34,15 +34,22 @@ type Response struct {
 type Exchange struct {
 	Request *http.Request // without its body, which Do sets
 
-	// ID and Judge are set for payments. Judge is called with a complete response, and tells whether it states the ID. If it does
-	// not, or if there is none, the connection is closed, because a server or a proxy may write a response twice, and the copy
-	// could be taken for the response to the next payment. A copy that states the ID can only be taken for the response to a
-	// payment with the same ID, which is made if the first was not accepted.
-	ID    string
-	Judge func(body []byte) (statesID, accepts bool)
+	// Payment is set for payments. If a complete response does not state the ID, or if there is none, the connection is closed,
+	// because a server or a proxy may write a response twice, and the copy could be taken for the response to the next payment. A
+	// copy that states the ID can only be taken for the response to a payment with the same ID, which is made if the first was not
+	// accepted.
+	Payment Payment
 
 	body  sealedBody
 	watch connWatch
+}
+
+// Payment is a payment that is sent.
+type Payment interface {
+	// ID identifies it.
+	ID() string
+	// Judge is called with a complete response, and tells whether it states the ID, and accepts the payment.
+	Judge(body []byte) (statesID, accepts bool)
 }
 
 // NewExchange returns an exchange with a new request for JSON. A payload that is not nil becomes its body.
@@ -75,7 +82,7 @@ func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 	if !x.watch.isIn(req.Context()) { // a hook has replaced the context
 		req = req.WithContext(x.watch.context(req.Context(), new(httptrace.ClientTrace)))
 	}
-	x.watch.isPayment, x.watch.id = x.Judge != nil, x.ID
+	x.watch.payment = x.Payment
 	statesID, accepts := false, false
 	defer func() { x.watch.giveBack(statesID, accepts) }()
 	r := s.roundTripAndRead(req, limit, buffer)
@@ -84,8 +91,8 @@ func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 	}
 	r.Unsent = x.body.seal()
 	r.Ended = r.Unsent && x.watch.ended
-	if r.Err == nil && x.Judge != nil {
-		statesID, accepts = x.Judge(r.Body)
+	if r.Err == nil && x.Payment != nil {
+		statesID, accepts = x.Payment.Judge(r.Body)
 	}
 	return r
 }
@@ -112,10 +119,9 @@ func (s *Sender) roundTripAndRead(req *http.Request, limit int64, buffer *Buffer
 // The copy is then in the connection, and net/http may reuse the connection before it notices.
 type connWatch struct {
 	conn        *holdConn   // nil if it is not one of our connections
-	isPayment   bool        // it has the connection for itself until giveBack
-	id          string      // of the payment
-	has         bool        // it has
-	ended       bool        // conn can carry no payment, or not this one, because of the payment before
+	payment     Payment     // has the connection for itself; nil for a query
+	has         bool        // the payment has conn, until giveBack
+	ended       bool        // the payment before has closed conn, or is the reason why this one cannot use it
 	unsolicited atomic.Bool // set by the goroutine that reads the connection
 	trace       httptrace.ClientTrace
 }
@@ -143,9 +149,9 @@ func (w *connWatch) gotConn(info httptrace.GotConnInfo) {
 	}
 	w.giveBack(false, false)
 	w.conn = got
-	if w.isPayment {
+	if w.payment != nil {
 		got.payment.Lock() // net/http hands a connection on before the payment before has judged its response
-		if w.has = true; got.unaccepted == w.id {
+		if w.has = true; got.unaccepted == w.payment.ID() {
 			_ = got.Close()
 		}
 		w.ended = got.closed.Load()
@@ -163,7 +169,7 @@ func (w *connWatch) giveBack(statesID, accepts bool) {
 		_ = w.conn.Close() // net/http then discards it
 	}
 	if w.conn.unaccepted = ""; !accepts {
-		w.conn.unaccepted = w.id
+		w.conn.unaccepted = w.payment.ID()
 	}
 	w.conn.payment.Unlock()
 }

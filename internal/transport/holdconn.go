@@ -102,7 +102,7 @@ func (c *holdConn) begin() error {
 	if c.writtenAt.Load() != notWritten {
 		return nil
 	}
-	if c.reused && c.socket.pending() {
+	if c.reused && c.socket.input.pending() {
 		return errStale
 	}
 	reads := c.socket.reads.Load()

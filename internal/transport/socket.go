@@ -29,9 +29,6 @@ func newSocket(conn net.Conn) *socket {
 	return s
 }
 
-// pending reports whether bytes have arrived that were not read, or the other side has closed or reset the connection.
-func (s *socket) pending() bool { return s.input.pending() }
-
 // Read counts the reads that return data.
 func (s *socket) Read(p []byte) (int, error) {
 	n, err := s.Conn.Read(p)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +90,20 @@ func TestWithinRecord(t *testing.T) {
 	}
 }
 
+// judged is a payment that judges each response alike, and keeps it.
+type judged struct {
+	id                string
+	statesID, accepts bool
+	bodies            []string
+}
+
+func (p *judged) ID() string { return p.id }
+
+func (p *judged) Judge(body []byte) (statesID, accepts bool) {
+	p.bodies = append(p.bodies, string(body))
+	return p.statesID, p.accepts
+}
+
 // TestJudge: the connection is kept if the response states the ID, and the next payment has another ID or the response accepted
 // it. A payment that gets a closed connection is unsent, and says so. Queries share no such rule.
 func TestJudge(t *testing.T) {
@@ -109,9 +124,9 @@ func TestJudge(t *testing.T) {
 			for _, traced := range []bool{false, true} {
 				var p pipes
 				payments, queries := New(&http.Transport{DialContext: p.dial, MaxConnsPerHost: 1}, time.Minute)
-				pay := func(s *Sender, id string, judge func([]byte) (bool, bool)) Response {
+				send := func(s *Sender, p Payment) Response {
 					x := NewExchange(t.Context(), http.MethodPost, endpoint, []byte("{}"))
-					x.ID, x.Judge = id, judge
+					x.Payment = p
 					if traced { // as a hook may do, which then makes net/http call the hooks of the exchange twice
 						*x.Request = *x.Request.WithContext(httptrace.WithClientTrace(x.Request.Context(), &httptrace.ClientTrace{
 							GotConn: func(httptrace.GotConnInfo) {},
@@ -123,18 +138,12 @@ func TestJudge(t *testing.T) {
 					r.Body = bytes.Clone(r.Body)
 					return r
 				}
-				judged := 0
-				judge := func(body []byte) (bool, bool) {
-					if judged++; string(body) != "right" {
-						t.Errorf("judged %q", body)
-					}
-					return tt.statesID, tt.accepts
-				}
-				if r := pay(payments, "a", judge); r.Err != nil || judged != 1 {
-					t.Fatalf("first: got %v, judged %d times", r.Err, judged)
+				first, next := &judged{"a", tt.statesID, tt.accepts, nil}, &judged{tt.next, true, true, nil}
+				if r := send(payments, first); r.Err != nil || !slices.Equal(first.bodies, []string{"right"}) {
+					t.Fatalf("first: got %v, judged %q", r.Err, first.bodies)
 				}
 				var r Response
-				for r = pay(payments, tt.next, judge); r.Ended; r = pay(payments, tt.next, judge) {
+				for r = send(payments, next); r.Ended; r = send(payments, next) {
 					if !r.Unsent || r.Err == nil {
 						t.Errorf("ended: got %+v", r)
 					}
@@ -144,7 +153,7 @@ func TestJudge(t *testing.T) {
 				}
 				p.dialled.Store(0)
 				for range 2 {
-					if r := pay(queries, "", nil); r.Err != nil || p.dialled.Load() != 1 {
+					if r := send(queries, nil); r.Err != nil || p.dialled.Load() != 1 {
 						t.Errorf("a query: got %v over %d connections", r.Err, p.dialled.Load())
 					}
 				}
@@ -163,7 +172,7 @@ func TestPanicGivesBack(t *testing.T) {
 	x := NewExchange(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { panic("a hook's") },
 	}), http.MethodPost, endpoint, []byte("{}"))
-	x.ID, x.Judge = "a", func([]byte) (bool, bool) { return true, true }
+	x.Payment = &judged{"a", true, true, nil}
 	func() {
 		defer func() { _ = recover() }()
 		payments.Do(x, 100, new(Buffer))
