@@ -10,7 +10,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
@@ -32,7 +31,6 @@ type call struct {
 	system
 	ctx      context.Context
 	settings *settings.Flags
-	metrics  []metrics.Metric // of the command itself, for --metrics-file
 
 	read, written []files.Use // the files of the flags
 }

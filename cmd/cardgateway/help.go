@@ -27,6 +27,8 @@ Exit codes:
     1  negative result: not found, declined, refused, not confirmed, differences found, rows not checked, or a notification failed
     2  no result: wrong usage, configuration, network or credentials; no refund was made
     3  sent, but the outcome is unknown or not final: do not send again; run the command that is printed
+    4  journal run: a conflict; money may have moved twice
+    5  journal run: an outcome has been unknown for longer than it should be
   130  interrupted
 `
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,19 +75,12 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 			"the payment has no outcome yet; see cardgateway journal show lost --timeout 20s\n")
 		tool(t, env, "journal", "show", "nobody").want(t, exit.Negative, `has no payment and no refund "nobody"`)
 
-		prom := filepath.Join(t.TempDir(), "journal.prom")
-		r = tool(t, env, "journal", "run", "--columns", "kind,id,state", "--no-header", "--metrics-file", prom)
-		r.want(t, exit.Negative, "not acknowledged: 2 with an outcome, 3 without one, 1 in conflict")
+		r = tool(t, env, "journal", "run", "--columns", "kind,id,state", "--no-header")
+		r.want(t, exit.Conflict, "not acknowledged: 2 with an outcome, 3 without one, 1 in conflict", "entries in conflict, which a person must look at: 1")
 		if want := "payment,paid,conflict\npayment,declined,declined\npayment,lost,succeeded\npayment,refused,refused\n" +
 			"payment,waiting,pending\nrefund,lost,pending"; lines(r) != want {
 			t.Errorf("run: got\n%s\nwant\n%s", r.out, want)
 		}
-		wantGauges(t, prom, map[string]float64{
-			`cardgateway_journal_entries{cardgateway_journal_state="conflict"}`: 1,
-			`cardgateway_journal_entries{cardgateway_journal_state="settled"}`:  2,
-			`cardgateway_journal_entries{cardgateway_journal_state="unknown"}`:  0, `cardgateway_last_run_exit_code{command="journal run"}`: 1,
-		})
-
 		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exit.Negative, "nothing was acknowledged: the payment is succeeded")
 		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.Negative, `has no payment "nobody"`+"\n")
 		tool(t, env, "journal", "ack", "declined", "--refund", "--state", "declined").want(t, exit.Negative,
@@ -305,7 +299,6 @@ func TestJournalWrongUse(t *testing.T) {
 		{[]string{"list", "--columns", "id,id"}, "--columns: id is there twice"},
 		{[]string{"run", "--absent-after", "1m"}, "--absent-after must be at least 15m"},
 		{[]string{"run", "--every=-1s"}, "--every must not be negative"},
-		{[]string{"run", "--metrics-file", "x.txt"}, "--metrics-file: the name must end with .prom"},
 		{[]string{"ack", "x"}, "missing flags: --state=WORD"},
 		{[]string{"ack", "x", "--state", "fine"}, `there is no state "fine"`},
 		{[]string{"show"}, `expected "<id>"`},
@@ -335,4 +328,57 @@ func TestUnreadableEntry(t *testing.T) {
 		}
 		tool(t, journalEnv(server, at), "journal", "show", "t-1").want(t, exit.Failed, "the entry cannot be shown")
 	})
+}
+
+// TestJournalRunCodes: an alert can tell apart that nobody could look, a conflict, and an outcome that is overdue. What needs a person first
+// decides.
+func TestJournalRunCodes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name      string
+		age       time.Duration // of a payment that the gateway shows without its outcome; zero: none
+		conflict  bool
+		outage    bool
+		code      int
+		mentioned string
+	}{
+		{"nothing", 0, false, false, exit.OK, "not acknowledged: 0"},
+		{"not overdue", 24*time.Hour + 30*time.Minute, false, false, exit.Negative, "1 without one"},
+		{"overdue", 25*time.Hour + time.Minute, false, false, exit.Overdue, "an outcome has been unknown since"},
+		{"a conflict", 0, true, false, exit.Conflict, "in conflict, which a person must look at: 1"},
+		{"a conflict, and overdue", 26 * time.Hour, true, false, exit.Conflict, "in conflict"},
+		{"could not look", 26 * time.Hour, true, true, exit.Failed, "entries for which the query failed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := gatewayFor(t, sandbox.Options{})
+			at := sqlitePlace(t)
+			s := openShop(t, server, at)
+			record := func(id string, begun time.Time, states ...journal.State) {
+				in := journal.Intent{Shop: s.Shop(), ID: journal.PaymentID(id), Operation: "TokenPayment", Amount: decimal.NewFromInt(1), Currency: "EUR", At: begun}
+				_, _, err := s.store.Begin(t.Context(), in)
+				for i, state := range states {
+					ev := journal.Evidence{At: begun, Source: journal.SourceQuery, State: state, Seen: state == journal.Unknown}
+					if !ev.Seen {
+						code := map[journal.State]cardgateway.Code{journal.Declined: cardgateway.CodeFailed, journal.Succeeded: cardgateway.CodeSuccess}[state]
+						ev.Transaction = &cardgateway.Transaction{Code: code, UniqueID: fmt.Sprint(i + 1)}
+					}
+					err = errors.Join(err, s.store.Record(t.Context(), in.Key(), i, ev))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if test.age > 0 {
+				record("old", time.Now().Add(-test.age), journal.Unknown)
+			}
+			if test.conflict {
+				record("twice", time.Now(), journal.Declined, journal.Succeeded)
+			}
+			if test.outage {
+				server.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Times: -1, Commit: sandbox.CommitNever, Status: 503})
+			}
+			tool(t, journalEnv(server, at), "journal", "run").want(t, test.code, test.mentioned)
+		})
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -26,11 +25,12 @@ func (*journalRun) Help() string {
 payment and no refund, and acknowledges nothing: the shop's program, or journal ack, acknowledges the outcomes. It can run at the
 same time as the shop's program.
 
-The exit code is 0 if everything is acknowledged, 1 if something is not, and 2 if a query or the journal failed.
+The exit code is 0 if everything is acknowledged, and 1 if something is not. An alert can tell apart: 2 if the gateway or the journal
+could not be asked, 4 if there is a conflict, and 5 if an outcome has been unknown for an hour longer than --absent-after.
 
 Examples:
   cardgateway journal run
-  cardgateway journal run --every 1m --metrics-file /var/lib/prometheus/node-exporter/cardgateway-journal.prom`
+  cardgateway journal run --every 1m`
 }
 
 // Run queries the gateway once, or repeatedly with --every.
@@ -55,15 +55,12 @@ func (r *journalRun) Run(c *call) (err error) {
 		return s.round()
 	}
 	for {
-		begun := time.Now()
 		err := s.round()
 		if c.ctx.Err() != nil {
 			return err
 		}
 		// Continue after a failed round: the database or the gateway may become available again.
-		if err := c.writeMetrics("journal run", begun, exit.Report(c.err, err)); err != nil {
-			exit.Report(c.err, err)
-		}
+		exit.Report(c.err, err)
 		select {
 		case <-c.ctx.Done():
 			return exit.Fail(exit.Interrupted, "interrupted; the results so far are recorded")
@@ -71,6 +68,9 @@ func (r *journalRun) Run(c *call) (err error) {
 		}
 	}
 }
+
+// overdueAfter is how much longer than --absent-after an outcome may be unknown: by then a query has found it, or has presumed it absent.
+const overdueAfter = time.Hour
 
 // settling is one run of journal run.
 type settling struct {
@@ -120,17 +120,15 @@ func (s *settling) round() error {
 	return s.result(failed)
 }
 
-// result reports what is not acknowledged, as a message, as metrics and as the exit code.
+// result reports what is not acknowledged, as a message and as the exit code.
 func (s *settling) result(failed error) error {
 	i := &s.info
 	switch {
 	case s.ctx.Err() != nil:
 		return exit.Fail(exit.Interrupted, "interrupted; the results so far are recorded")
 	case failed != nil:
-		s.metrics = nil
 		return shopjournal.Failed(s.ctx, "not every entry was queried", failed)
 	}
-	s.metrics = journalMetrics(i)
 	s.say("not acknowledged: %d with an outcome, %d without one, %d in conflict", i.Settled,
 		i.Open+i.Pending+i.PresumedAbsent+i.Refused, i.Conflicts)
 	switch {
@@ -138,33 +136,12 @@ func (s *settling) result(failed error) error {
 		return exit.Fail(exit.Failed, "entries for which the query failed: %d; the last error: %s", i.Unanswered, exit.Explain(i.LastError).Text)
 	case i.Unreadable > 0:
 		return exit.Fail(exit.Failed, "entries that cannot be read: %d", i.Unreadable)
+	case i.Conflicts > 0:
+		return exit.Fail(exit.Conflict, "entries in conflict, which a person must look at: %d", i.Conflicts)
+	case !i.OldestOpen.IsZero() && time.Since(i.OldestOpen) > s.AbsentAfter+overdueAfter:
+		return exit.Fail(exit.Overdue, "an outcome has been unknown since %s: ask the gateway's support", i.OldestOpen.UTC().Format(time.RFC3339))
 	case i.Reported > 0:
 		return exit.Fail(exit.Negative, "")
 	}
 	return nil
-}
-
-// journalMetrics returns the metrics of a round, with the names, labels and states of module otel. The time of the oldest unknown entry
-// is absent if there is none.
-func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
-	var all []metrics.Metric
-	for state, n := range map[string]int{
-		"unknown": i.Open, "pending": i.Pending, "presumed_absent": i.PresumedAbsent, "refused": i.Refused, "conflict": i.Conflicts, "settled": i.Settled,
-	} {
-		all = append(all, metrics.Metric{
-			Name: "cardgateway_journal_entries", Help: "Payments and refunds that are not acknowledged, by state; settled ones have an outcome.",
-			Label: metrics.Label{Name: "cardgateway_journal_state", Value: state}, Value: float64(n),
-		})
-	}
-	all = append(all,
-		metrics.Metric{Name: "cardgateway_journal_unanswered", Help: "Payments and refunds for which the last query failed.", Value: float64(i.Unanswered)},
-		metrics.Metric{Name: "cardgateway_journal_unreadable", Help: "Entries that cannot be read.", Value: float64(i.Unreadable)},
-	)
-	if !i.OldestOpen.IsZero() {
-		all = append(all, metrics.Metric{
-			Name: "cardgateway_journal_oldest_unknown_timestamp_seconds", Help: "When the oldest payment or refund with an unknown outcome was submitted.",
-			Value: float64(i.OldestOpen.UnixMilli()) / 1e3,
-		})
-	}
-	return all
 }

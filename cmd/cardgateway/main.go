@@ -15,8 +15,8 @@
 //	cardgateway reconcile report --month last --list paid.csv
 //	cardgateway sandbox --seed 1000
 //
-// The exit code is 0 (success), 1 (negative result), 2 (no result), 3 (sent, but the outcome is unknown or not final) or
-// 130 (interrupted). docs/tool.md and docs/reconcile.md have an example of every command.
+// The exit code is 0 (success), 1 (negative result), 2 (no result), 3 (sent, but the outcome is unknown or not final), 4 and 5 (a
+// conflict, or an outcome that is overdue, in the journal) or 130 (interrupted). docs/tool.md and docs/reconcile.md have an example of every command.
 package main
 
 import (
@@ -55,8 +55,6 @@ type commands struct {
 	Notify         notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
 	Replay         replayCommand    `cmd:"" help:"Send recorded notifications again."`
 	Sandbox        sandboxCommand   `cmd:"" passthrough:"" help:"Run a sandbox gateway on this machine, to try everything without an account."`
-	Shell          shellCommand     `cmd:"" name:"completion" help:"Print a shell completion script."`
-	Man            manCommand       `cmd:"" help:"Print the manual page."`
 	Version        kong.VersionFlag `help:"Print the version."`
 }
 
@@ -89,13 +87,5 @@ func run(ctx context.Context, args []string, sys system) int {
 	if err := c.findFiles(parsed); err != nil {
 		return exit.Report(sys.err, err)
 	}
-	if err := c.checkMetricsFile(); err != nil {
-		return exit.Report(sys.err, err)
-	}
-	begun := time.Now()
-	code := exit.Report(sys.err, parsed.Run(c))
-	if err := c.writeMetrics(parsed.Selected().Path(), begun, code); err != nil {
-		exit.Report(sys.err, err) // the exit code stays that of the command: 2 would mean that no refund was made
-	}
-	return code
+	return exit.Report(sys.err, parsed.Run(c))
 }

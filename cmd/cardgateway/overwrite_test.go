@@ -60,22 +60,10 @@ func TestNoInputIsReplaced(t *testing.T) {
 			[]string{"reconcile", "run", "--since", "2026-01-01", "--db", "a.db", "--list", "x", "--out", "n.html"}, "the same file as db"},
 		{"run, list", map[string]string{"n.csv": list}, nil,
 			[]string{"reconcile", "run", "--since", "2026-01-01", "--db", "a.db", "--list", "n.csv", "--out", "n.html"}, "the same file as --list"},
-		{"metrics, list", map[string]string{"n.prom": list}, nil, []string{"reconcile", "match", "--list", "n.prom", "--metrics-file", "n.prom"},
-			"--metrics-file is the same file as --list"},
-		{"metrics, database", map[string]string{"n.prom": "db"}, nil, []string{"reconcile", "sync", "--db", "n.prom", "--metrics-file", "n.prom"},
-			"--metrics-file is the same file as db"},
-		{"metrics, record", map[string]string{"n.prom": ""}, nil, []string{"replay", "n-1", "--from", "n.prom", "--metrics-file", "n.prom"},
-			"--metrics-file is the same file as --from"},
-		{"metrics, checkpoint", nil, nil, []string{"orders", "--day", "today", "--checkpoint", "n.prom", "--metrics-file", "n.prom"},
-			"--checkpoint is the same file as --metrics-file"},
-		{"metrics, record that does not exist yet", nil, nil, []string{"listen", "--wait", "1ms", "--record", "n.prom", "--metrics-file", "n.prom"},
-			"--record is the same file as --metrics-file"},
 		{"record, configuration", map[string]string{"n": ""}, nil, []string{"listen", "--wait", "1ms", "--record", "n", "--config", "n"},
 			"--record is the same file as the configuration file"},
 		{"checkpoint, secret", map[string]string{"n": secretKey}, map[string]string{"CARDGATEWAY_SECRET": ""},
 			[]string{"orders", "--day", "today", "--secret-file", "n", "--checkpoint", "n"}, "--checkpoint is the same file as secret-file"},
-		{"metrics of another program", map[string]string{"n.prom": "# HELP disk_free Free bytes.\n"}, nil,
-			[]string{"orders", "--day", "today", "--metrics-file", "n.prom"}, "--metrics-file n.prom was not written by this program"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()

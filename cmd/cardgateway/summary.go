@@ -35,7 +35,6 @@ func (r *reconciliation) run() (*match.Summary, error) {
 		r.note("Nearly all payments of your list are %s than at the gateway. Is its time zone right? See --list-zone.", hoursLater(later))
 	}
 	r.sayNotes(said)
-	r.call.metrics = append(r.call.metrics, comparisonMetrics(summary)...)
 	if !r.call.settings.Quiet {
 		if err := r.print(summary); err != nil {
 			return nil, exit.CannotWrite("summary", err)

@@ -100,7 +100,6 @@ func (s *syncFlags) sync(c *call, out io.Writer, b *books.Books, options books.S
 	if err != nil {
 		return booksError("db: ", err)
 	}
-	c.metrics = append(c.metrics, copyMetrics(report, info, counts.OpenOrders)...)
 	if _, err := fmt.Fprintf(out, "%s orders, %s refunds, complete from %s to %s\n", terminal.Thousands(counts.Orders), terminal.Thousands(counts.Refunds),
 		terminal.Wall(info.Since), terminal.Wall(info.CompleteUpTo)); err != nil {
 		return exit.CannotWrite("result", err)

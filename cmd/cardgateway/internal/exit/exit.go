@@ -21,6 +21,8 @@ const (
 	Negative    = 1   // the result is negative: not found, refused, or there are differences
 	Failed      = 2   // there is no result: wrong usage, configuration, network or credentials
 	Unknown     = 3   // sent, but the outcome is unknown or not final
+	Conflict    = 4   // money may have moved twice, or after the shop was told that it did not
+	Overdue     = 5   // an outcome has been unknown for longer than it should be
 	Interrupted = 130 // as shells report for a program that Ctrl-C ended
 )
 

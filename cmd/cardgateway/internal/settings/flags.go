@@ -21,7 +21,6 @@ type Flags struct {
 	Timeout            string `placeholder:"DURATION" help:"Timeout of one request; default 30s."`
 	Journal            string `placeholder:"DATABASE" help:"The shop's journal: a SQLite file, or postgres://... or mysql://... without a password."`
 	DB                 string `placeholder:"DATABASE" help:"Database for reconcile: a SQLite file, or postgres://user@host/database."`
-	MetricsFile        string `placeholder:"FILE" file:"write" help:"Write metrics for the Prometheus node exporter to this file; its name must end with .prom."`
 	Verbose            bool   `short:"v" help:"Print a line on stderr for every request."`
 	Quiet              bool   `short:"q" help:"Do not print progress and totals on stderr."`
 }
