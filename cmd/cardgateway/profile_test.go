@@ -39,24 +39,19 @@ func TestProfileInUse(t *testing.T) {
 func TestProfilesThatAreWrong(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
-		env        map[string]string
 		want       string
 	}{
-		{"unknown", "[profile.b]\napp-id = 1\n[profile.c]\n", nil, `there is no profile "a"; there are: b, c`},
-		{"none", "app-id = 1", nil, `there is no profile "a"; there are: none; write [profile.NAME]`},
-		{"no table", "profile = 'a'", nil, "a profile is a table: [profile.NAME]"},
-		{"no tables", "[profile]\na = 'b'", nil, "a profile is a table: [profile.NAME]"},
-		{"unknown setting", "[profile.a]\nurl = 'x'", nil, `profile a: there is no setting "url"`},
-		{"unknown setting of another", "[profile.a]\n[profile.b]\nurl = 'x'", nil, `profile b: there is no setting "url"`},
-		{"two secrets", "[profile.a]\nsecret = 'x'\nsecret-file = 'y'", nil, "the secret key is set twice"},
-		{"environment", "[profile.a]\nbase-url = 'https://a.example'", map[string]string{"CARDGATEWAY_BASE_URL": "https://b.example"},
-			"profile a sets base-url, and so does the environment (CARDGATEWAY_BASE_URL)"},
-		{"secret in the environment", "[profile.a]\nsecret-file = '/key'", map[string]string{"CARDGATEWAY_SECRET": secretKey},
-			"profile a sets secret-file, and so does the environment (CARDGATEWAY_SECRET)"},
+		{"unknown", "[profile.b]\napp-id = 1\n[profile.c]\n", `there is no profile "a"; there are: b, c`},
+		{"none", "app-id = 1", `there is no profile "a"; there are: none; write [profile.NAME]`},
+		{"no table", "profile = 'a'", "a profile is a table: [profile.NAME]"},
+		{"no tables", "[profile]\na = 'b'", "a profile is a table: [profile.NAME]"},
+		{"unknown setting", "[profile.a]\nurl = 'x'", `profile a: there is no setting "url"`},
+		{"unknown setting of another", "[profile.a]\n[profile.b]\nurl = 'x'", `profile b: there is no setting "url"`},
+		{"two secrets", "[profile.a]\nsecret = 'x'\nsecret-file = 'y'", "the secret key is set twice"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeSettings(t, test.text)
-			tool(t, test.env, "get", "1", "--config", path, "--profile", "a").want(t, exit.Failed, test.want)
+			tool(t, nil, "get", "1", "--config", path, "--profile", "a").want(t, exit.Failed, test.want)
 		})
 	}
 	tool(t, nil, "get", "1", "--profile", "a").want(t, exit.Failed, "the configuration file cannot be read")

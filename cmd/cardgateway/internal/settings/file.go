@@ -63,7 +63,7 @@ func readFile(f *Flags, src Source) (path string, values map[string]Setting, err
 	if values[Secret].Value != "" {
 		warnIfReadable(src.Stderr, path)
 	}
-	return path, values, profileAlone(profile, values, src)
+	return path, values, nil
 }
 
 // Section returns the settings in the section [reconcile.NAME] of the configuration file, as they would be written in flags, and where
@@ -98,28 +98,6 @@ func (f *Flags) Section(src Source, name string) (where string, values map[strin
 		}
 	}
 	return where, values, nil
-}
-
-// profileAlone rejects a setting that is set both in the profile and in the environment. Otherwise the environment would override
-// the profile, and a refund would go to the wrong gateway.
-func profileAlone(profile string, values map[string]Setting, src Source) error {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		set := values[name]
-		if profile == "" || !strings.Contains(set.From, ", profile ") {
-			continue
-		}
-		names := []string{name}
-		if slices.Contains(secretNames, name) {
-			names = secretNames
-		}
-		for _, other := range names {
-			if src.Getenv(Variable(other)) != "" {
-				return exit.Fail(exit.Failed, "profile %s sets %s, and so does the environment (%s): unset the variable, or do not use the profile",
-					profile, name, Variable(other))
-			}
-		}
-	}
-	return nil
 }
 
 // parseFile parses the settings in a file, with those of the profile, if one is named. Errors do not quote values, because

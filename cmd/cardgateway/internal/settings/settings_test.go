@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,6 +134,36 @@ base-url = "https://jp.example"
 			got := fmt.Sprintf("%s %s '%s' '%s'", values["base-url"].Value, app.Value, values["secret"].Value, values["secret-file"].Value)
 			if from := strings.ReplaceAll(app.From, path, "F"); got != test.want || from != test.appFrom {
 				t.Errorf("got %s of %s, want %s of %s", got, from, test.want, test.appFrom)
+			}
+		})
+	}
+}
+
+// TestOrder: a flag counts before the profile that is named, that before the environment, and that before the rest of the file. With a
+// secret key of its own, a profile has no other.
+func TestOrder(t *testing.T) {
+	path := writeFile(t, "base-url = \"https://file.example\"\nzone = \"UTC\"\n[profile.a]\nbase-url = \"https://a.example\"\nsecret-file = \"/a/key\"\n"+
+		"[profile.b]\napp-id = 2\n")
+	env := map[string]string{"CARDGATEWAY_BASE_URL": "https://environment.example", "CARDGATEWAY_SECRET": "of the environment", "CARDGATEWAY_ZONE": "Asia/Tokyo"}
+	for _, test := range []struct {
+		name  string
+		flags Flags
+		want  string // base URL, secret key, its file, zone
+	}{
+		{"no profile", Flags{}, "https://environment.example 'of the environment' '' Asia/Tokyo"},
+		{"profile", Flags{Profile: "a"}, "https://a.example '' '/a/key' Asia/Tokyo"},
+		{"profile without a gateway", Flags{Profile: "b"}, "https://environment.example 'of the environment' '' Asia/Tokyo"},
+		{"flag", Flags{Profile: "a", BaseURL: "https://flag.example", Zone: "Europe/Berlin"}, "https://flag.example '' '/a/key' Europe/Berlin"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.flags.Config = path
+			_, list, err := test.flags.merged(Source{Getenv: func(name string) string { return env[name] }, Stderr: io.Discard})
+			if err != nil {
+				t.Fatal(err)
+			}
+			value := func(name string) string { return find(list, name).Value }
+			if got := fmt.Sprintf("%s '%s' '%s' %s", value("base-url"), value(Secret), value("secret-file"), value("zone")); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
 	}
