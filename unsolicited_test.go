@@ -297,6 +297,37 @@ func TestConnectionsByAnswer(t *testing.T) {
 	}
 }
 
+// TestConnectionsOfRefunds counts new connections: a refund is named by its own id, and not by that of its payment.
+func TestConnectionsOfRefunds(t *testing.T) {
+	for _, tt := range []struct {
+		name, body  string
+		connections int64
+	}{
+		{"accepted", `{"code":110,"uniqueId":"1","merchantRefundId":"ID"}`, 1},
+		{"declined", `{"code":112,"merchantRefundId":"ID"}`, 1},
+		{"bare decline", `{"code":112,"uniqueId":"1"}`, 5},
+		{"another's", `{"code":110,"uniqueId":"1","merchantRefundId":"another"}`, 5},
+		{"not JSON", `ID`, 5},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := newTwiceServer(t, true, func(_ *http.Request, sent string) answer {
+				_, rest, _ := strings.Cut(sent, `"refundTransactionId":"`)
+				id, _, _ := strings.Cut(rest, `"`)
+				return answer{body: strings.ReplaceAll(tt.body, "ID", id)}
+			})
+			c := server.client(t, connectionKind{limit: 1})
+			for i := range 5 {
+				_, _ = c.CreateRefund(t.Context(), cardgateway.RefundRequest{
+					UniqueID: "1", RefundTransactionID: fmt.Sprintf("r-%d", i), Amount: clienttest.Amount,
+				})
+			}
+			if got := server.conns.Load(); got != tt.connections {
+				t.Errorf("%s: got %d connections for 5 refunds, want %d", tt.name, got, tt.connections)
+			}
+		})
+	}
+}
+
 // TestSameIDAgain: a payment that was not accepted may be sent again with its id. The copy of the first answer states that id, too,
 // and arrives when the second request has been written, so that one needs another connection. After an accepted one it does not.
 func TestSameIDAgain(t *testing.T) {
