@@ -1,268 +1,186 @@
 package contract
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// description is an OpenAPI document, loaded by the library, and its schemas.
-type description struct {
-	router     routers.Router
-	operations []*operation
+// table is what these tests read of testdata/interface.json.
+type table struct {
+	Operations, PublishedOperations []operation
+	Objects                         map[string][]member
 }
 
-// operation is one operation of a description. Its schemas have no references.
 type operation struct {
-	name, method, path string
-	parameters         []schema
-	body               schema // nil if there is none
-	result             schema // of the response with HTTP status 200
-
-	compiled map[string]*jsonschema.Schema
+	Name, Method, Path, Body string
+	Members                  []member
 }
 
-// served returns the description that the sandbox serves.
-func served(t testing.TB) map[string]any {
+type member struct {
+	Name, Type, Required, Object, In string
+	Limit                            int
+	RequiredIn                       []string
+}
+
+func tableOf(t *testing.T) (tab table) {
 	t.Helper()
-	g := sandbox.New(sandbox.Options{})
-	defer g.Close()
-	r, err := http.NewRequest("GET", "https://gateway.test/_sandbox/openapi.json", nil)
-	if err != nil {
+	if err := json.Unmarshal(read(t, tableFile), &tab); err != nil {
 		t.Fatal(err)
 	}
-	response, err := g.RoundTripper().RoundTrip(r)
-	if err != nil {
+	return tab
+}
+
+func (tab table) byPath() map[string]operation {
+	all := map[string]operation{}
+	for _, op := range slices.Concat(tab.Operations, tab.PublishedOperations) {
+		all[op.Path] = op
+	}
+	return all
+}
+
+// TestDescriptionAgreesWithTheTable: every operation, member, type, limit and requirement of the table is in the description, and no other.
+func TestDescriptionAgreesWithTheTable(t *testing.T) {
+	var doc map[string]any
+	if err := json.Unmarshal(read(t, descriptionFile), &doc); err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	data, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("got HTTP %d, error %v", response.StatusCode, err)
-	}
-	document, err := decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return document.(map[string]any)
-}
-
-// decode decodes JSON and keeps the digits of numbers.
-func decode(data []byte) (any, error) { return jsonschema.UnmarshalJSON(bytes.NewReader(data)) }
-
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // cannot happen: the value was decoded, or created here
-	}
-	return bytes.TrimSpace(b.Bytes())
-}
-
-// read loads a description from a document. The library validates the document first, including misspelled keywords.
-func read(document map[string]any) (*description, error) {
-	if _, err := load(document); err != nil {
-		return nil, err
-	}
-	components := document["components"].(schema)["schemas"].(schema)
-	paths := inline(document["paths"], components).(schema)
-	// For some schemas with references the library falls back to a validator that knows only numbers of 53 bits.
-	whole := maps.Clone(document)
-	whole["paths"] = paths
-	doc, err := load(whole)
-	if err != nil {
-		return nil, err
-	}
-	d := &description{}
-	if d.router, err = gorillamux.NewRouter(doc); err != nil {
-		return nil, err
-	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		for method, value := range paths[path].(schema) {
-			value := value.(schema)
-			op := &operation{
-				name: value["operationId"].(string), method: strings.ToUpper(method), path: path,
-				result: content(value["responses"].(schema)["200"]), compiled: make(map[string]*jsonschema.Schema),
+	at := func(node any, path ...string) any {
+		for _, name := range path {
+			m, _ := node.(map[string]any)
+			node = m[name]
+			if ref, ok := at0(node, "$ref").(string); ok {
+				node = doc
+				for _, part := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+					node = at0(node, part)
+				}
 			}
-			for _, p := range asList(value["parameters"]) {
-				op.parameters = append(op.parameters, p.(schema))
+		}
+		return node
+	}
+	tab := tableOf(t)
+	paths, _ := at(doc, "paths").(map[string]any)
+	if want := slices.Sorted(maps.Keys(tab.byPath())); !slices.Equal(slices.Sorted(maps.Keys(paths)), want) {
+		t.Errorf("described are the paths %v, want %v", slices.Sorted(maps.Keys(paths)), want)
+	}
+	for path, op := range tab.byPath() {
+		t.Run(op.Name, func(t *testing.T) {
+			described := at(paths[path], strings.ToLower(op.Method))
+			if at(described, "operationId") != op.Name {
+				t.Fatalf("%s %s is %v", op.Method, path, at(described, "operationId"))
 			}
-			if value["requestBody"] != nil {
-				op.body = content(value["requestBody"])
+			want, got := map[string]string{}, map[string]string{}
+			required := map[string]bool{}
+			var properties map[string]any
+			if op.Method == http.MethodPost {
+				schema := at(described, "requestBody", "content", "application/json", "schema")
+				if op.Body == "Array" {
+					schema = at(schema, "items")
+				}
+				properties, _ = at(schema, "properties").(map[string]any)
+				names, _ := at(schema, "required").([]any)
+				for _, name := range names {
+					required[name.(string)] = true
+				}
+			} else {
+				properties = map[string]any{}
 			}
-			d.operations = append(d.operations, op)
+			parameters, _ := at(described, "parameters").([]any)
+			for _, p := range parameters {
+				name := at(p, "name").(string)
+				if at(p, "in") == "path" && op.Method == http.MethodPost {
+					continue
+				}
+				properties[name], required[name] = at(p, "schema"), at(p, "required") == true
+			}
+			for name := range properties {
+				s := at(properties, name)
+				got[name] = fmt.Sprintf("%s limit %s required %t", typeOf(s), limitOf(s), required[name])
+			}
+			for _, m := range op.Members {
+				if m.In == "path" && op.Method == http.MethodPost {
+					continue
+				}
+				want[m.Name] = fmt.Sprintf("%s limit %s required %t", m.kind(op.Method), m.limit(), m.Required == "R" || m.In == "path")
+			}
+			for name := range maps.Keys(want) {
+				if got[name] != want[name] {
+					t.Errorf("%s: described as %q, want %q", name, got[name], want[name])
+				}
+				delete(got, name)
+			}
+			for name := range got {
+				t.Errorf("%s is described, and not in the table", name)
+			}
+		})
+	}
+	for object, schema := range map[string]string{
+		"productInfo": "ProductInfo", "address": "BillingAddress", "card": "Card", "browser": "Browser", "subscriptionExtension": "SubscriptionExtension",
+		"checkoutExtension": "CheckoutExtension",
+	} {
+		t.Run(object, func(t *testing.T) {
+			properties, _ := at(doc, "components", "schemas", schema, "properties").(map[string]any)
+			var want []string
+			for _, m := range tab.Objects[object] {
+				want = append(want, m.Name)
+			}
+			slices.Sort(want)
+			if got := slices.Sorted(maps.Keys(properties)); len(want) == 0 || !slices.Equal(got, want) {
+				t.Errorf("%s has the members %v, want %v", schema, got, want)
+			}
+		})
+	}
+}
+
+func at0(node any, name string) any {
+	m, _ := node.(map[string]any)
+	return m[name]
+}
+
+// typeOf is the type of a schema, in the table's words. A number may also be sent as text, and an id of digits as a number.
+func typeOf(schema any) string {
+	of := at0(schema, "type")
+	if all, ok := at0(schema, "anyOf").([]any); ok && len(all) == 2 {
+		if of = at0(all[1], "type"); at0(all[0], "maxLength") != nil {
+			of = at0(all[0], "type")
 		}
 	}
-	return d, nil
+	return map[any]string{"string": "String", "boolean": "Boolean", "array": "Array", "object": "Object", "integer": "Number", "number": "Number"}[of]
 }
 
-func load(document map[string]any) (*openapi3.T, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(encode(document))
-	if err != nil {
-		return nil, err
+// limitOf is the length that a schema allows: of texts, and of the digits of an id.
+func limitOf(schema any) string {
+	if all, ok := at0(schema, "anyOf").([]any); ok {
+		schema = all[0]
 	}
-	return doc, doc.Validate(context.Background())
+	pattern, _ := at0(schema, "pattern").(string)
+	if digits, ok := strings.CutPrefix(pattern, "^[0-9]{1,"); ok {
+		return strings.TrimSuffix(digits, "}$")
+	}
+	if pattern == "^[A-Z]{3}$" {
+		return "3"
+	}
+	if n, ok := at0(schema, "maxLength").(float64); ok {
+		return fmt.Sprint(int(n))
+	}
+	return "none"
 }
 
-// content is the schema of a body.
-func content(body any) schema {
-	described, _ := body.(schema)
-	media, _ := described["content"].(schema)
-	for _, m := range media {
-		return m.(schema)["schema"].(schema)
+// kind is the type of a member. The parameters of a query are text.
+func (m member) kind(method string) string {
+	if method == http.MethodGet {
+		return "String"
 	}
-	return nil
+	return m.Type
 }
 
-func (d *description) operation(name string) *operation {
-	for _, op := range d.operations {
-		if op.name == name {
-			return op
-		}
+func (m member) limit() string {
+	if m.Limit == 0 {
+		return "none"
 	}
-	return nil
-}
-
-// Variants of a schema: unchanged, closed, and narrowed by published limits.
-const (
-	asDescribed = "as described"
-	inClosed    = "closed"
-	inPublished = "published"
-)
-
-// check returns why a value does not match a schema of the operation: that of the body, or of the result.
-func (op *operation) check(part, view string, value any) error {
-	c := op.compiled[part+view]
-	if c == nil {
-		s := op.body
-		if part == "result" {
-			s = op.result
-		}
-		switch view {
-		case inClosed:
-			s = closed(s)
-		case inPublished:
-			s = withPublished(s)
-		}
-		c = compile(s)
-		op.compiled[part+view] = c
-	}
-	return c.Validate(value)
-}
-
-// compiled returns a compiled schema that is used often.
-func compiled(s schema) *jsonschema.Schema {
-	text := string(encode(s))
-	c, ok := conditions.Load(text)
-	if !ok {
-		c, _ = conditions.LoadOrStore(text, compile(s))
-	}
-	return c.(*jsonschema.Schema)
-}
-
-var conditions sync.Map // compiled schemas by their text
-
-func compile(s schema) *jsonschema.Schema {
-	compiler := jsonschema.NewCompiler()
-	compiler.DefaultDraft(jsonschema.Draft2020)
-	const name = "https://contract.test/schema.json"
-	if err := compiler.AddResource(name, s); err != nil {
-		panic(err) // cannot happen: the library accepted the document
-	}
-	return compiler.MustCompile(name)
-}
-
-// message is a request, and the response to it if there was one.
-type message struct {
-	operation string
-	method    string
-	url       *url.URL
-	header    http.Header
-	body      []byte
-
-	status         int
-	responseHeader http.Header
-	response       []byte
-}
-
-func (m *message) request() *http.Request {
-	r, err := http.NewRequest(m.method, m.url.String(), bytes.NewReader(m.body))
-	if err != nil {
-		panic(err) // cannot happen: it was a URL before
-	}
-	r.Header = m.header.Clone()
-	return r
-}
-
-// checkRequest returns why the description does not allow a request, or nil.
-func (d *description) checkRequest(m *message) error {
-	input, err := d.input(m)
-	if err != nil {
-		return err
-	}
-	return openapi3filter.ValidateRequest(context.Background(), input)
-}
-
-func (d *description) input(m *message) (*openapi3filter.RequestValidationInput, error) {
-	r := m.request()
-	route, pathParams, err := d.router.FindRoute(r)
-	if err != nil {
-		return nil, err
-	}
-	if got := route.Operation.OperationID; got != m.operation {
-		return nil, fmt.Errorf("the request is one of %s", got)
-	}
-	for name, value := range pathParams { // not done by the library
-		if pathParams[name], err = url.PathUnescape(value); err != nil {
-			return nil, err
-		}
-	}
-	return &openapi3filter.RequestValidationInput{
-		Request: r, PathParams: pathParams, Route: route,
-		Options: &openapi3filter.Options{
-			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true,
-			RejectWhenRequestBodyNotSpecified: true, SkipSettingDefaults: true,
-		},
-	}, nil
-}
-
-// checkResponse returns why the description does not allow a response, or nil.
-func (d *description) checkResponse(m *message) error {
-	input, err := d.input(m)
-	if err != nil {
-		return err
-	}
-	return openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: m.status, Header: m.responseHeader,
-		Body: io.NopCloser(bytes.NewReader(m.response)), Options: input.Options,
-	})
-}
-
-// undeclared returns a parameter of the query that the operation does not have: the library does not check that.
-func (op *operation) undeclared(query url.Values) error {
-	for name := range query {
-		if !slices.ContainsFunc(op.parameters, func(p schema) bool { return p["in"] == "query" && p["name"] == name }) {
-			return errors.New("the query parameter " + name + " is not described")
-		}
-	}
-	return nil
+	return fmt.Sprint(m.Limit)
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
-//go:generate go run ./internal/openapi/write ../testdata/interface.json openapi.json
-
-// openAPI is the description of the gateway. Package internal/openapi generates it from the interface table.
+// openAPI is the description of the gateway. It has the operations, members, types and limits of testdata/interface.json: the module
+// contract compares them, and holds client and sandbox to it.
 //
 //go:embed openapi.json
 var openAPI []byte
