@@ -25,28 +25,28 @@ type call struct {
 	limit    int64  // of the response's body, in bytes
 	secrets  callSecrets
 	buffer   transport.Buffer
-	judge    judge           // of the response to a payment or a refund
-	decoded  decodedResponse // the last one that was judged
-	attempts int             // made so far
-	last     attemptResult   // of the last attempt
+	decode   func([]byte) decodedResponse // of the response to a payment or a refund
+	decoded  decodedResponse              // the last one
+	attempts int                          // made so far
+	last     attemptResult                // of the last attempt
 	begun    time.Time
 	report   func(Outcome, error) // reports how the call ended
 }
 
-// judge decodes the response to a payment or a refund, and tells whether it states the id that was sent, and accepts it.
-type judge func(c *call, body []byte) (statesID, accepts bool)
-
-// Judge implements transport.Payment.
-func (c *call) Judge(body []byte) (statesID, accepts bool) { return c.judge(c, body) }
-
 // ID implements transport.Payment.
 func (c *call) ID() string { return cmp.Or(c.op.RefundTransactionID, c.op.TransactionID) }
+
+// Judge implements transport.Payment. It keeps the decoded response.
+func (c *call) Judge(body []byte) (statesID, accepts bool) {
+	c.decoded = c.decode(body)
+	return c.decoded.unreadable == nil && c.decoded.id == c.ID(), c.decoded.state.isAccepted()
+}
 
 // pay sends a payment and returns its outcome. The request is validated and encoded first; then control goes down once
 // through the attempts and returns once through classify.
 func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encoder) (*Transaction, error) {
 	op.TransactionID = p.transactionID
-	call, err := c.submit(ctx, op, e, judgePayment)
+	call, err := c.submit(ctx, op, e, decodePayment)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +59,9 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	return t, call.end(outcomeName(t, err), err)
 }
 
-// submit validates the request of a payment, and sends it. The caller classifies the last attempt, whose response judge has
-// decoded, and ends the call.
-func (c *Client) submit(ctx context.Context, op Operation, e *encoder, judge judge) (*call, error) {
+// submit validates the request of a payment, and sends it. The caller classifies the last attempt, with its decoded response, and
+// ends the call.
+func (c *Client) submit(ctx context.Context, op Operation, e *encoder, decode func([]byte) decodedResponse) (*call, error) {
 	e.check.Context(ctx)
 	body, err := e.finish(op.Name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder, judge jud
 	defer clear(body) // the transport has sealed it: these bytes are not read any more
 	call := &call{
 		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: body, limit: transport.MaxPayment,
-		judge: judge, secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
+		decode: decode, secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
 	}
 	ctx = call.observe(ctx)
 	retry.Policy(c.cfg.Retry).RunPayment(ctx, func(ctx context.Context) retry.Attempt {

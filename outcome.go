@@ -72,16 +72,6 @@ type sentPayment struct {
 	at            time.Time
 }
 
-// judgePayment is the judge of the response to a payment.
-func judgePayment(c *call, body []byte) (statesID, accepts bool) {
-	c.decoded = decodePayment(body)
-	if c.decoded.unreadable != nil {
-		return false, false
-	}
-	t := c.decoded.payment.Transaction
-	return t.TransactionID == c.op.TransactionID, t.State().isAccepted()
-}
-
 // classify turns the facts of the last attempt into the one outcome of a payment call. It notes the response's code in r.
 func classify(op *Operation, p *sentPayment, r *attemptResult, decoded *decodedResponse) (*Transaction, error) {
 	var t *Transaction

@@ -45,7 +45,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, 
 	req.encode(e)
 	op := opCreateRefund
 	op.UniqueID, op.RefundTransactionID = req.UniqueID, req.RefundTransactionID
-	call, err := c.submit(ctx, op, e, judgeRefund)
+	call, err := c.submit(ctx, op, e, decodeRefund)
 	if err != nil {
 		return nil, err
 	}
@@ -66,16 +66,6 @@ func (req *RefundRequest) encode(e *encoder) {
 }
 
 var refundMembers = []string{"uniqueId", "refundTransactionId", "merchantRefundId", "amount", "remark"}
-
-// judgeRefund is the judge of the response to a refund.
-func judgeRefund(c *call, body []byte) (statesID, accepts bool) {
-	c.decoded = decodeRefund(body)
-	if c.decoded.unreadable != nil {
-		return false, false
-	}
-	r := c.decoded.refund
-	return r.MerchantRefundID == c.op.RefundTransactionID, r.State().isAccepted()
-}
 
 // classify turns the facts of the last attempt into the one outcome of a refund, as for a payment.
 func (req *RefundRequest) classify(c *call) (*Refund, error) {

@@ -64,6 +64,8 @@ func decodeTransaction(data []byte) (decoded response, err error) {
 
 // decodedResponse is the decoded response to a payment or to a refund.
 type decodedResponse struct {
+	id         string // the merchant's, of the payment or the refund
+	state      State
 	payment    response   // with a nil *Transaction if it is not to a payment, or is unreadable
 	refund     *Refund    // nil if it is not to a refund, or is unreadable
 	bad        *badMember // of the refund: the first essential member that could not be read
@@ -71,20 +73,22 @@ type decodedResponse struct {
 }
 
 // decodePayment reads the response to a payment.
-func decodePayment(data []byte) (decoded decodedResponse) {
-	decoded.payment, decoded.unreadable = decodeTransaction(data)
-	return decoded
-}
-
-// decodeRefund reads the response to a refund.
-func decodeRefund(data []byte) (decoded decodedResponse) {
-	r := new(Refund)
-	err := decodeObject(data, func(d *decoder) { decoded.bad = refundRow(d, r) })
+func decodePayment(data []byte) decodedResponse {
+	t, err := decodeTransaction(data)
 	if err != nil {
 		return decodedResponse{unreadable: err}
 	}
-	decoded.refund = r
-	return decoded
+	return decodedResponse{id: t.TransactionID, state: t.State(), payment: t}
+}
+
+// decodeRefund reads the response to a refund.
+func decodeRefund(data []byte) decodedResponse {
+	var bad *badMember
+	r := new(Refund)
+	if err := decodeObject(data, func(d *decoder) { bad = refundRow(d, r) }); err != nil {
+		return decodedResponse{unreadable: err}
+	}
+	return decodedResponse{id: r.MerchantRefundID, state: r.State(), refund: r, bad: bad}
 }
 
 // decodeObject reads a response that is one JSON object.
