@@ -1,0 +1,68 @@
+package temporal
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestRateOfQueries: several workers together keep the limit of queries for single payments.
+func TestRateOfQueries(t *testing.T) {
+	s := startServer(t)
+	gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true, SettleAfter: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gateway.Close()
+	target, err := url.Parse(gateway.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var searches []time.Time
+	forward := httputil.NewSingleHostReverseProxy(target)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/search/") {
+			mu.Lock()
+			searches = append(searches, time.Now())
+			mu.Unlock()
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	defer proxy.Close()
+	database, db := database(t)
+	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
+	const limit = 2
+	task := workerTask{Server: s.Address, Gateway: proxy.URL, Token: gateway.NewToken(sandbox.Approved), Database: database, Queries: limit}
+	for range 3 {
+		startWorker(t, task)
+	}
+	for i := range 30 {
+		if _, err := s.engine().Start(t.Context(), Settlement{ID: journal.PaymentID(fmt.Sprintf("t-%d", i)), FirstQuery: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(6 * time.Second)
+	mu.Lock()
+	defer mu.Unlock()
+	most, begin := 0, 0 // in the busiest five seconds
+	for i := range searches {
+		for searches[i].Sub(searches[begin]) > 5*time.Second {
+			begin++
+		}
+		most = max(most, i-begin+1)
+	}
+	t.Logf("three workers, 30 payments that ask every second, a limit of %d a second: at most %.1f a second over 5 s", limit, float64(most)/5)
+	if most > 5*limit+4 { // the server lets some begin at once
+		t.Errorf("got %d queries in 5 s, want at most %d", most, 5*limit+4)
+	}
+}
