@@ -279,7 +279,11 @@ func (r *runner) ask(ctx context.Context) (next time.Time) {
 	}
 	due, next := r.j.soon.takeDue(time.Now(), free(true))
 	for _, q := range due {
-		r.askFor(ctx, q.id, q.pause)
+		if _, isUnderWay := r.asking[q.id]; isUnderWay { // since it was listed
+			r.j.soon.query(q.id, q.pause)
+		} else {
+			r.askFor(ctx, q.id, q.pause)
+		}
 	}
 	for n := free(false); n > 0 && len(r.listed) > 0; r.listed = r.listed[1:] {
 		if _, isUnderWay := r.asking[r.listed[0]]; !isUnderWay {

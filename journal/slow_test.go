@@ -241,3 +241,44 @@ func TestRunReturnsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestQueriesUnderWay holds that one payment is queried once at a time, and that no more queries are under way than Options.Parallel
+// allows: for calls of this process, and as many for what was listed.
+func TestQueriesUnderWay(t *testing.T) {
+	for _, every := range []time.Duration{300 * time.Millisecond, time.Second, 5 * time.Second, 7 * time.Second} {
+		t.Run(every.String(), func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				const parallel = 2
+				s.Journal = s.restarted(journal.Options{Parallel: parallel})
+				var (
+					mu       sync.Mutex
+					underWay = make(map[string]int)
+					all      int
+				)
+				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+					if r.Method != http.MethodGet {
+						return s.gateway.RoundTripper().RoundTrip(r)
+					}
+					id := r.URL.Query().Get("transactionId")
+					count := func(n int) {
+						mu.Lock()
+						defer mu.Unlock()
+						underWay[id] += n
+						if all += n; underWay[id] > 1 || all > 2*parallel {
+							t.Errorf("%d queries for %s, %d in all", underWay[id], id, all)
+						}
+					}
+					count(1)
+					defer count(-1)
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				})
+				running(t, s.Journal, every, nil)
+				for i := range 10 {
+					s.open(1 + i)
+					time.Sleep(time.Minute)
+				}
+			})
+		})
+	}
+}
