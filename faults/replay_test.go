@@ -2,6 +2,7 @@ package faults
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -92,10 +93,11 @@ func serveOnce(t *testing.T) (*httptest.Server, *atomic.Int32) {
 	executed := new(atomic.Int32)
 	first := make(map[string]bool)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		var sent struct{ TransactionID string }
+		_ = json.NewDecoder(r.Body).Decode(&sent)
 		if !first[r.RemoteAddr] && executed.Load() == 0 {
 			first[r.RemoteAddr] = true
-			_, _ = io.WriteString(w, `{"code":101}`)
+			_, _ = fmt.Fprintf(w, `{"code":101,"transactionId":%q}`, sent.TransactionID) // without the id, the client closes the connection
 			return
 		}
 		if executed.Add(1) < replayLimit {
@@ -138,9 +140,9 @@ func TestReplay(t *testing.T) {
 			transport := new(http.Transport)
 			defer transport.CloseIdleConnections()
 			c := newClient(t, s.URL, transport, header)
-			o := Orders(1, 1)[0]
-			_, _ = c.CreateSubscription(t.Context(), o.subscription())
-			_, _ = c.CreateSubscription(t.Context(), o.subscription())
+			for _, o := range Orders(1, 2) {
+				_, _ = c.CreateSubscription(t.Context(), o.subscription())
+			}
 			if n := executed.Load(); n != 1 {
 				t.Errorf("%d executions, want 1", n)
 			}
