@@ -153,10 +153,18 @@ func (rs *replicas) want(within time.Duration, told ...string) {
 	rs.t.Helper()
 	time.Sleep(within)
 	synctest.Wait()
-	if !slices.Equal(rs.told, told) {
-		rs.t.Errorf("reported %q at %v, want %q", rs.told, rs.at, told)
+	if got, at := rs.take(); !slices.Equal(got, told) {
+		rs.t.Errorf("reported %q at %v, want %q", got, at, told)
 	}
+}
+
+// take returns what was reported since the last time, and when.
+func (rs *replicas) take() (told []string, at []time.Duration) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	told, at = rs.told, rs.at
 	rs.told, rs.at, rs.begun = nil, nil, time.Now()
+	return told, at
 }
 
 // wantAll checks what was reported, in any order: told is sorted.
@@ -164,8 +172,10 @@ func (rs *replicas) wantAll(within time.Duration, told ...string) {
 	rs.t.Helper()
 	time.Sleep(within)
 	synctest.Wait()
-	slices.Sort(rs.told)
-	rs.want(0, told...)
+	got, at := rs.take()
+	if slices.Sort(got); !slices.Equal(got, told) {
+		rs.t.Errorf("reported %q at %v, want %q", got, at, told)
+	}
 }
 
 // TestOneReplicaWorks: every process may call Run; one reports, and each outcome once.
@@ -239,21 +249,21 @@ func TestSilentGateway(t *testing.T) {
 		rs := newReplicas(t, s)
 		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
 		time.Sleep(10 * time.Minute)
-		for range 3 {
-			synctest.Wait()
-			rs.told = nil
-			id, own := fmt.Sprint(7000+rs.most), fmt.Sprint(8000+rs.most)
-			rs.most++
+		for i := range 3 {
+			rs.take()
+			id, own := fmt.Sprint(7000+i), fmt.Sprint(8000+i)
 			confirm(t, b.Journal, id)
 			confirm(t, a.Journal, own)
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()
-			if want := "a " + own + " succeeded"; !slices.Contains(rs.told, want) {
+			told, _ := rs.take()
+			if want := "a " + own + " succeeded"; !slices.Contains(told, want) {
 				t.Errorf("%q was not reported at once", want)
 			}
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
-			if want := "a " + id + " succeeded"; !slices.Contains(rs.told, want) {
+			later, _ := rs.take()
+			if want := "a " + id + " succeeded"; !slices.Contains(append(told, later...), want) {
 				t.Errorf("%q was not reported within an interval", want)
 			}
 		}
@@ -276,7 +286,7 @@ func TestFailedReportWaits(t *testing.T) {
 		rs.unknown(a.Journal, "bad")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		rs.told = nil
+		rs.take()
 		confirm(t, a.Journal, "bad")
 		rs.want(time.Second, "a bad succeeded") // news of it, although an earlier report has failed
 		for i := range 10 {
@@ -288,15 +298,15 @@ func TestFailedReportWaits(t *testing.T) {
 		}
 		synctest.Wait()
 		count := func() int {
-			return len(slices.DeleteFunc(slices.Clone(rs.told), func(s string) bool { return s != "a bad succeeded" }))
+			told, _ := rs.take()
+			return len(slices.DeleteFunc(told, func(s string) bool { return s != "a bad succeeded" }))
 		}
-		n := count()
-		if n != 0 {
+		if n := count(); n != 0 {
 			t.Errorf("reported %d times more within 20 seconds", n)
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
-		if m := count() - n; m != 2 {
+		if m := count(); m != 2 {
 			t.Errorf("reported %d times more within two intervals", m)
 		}
 	})
@@ -334,14 +344,15 @@ func TestTakeover(t *testing.T) {
 				rs.unknown(b.Journal, "1")
 				time.Sleep(5 * time.Minute) // it is renewed
 				synctest.Wait()
-				rs.told = nil
+				rs.take()
 				confirm(t, b.Journal, "1")
 				rs.want(2*time.Minute, "a 1 succeeded") // and while report runs
 				tt.leave(a)
 				time.Sleep(10 * time.Second)
 				synctest.Wait()
-				if want := []string{"b 1 succeeded"}; !slices.Equal(rs.told, want) || rs.at[0] < tt.earliest || rs.at[0] > tt.latest {
-					t.Errorf("reported %q after %v, want %q after %v to %v", rs.told, rs.at, want, tt.earliest, tt.latest)
+				told, at := rs.take()
+				if want := []string{"b 1 succeeded"}; !slices.Equal(told, want) || at[0] < tt.earliest || at[0] > tt.latest {
+					t.Errorf("reported %q after %v, want %q after %v to %v", told, at, want, tt.earliest, tt.latest)
 				}
 				if rs.most != 1 {
 					t.Errorf("%d processes reported at the same time", rs.most)
@@ -395,11 +406,12 @@ func TestStoppedHolder(t *testing.T) {
 		rs.start("b", journal.Options{})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		stopped := slices.Index(rs.told, "a 4 unknown")
-		byB := slices.Clone(rs.told[stopped+1:])
+		told, _ := rs.take()
+		stopped := slices.Index(told, "a 4 unknown")
+		byB := slices.Clone(told[stopped+1:])
 		slices.Sort(byB)
-		if byB = slices.Compact(byB); stopped < 0 || len(byB) != 10 || byB[0][0] != 'b' || len(rs.told) != stopped+11 {
-			t.Errorf("reported %q, want some by a, with 4 the last, and then 10 by b", rs.told)
+		if byB = slices.Compact(byB); stopped < 0 || len(byB) != 10 || byB[0][0] != 'b' || len(told) != stopped+11 {
+			t.Errorf("reported %q, want some by a, with 4 the last, and then 10 by b", told)
 		}
 	})
 }
