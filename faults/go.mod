@@ -14,7 +14,6 @@ require (
 require filippo.io/edwards25519 v1.2.0 // indirect
 
 require (
-	github.com/cardgateway/cardgateway-go/internal/reconcile v0.1.0
 	github.com/cardgateway/cardgateway-go/journal/sqlite v0.1.0
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-sql-driver/mysql v1.10.1
@@ -28,7 +27,7 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/text v0.43.0
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
@@ -37,5 +36,3 @@ require (
 replace github.com/cardgateway/cardgateway-go => ../
 
 replace github.com/cardgateway/cardgateway-go/journal/sqlite => ../journal/sqlite
-
-replace github.com/cardgateway/cardgateway-go/internal/reconcile => ../internal/reconcile

@@ -6,8 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
+
+// english writes numbers with thousands separators.
+var english = message.NewPrinter(language.English)
 
 // printTable writes a Markdown table. The head names its columns, separated by "|".
 func printTable(w io.Writer, head string, rows [][]any) {
@@ -16,7 +20,7 @@ func printTable(w io.Writer, head string, rows [][]any) {
 		for _, cell := range cells {
 			text := fmt.Sprint(cell)
 			if n, ok := cell.(int); ok {
-				text = terminal.Thousands(n)
+				text = english.Sprint(n)
 			}
 			fmt.Fprint(w, strings.TrimRight("| "+text, " "), " ")
 		}
@@ -24,7 +28,7 @@ func printTable(w io.Writer, head string, rows [][]any) {
 	}
 }
 
-func micros(d time.Duration) string { return terminal.Thousands(int(d.Microseconds())) + " µs" }
+func micros(d time.Duration) string { return english.Sprint(d.Microseconds()) + " µs" }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 

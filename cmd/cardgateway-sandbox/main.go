@@ -17,7 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
+	"github.com/cardgateway/cardgateway-go/cmd/internal/sandboxcommand"
 )
 
 func main() {

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/baseurl"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // compareFlags select what is compared.

@@ -4,10 +4,10 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
 )
 
 // findFiles collects the files of the flags and settings, and returns an error if the command would write one that it reads, or one

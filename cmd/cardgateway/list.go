@@ -14,8 +14,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/shopspring/decimal"
 )
 

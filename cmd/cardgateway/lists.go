@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/report"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // listsFlags select the merchant's lists. A section of the configuration file can set those with the tag section.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/report"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 )
 
 type matchCommand struct {

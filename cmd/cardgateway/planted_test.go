@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 

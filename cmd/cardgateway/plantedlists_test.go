@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
 	"github.com/shopspring/decimal"
 )
 

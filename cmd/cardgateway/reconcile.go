@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
 )
 
 // reconcileCommand groups the commands that use a copy of the gateway's data.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
 )
 
 type runCommand struct {

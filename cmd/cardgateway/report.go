@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/report"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // reportFlags configure a report.

@@ -5,7 +5,7 @@ import (
 	"flag"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
+	"github.com/cardgateway/cardgateway-go/cmd/internal/sandboxcommand"
 )
 
 // sandboxCommand runs cmd/cardgateway-sandbox with its own flags. The settings of this program do not apply.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // The exit codes. Scripts can rely on them, and must treat any other code as a failure.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // LineFlags are the flags of commands that print events and responses.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 )
 
 // readSecret reads the secret key into the list of settings. A flag overrides the environment, and the environment overrides the

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
-	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 )
 
 // Settings contains every setting with its value, from the flag, the profile that was named, the environment or the file, in this order.

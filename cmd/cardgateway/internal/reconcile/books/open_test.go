@@ -1,0 +1,100 @@
+package books
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+func TestInUse(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		for range 2 { // new books, and such as are there
+			b := open(t, db)
+			if again, err := Open(t.Context(), db); !errors.Is(err, ErrInUse) {
+				t.Errorf("open twice: got %v, %v", again, err)
+			}
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestSchemaVersions(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		if _, err := b.writer.ExecContext(t.Context(), `INSERT INTO cardgateway_schema (version) VALUES (99)`); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), db)
+		if _, ok := errors.AsType[*Refused](err); !ok || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "newer program") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestNotBooks(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "shop.db")
+	db, err := database.OpenSQLite(other, "")
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `CREATE TABLE orders (id TEXT)`)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text := filepath.Join(dir, "list.csv")
+	if err := os.WriteFile(text, []byte(strings.Repeat("transaction_id,amount,currency\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ name, want string }{
+		{other, `the file belongs to another program: it has a table "orders"`},
+		{text, "is not a SQLite database"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before, err := os.ReadFile(test.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(t.Context(), test.name); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want in it %q", err, test.want)
+			}
+			if after, err := os.ReadFile(test.name); err != nil || len(after) != len(before) {
+				t.Errorf("%s was changed", test.name)
+			}
+		})
+	}
+}
+
+// TestMovedFile: what is written to a file that another one has replaced is no success.
+func TestMovedFile(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"moved":   func(path string) error { return os.Rename(path, path+".old") },
+		"deleted": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", nil, 0o600), os.Rename(path+".new", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := gateway(t, sandbox.Options{})
+			path := filepath.Join(t.TempDir(), "books.db")
+			b, o := open(t, path), SyncOptions{Client: clientOf(t, server), From: time.Now().Add(-time.Hour)}
+			mustSync(t, b, o)
+			if err := change(path); err != nil {
+				t.Skip(err) // some systems do not let an open file be moved
+			}
+			if _, err := b.Sync(t.Context(), o); err == nil || !strings.Contains(err.Error(), "start again") {
+				t.Errorf("got %v, want what to do", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package books
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+)
+
+// The kinds of rows, as stored in the database.
+const (
+	ordersKind  = "orders"
+	refundsKind = "refunds"
+)
+
+// table is the table of orders or refunds. The first column is the id, the last the number of the walk.
+type table struct {
+	kind    string
+	columns []string
+	money   int      // the index of amount, which currency follows
+	record  []string // columns whose changes are recorded
+	key     string   // the column of the gateway's id, which is empty in unnamed rows
+	same    []string // the columns that an unnamed row and its later named row have in common
+}
+
+var ordersTable = table{
+	kind:    ordersKind,
+	columns: []string{"id", "unique_id", "transaction_id", "state", "code", "amount", "currency", "at", "card", "other_app", "test", "walk"},
+	money:   5,
+	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at", "other_app"},
+	key:     "unique_id",
+	same:    []string{"transaction_id", "at"},
+}
+
+var refundsTable = table{
+	kind:    refundsKind,
+	columns: []string{"id", "refund_unique_id", "merchant_refund_id", "unique_id", "state", "code", "amount", "currency", "at", "walk"},
+	money:   6,
+	record:  []string{"merchant_refund_id", "unique_id", "state", "code", "amount", "currency", "at"},
+	key:     "refund_unique_id",
+	same:    []string{"merchant_refund_id", "unique_id", "at"},
+}
+
+// keyColumn is the index of the column of the gateway's id.
+const keyColumn = 1
+
+func (t *table) name() string    { return "cardgateway_" + t.kind }
+func (t *table) staging() string { return "cardgateway_new_" + t.kind }
+
+// record is a database row: a value for each column.
+type record []any
+
+func (r record) id() string { return r[0].(string) }
+
+// orderRecord converts a row of the gateway for the copy of an app.
+func orderRecord(o *cardgateway.Transaction, app cardgateway.AppID, zone *time.Location, walk int64) record {
+	otherApp := ""
+	if o.StatesOtherApp(app) {
+		otherApp = cmp.Or(string(o.AppID), "?")
+	}
+	var test int64
+	if o.IsTest {
+		test = 1
+	}
+	id := cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String())
+	return record{kept(id), kept(o.UniqueID), kept(o.TransactionID), o.State().String(), int64(o.Code),
+		o.TransactionAmount.String(), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), otherApp, test, walk}
+}
+
+// refundRecord converts a refund. Its time is that of its request, as of a payment; without it, a refund would be in every period.
+func refundRecord(r *cardgateway.Refund, zone *time.Location, walk int64) record {
+	id := cmp.Or(r.RefundUniqueID, "refund "+r.MerchantRefundID+" "+r.UniqueID+" "+r.RefundRequestAt.String())
+	return record{kept(id), kept(r.RefundUniqueID), kept(r.MerchantRefundID), kept(r.UniqueID), r.State().String(), int64(r.Code),
+		r.RefundAmount.String(), kept(r.RefundCurrency), micro(cmp.Or(r.RefundRequestAt, r.RefundAt).In(zone)), walk}
+}
+
+// longestText is the maximum length of a stored text in bytes: an id has at most 128 characters, and a Postgres index entry at
+// most about 2,700 bytes.
+const longestText = 1024
+
+// kept returns a text that both databases can store: Postgres accepts neither zero bytes nor invalid UTF-8. The end of a text
+// that is too long is replaced by a hash of the text, so that different texts stay different.
+func kept(text string) string {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	text = strings.ReplaceAll(text, "\x00", "\uFFFD")
+	if len(text) > longestText {
+		sum := sha256.Sum256([]byte(text))
+		text = terminal.Cut(text, longestText-80) + " " + hex.EncodeToString(sum[:])
+	}
+	return text
+}
+
+// micro converts a time to its form in the database.
+func micro(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// fromMicro is the inverse of micro.
+func fromMicro(at int64, zone *time.Location) time.Time {
+	if at == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(at).In(zone)
+}

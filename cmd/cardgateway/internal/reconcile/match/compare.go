@@ -1,0 +1,220 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+)
+
+// kindMatcher compares the payments or the refunds of both sides.
+type kindMatcher struct {
+	*matcher
+	kind     books.Kind
+	list     List
+	findings findings // by ID
+
+	months   []books.Month       // that were compared
+	earlier  map[string]*earlier // what was open at the end of earlier months, by ID
+	repeated []books.OpenItem    // those of which an older month has the same ID
+	carried  *earlier            // the one that is being classified, or nil
+	open     []books.OpenItem    // at the end of this month
+}
+
+// compare finds the differences, id by id.
+func (k *kindMatcher) compare() error {
+	var rows []books.Row
+	var lines []books.Line
+	for entries, err := range groups("rows and lines", k.books.Entries(k.ctx, k.kind, k.monthBefore()), (*books.Entry).ID) {
+		if err != nil {
+			return err
+		}
+		rows, lines = rows[:0], lines[:0]
+		for i := range entries {
+			e := &entries[i]
+			if e.IsLine() {
+				lines = append(lines, e.Line)
+				continue
+			}
+			e.Row.Test = e.Row.Test || k.testPayments[e.Row.Payment]
+			if e.Row.Test && k.ExcludeTest {
+				if k.inPeriod(e.Row.At) {
+					k.summary.TestsLeftOut++
+				}
+				continue
+			}
+			rows = append(rows, e.Row)
+			k.count(&e.Row)
+		}
+		if len(rows) == 0 && len(lines) < len(entries) { // all were left out
+			continue
+		}
+		slices.SortFunc(rows, byTime)
+		slices.SortFunc(lines, func(a, b books.Line) int { return a.Line - b.Line })
+		if slices.ContainsFunc(lines, func(l books.Line) bool { return !l.Earlier }) { // this list counts, if it has the id
+			lines = slices.DeleteFunc(lines, func(l books.Line) bool { return l.Earlier })
+		}
+		for i := range lines {
+			lines[i].At = k.timeOf(&lines[i], rows)
+		}
+		lines = k.lookAgain(rows, lines)
+		if err := k.compareID(rows, lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timeOf returns the time of a line: if it can mean several, that of a row which is one of them. If there is none, and they are in two
+// periods, the one in the middle decides: a date in another zone is of the month that has its noon.
+func (k *kindMatcher) timeOf(l *books.Line, rows []books.Row) time.Time {
+	at := l.At
+	if !l.Until.After(l.At) {
+		return at
+	}
+	isFound := false
+	for i := range rows {
+		if t := rows[i].At; !t.Before(l.At) && t.Before(l.Until.Add(time.Second)) && (at.Equal(l.At) || rows[i].State == books.StateApproved) {
+			at, isFound = t, true
+		}
+	}
+	if noon := l.At.Add(l.Until.Sub(l.At) / 2); !isFound && k.Period.holds(noon) != k.Period.holds(at) {
+		return noon
+	}
+	return at
+}
+
+// count adds a row of the period to the gateway's totals.
+func (k *kindMatcher) count(row *books.Row) {
+	if !k.inPeriod(row.At) {
+		return
+	}
+	k.summary.gateway(k.kind, row)
+	if k.kind == books.Payment { // parents passes on the refunds
+		k.EachRow(books.Payment, row)
+	}
+}
+
+// compareID chooses the rows to compare among those with one id, of any time. It must not keep the slices.
+func (k *kindMatcher) compareID(rows []books.Row, lines []books.Line) error {
+	near := rows // in the period, or not farther from it than the grace
+	if slices.ContainsFunc(rows, k.isFar) {
+		near = slices.DeleteFunc(slices.Clone(rows), k.isFar)
+	}
+	if len(near) == 0 && !slices.ContainsFunc(lines, k.mayBeOfPeriod) {
+		for i := range lines {
+			k.skip(&lines[i])
+		}
+		return nil
+	}
+	if !slices.ContainsFunc(near, isApproved) {
+		if len(lines) > 0 { // which say that it was paid at another time
+			near = rows
+		}
+		return k.settle(near, lines)
+	}
+	// One charge or refund of another period is enough for a difference. An id that several refunds share is compared with all
+	// lines that have it.
+	paid := approvedOf(rows)
+	if len(paid) > 1 && (len(lines) > 1 || len(repeats(paid)) > 0) {
+		near = append(slices.DeleteFunc(slices.Clone(near), isApproved), paid...)
+		slices.SortFunc(near, byTime)
+	}
+	return k.settle(near, lines)
+}
+
+// isFar reports whether a row is farther from the period than the grace. A row without a time is not.
+func (k *kindMatcher) isFar(r books.Row) bool {
+	return !r.At.IsZero() && (r.At.Before(k.Period.From.Add(-k.Grace)) || !r.At.Before(k.Period.To.Add(k.Grace)))
+}
+
+// mayBeOfPeriod reports whether a line may belong to the period: its time is in it, or unknown.
+func (k *kindMatcher) mayBeOfPeriod(l books.Line) bool { return l.At.IsZero() || k.Period.holds(l.At) }
+
+// byTime compares the times of two rows, or their ids if these are equal.
+func byTime(a, b books.Row) int {
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.UniqueID, b.UniqueID))
+}
+
+// settle classifies one id and adds it to the totals.
+func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
+	inPeriod := slices.ContainsFunc(rows, func(r books.Row) bool { return k.inPeriod(r.At) })
+	ours := func(l books.Line) bool {
+		if l.At.IsZero() {
+			return inPeriod || len(rows) == 0
+		}
+		return k.Period.holds(l.At)
+	}
+	p := newPair(k.kind, rows, lines)
+	if k.kind == books.Payment && len(p.paid) == 1 && len(lines) == 1 {
+		k.clocks.add(&p.paid[0], &lines[0])
+	}
+	atGateway, inBooks := totals{}, totals{}
+	hasLine := false
+	for i := range lines {
+		if !ours(lines[i]) {
+			k.skip(&lines[i])
+			continue
+		}
+		hasLine = true
+		if lines[i].State == books.StateApproved {
+			inBooks.add(lines[i].Currency, lines[i].Amount)
+		}
+	}
+	hasRow := false
+	for i := range p.paid {
+		if k.inPeriod(p.paid[i].At) {
+			hasRow = true
+			atGateway.add(p.paid[i].Currency, p.paid[i].Amount)
+		}
+	}
+	if !hasRow && !hasLine {
+		return nil
+	}
+	found, isFound := k.findings[p.id()]
+	if found.class == ClassUnreadable && len(lines) > 0 {
+		found, isFound = finding{}, false // the other lines are compared
+	}
+	if !isFound || found.known { // a known difference hides only itself
+		d := k.class(p)
+		if d == nil {
+			d = k.laterCharge(p, ours)
+		}
+		isApart := d == nil && !atGateway.equal(inBooks)
+		if isApart {
+			d = &Difference{Class: ClassTiming, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At,
+				Why: "recorded in different periods: " + k.onBothSides(p)}
+		}
+		if k.isTest(p) && (d == nil || d.Class == ClassTiming || d.Class == ClassLaterCharge || len(lines) == 0) {
+			d = &Difference{Class: ClassTest, Currency: p.paid[0].Currency, Value: p.atGateway(), At: p.paid[0].At}
+		}
+		if d != nil && k.kind == books.Refund {
+			d.Class = ofRefund(d.Class)
+		}
+		if d != nil && d.Class != found.class {
+			if d.Gateway == nil {
+				d.Gateway = slices.Clone(rows)
+			}
+			d.Kind, d.ID, d.Books = k.kind, p.id(), slices.Clone(lines)
+			var err error
+			if found, err = k.found(d); err != nil {
+				return err
+			}
+			if d.Class == ClassUnchecked || d.Class == ClassTiming && (!isApart || k.reachesOn(d)) {
+				k.keepOpen(d)
+			}
+		}
+	}
+	if e := k.earlier[p.id()]; e != nil && found.class.isCounted() && found.class != ClassLaterCharge { // that is about another charge
+		e.isOfPeriod = true
+	}
+	k.summary.step(k.kind, found, atGateway, inBooks)
+	return nil
+}
+
+// isTest reports whether a payment, or the payment of a refund, was a test among others that were not.
+func (k *kindMatcher) isTest(p *pair) bool {
+	return !k.summary.OnlyTests && len(p.paid) > 0 && !slices.ContainsFunc(p.paid, func(r books.Row) bool { return !r.Test })
+}

@@ -1,0 +1,126 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/shopspring/decimal"
+)
+
+// KnownEntry is an entry of a file of known differences.
+type KnownEntry struct {
+	Line   int // in the file
+	Class  Class
+	ID     string
+	Value  *decimal.Decimal // the difference is known only with this value; nil means any
+	Reason string
+}
+
+// Known are the differences that the merchant has marked. The zero Known has none.
+type Known struct {
+	NoReason      int // rows without a reason
+	FirstNoReason int // line of the first of them
+
+	entries map[knownKey]*KnownEntry
+	used    map[*KnownEntry]bool
+}
+
+type knownKey struct {
+	class Class
+	id    string
+}
+
+// mostEntries is the maximum number of entries in a file.
+const mostEntries = 100_000
+
+// ReadKnown reads entries from CSV, as the merchant's lists are read, with the columns class, id and reason, and optionally value.
+// A value has a decimal point or a decimal comma, and no thousands separators. Other columns are ignored, and rows without a
+// reason are only counted, so that rows of a report's CSV can be marked by filling in their reason.
+func ReadKnown(from io.Reader) (Known, error) {
+	k := Known{entries: map[knownKey]*KnownEntry{}}
+	class, id, reason, value := -1, -1, -1, -1
+	choose := func(titles []string) error {
+		column := func(name string) int {
+			return slices.IndexFunc(titles, func(t string) bool { return strings.EqualFold(strings.TrimSpace(t), name) })
+		}
+		class, id, reason, value = column("class"), column("id"), column("reason"), column("value")
+		if class < 0 || id < 0 || reason < 0 {
+			return errors.New("the first line must name the columns class, id and reason")
+		}
+		return nil
+	}
+	err := books.ReadCSV(from, choose, func(line int, cells []string) error {
+		field := func(i int) string {
+			if i < 0 || i >= len(cells) {
+				return ""
+			}
+			return plain(strings.TrimSpace(cells[i]))
+		}
+		e := &KnownEntry{Line: line, Class: Class(field(class)), ID: field(id), Reason: field(reason)}
+		switch {
+		case e.Reason == "":
+			k.NoReason++
+			if k.NoReason == 1 {
+				k.FirstNoReason = line
+			}
+			return nil
+		case place(e.Class) < 0:
+			return fmt.Errorf("line %d: there is no class %q", line, e.Class)
+		case e.ID == "":
+			return fmt.Errorf("line %d: the id is missing", line)
+		case len(k.entries) == mostEntries:
+			return fmt.Errorf("it has more than %d entries", mostEntries)
+		}
+		if text := field(value); text != "" {
+			if !valuePattern.MatchString(text) {
+				return fmt.Errorf("line %d: the value %.40q is not an amount", line, text)
+			}
+			v, err := decimal.NewFromString(strings.Replace(text, ",", ".", 1))
+			if err != nil {
+				return fmt.Errorf("line %d: the value %q is not an amount", line, text)
+			}
+			e.Value = &v
+		}
+		k.entries[knownKey{e.Class, e.ID}] = e
+		return nil
+	})
+	return k, err
+}
+
+var valuePattern = regexp.MustCompile(`^-?[0-9]{1,25}([.,][0-9]{1,10})?$`)
+
+// plain removes the apostrophe that this program's CSV adds before a text that a spreadsheet would interpret as a formula.
+func plain(field string) string {
+	if len(field) > 1 && field[0] == '\'' && strings.ContainsRune("=+-@\t\r", rune(field[1])) {
+		return field[1:]
+	}
+	return field
+}
+
+func (k *Known) begin() { k.used = map[*KnownEntry]bool{} }
+
+// covers reports whether a difference is marked, and returns the reason.
+func (k *Known) covers(d *Difference) (known bool, reason string) {
+	e := k.entries[knownKey{d.Class, d.ID}]
+	if e == nil || e.Value != nil && !e.Value.Equal(d.Value) {
+		return false, ""
+	}
+	k.used[e] = true
+	return true, e.Reason
+}
+
+// unused returns the entries that match no difference, by line.
+func (k *Known) unused() (unused []KnownEntry) {
+	for _, e := range k.entries {
+		if !k.used[e] {
+			unused = append(unused, *e)
+		}
+	}
+	slices.SortFunc(unused, func(a, b KnownEntry) int { return a.Line - b.Line })
+	return unused
+}

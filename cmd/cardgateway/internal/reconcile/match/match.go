@@ -1,0 +1,106 @@
+// Package match compares a merchant's books with the copy of a gateway, row by row, and classifies every difference.
+package match
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+)
+
+// Run compares, and passes every difference to o.Found. Memory grows with the number of differences that concern several rows, that
+// are open at the end of a month or are refunded test payments, not with the number of rows.
+func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
+	if !o.Period.From.Before(o.Period.To) {
+		return nil, errors.New("match: the period is empty")
+	}
+	if o.Grace < 0 {
+		return nil, errors.New("match: the grace is below zero")
+	}
+	if o.EachRow == nil {
+		o.EachRow = func(books.Kind, *books.Row) {}
+	}
+	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testPayments: map[string]bool{}}
+	m.Known.begin()
+	var err error
+	if m.summary.OnlyTests, err = b.OnlyTests(ctx); err != nil {
+		return nil, err
+	}
+	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments, findings: findings{}}
+	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds, findings: findings{}}
+	for _, k := range []*kindMatcher{payments, refunds} {
+		if err := k.unreadables(); err != nil {
+			return nil, err
+		}
+		if err := k.readEarlier(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Payments.Read {
+		if err := m.paidTwice(payments.findings); err != nil {
+			return nil, err
+		}
+		if err := payments.compare(); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.parents(refunds.findings); err != nil {
+		return nil, err
+	}
+	if o.Refunds.Read {
+		if err := refunds.compare(); err != nil {
+			return nil, err
+		}
+	}
+	if !o.Month.IsZero() {
+		if err := m.keep(payments, refunds); err != nil {
+			return nil, err
+		}
+	}
+	m.summary.ListLater = m.clocks.apart()
+	m.summary.finish(m.Known.unused())
+	return m.summary, nil
+}
+
+// matcher is the state of one run.
+type matcher struct {
+	Options
+	ctx     context.Context
+	books   *books.Books
+	summary *Summary
+
+	testPayments map[string]bool // those with refunds, by the gateway's id
+	clocks       clocks          // of payments
+}
+
+// found counts a difference and passes it on.
+func (m *matcher) found(d *Difference) (finding, error) {
+	d.Known, d.Reason = m.Known.covers(d)
+	m.summary.add(d, m.Now)
+	return finding{d.Class, d.Known}, m.Found(d)
+}
+
+// skip counts a line of the list that is of another period, or newer than the copy.
+func (m *matcher) skip(l *books.Line) {
+	switch {
+	case l.Earlier:
+	case !l.At.IsZero() && !l.At.Before(m.Copy.To):
+		m.summary.Newer++
+	default:
+		m.summary.Elsewhere++
+	}
+}
+
+// inPeriod reports whether a row of the gateway belongs to the period. A row without a time does.
+func (m *matcher) inPeriod(t time.Time) bool { return t.IsZero() || m.Period.holds(t) }
+
+// clock formats a time in the zone of the period.
+func (m *matcher) clock(t time.Time) string {
+	return t.In(m.Period.From.Location()).Format(time.DateTime)
+}
+
+// bothClocks formats a time in the zone of the period and in UTC.
+func (m *matcher) bothClocks(t time.Time) string {
+	return m.clock(t) + " (" + t.UTC().Format(time.DateTime) + " UTC)"
+}

@@ -1,0 +1,442 @@
+package match
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/google/go-cmp/cmp"
+)
+
+// total states the total of an order.
+func (m *memory) total(order, total string) *memory {
+	if m.totals == nil {
+		m.totals = map[string]string{}
+	}
+	m.totals[order] = total
+	return m
+}
+
+// test makes the last payment of the gateway a test.
+func (m *memory) test() *memory {
+	m.orders[len(m.orders)-1].Test = true
+	return m
+}
+
+// unnamed takes the gateway's ids from the refunds.
+func (m *memory) unnamed() *memory {
+	for i := range m.refunds {
+		m.refunds[i].UniqueID = ""
+	}
+	return m
+}
+
+// until makes the time of the last line one of several.
+func (m *memory) until(at time.Time) *memory {
+	m.payments[len(m.payments)-1].Until = at
+	return m
+}
+
+func TestOrderTotals(t *testing.T) {
+	at := middle
+	two := func() *memory {
+		return new(memory).pay("a", approved, "30 EUR", at).pay("b", approved, "70 EUR", at.Add(time.Hour)).
+			book("a of o", approved, "30 EUR", at).book("b of o", approved, "70 EUR", at)
+	}
+	for _, test := range []struct {
+		name string
+		m    *memory
+		want []string
+	}{
+		{"no total", two(), []string{"paid_twice payment o 70 EUR"}},
+		{"the total in two parts", two().total("o", "100"), nil},
+		{"a part is not paid yet", two().total("o", "150"), nil},
+		{"more than the total", two().total("o", "99.99"), []string{"paid_twice payment o 0.01 EUR"}},
+		{"the whole twice", two().total("o", "70"), []string{"paid_twice payment o 30 EUR"}},
+		{"two currencies", two().pay("c", approved, "5 USD", at).book("c of o", approved, "5 USD", at).total("o", "100"), []string{"paid_twice payment o 70 EUR"}},
+		{"the parts in another period", new(memory).pay("a", approved, "30 EUR", at).pay("b", approved, "70 EUR", day0(9, 2, 0)).
+			book("a of o", approved, "30 EUR", at).book("b of o", approved, "70 EUR", day0(9, 2, 0)).total("o", "70"), []string{"paid_twice payment o 30 EUR"}},
+		{"a test payment and a real one", two().pay("x", approved, "30 EUR", at).test().book("x of o", approved, "30 EUR", at).total("o", "100"),
+			[]string{"test_payment payment x 30 EUR"}},
+		{"a part with another amount", new(memory).pay("a", approved, "30 EUR", at).pay("b", approved, "70 EUR", at).
+			book("a of o", approved, "31 EUR", at).book("b of o", approved, "70 EUR", at).total("o", "100"), []string{"amount payment a 1 EUR"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, _ := onSQLite(t).run(t, test.m, octoberOptions())
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("differences (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTestPayments has test payments among real ones, with and without --exclude-test.
+func TestTestPayments(t *testing.T) {
+	at := middle
+	real := func() *memory { return new(memory).pay("r", approved, "9 EUR", at).book("r", approved, "9 EUR", at) }
+	for _, test := range []struct {
+		name           string
+		m              *memory
+		want, excluded []string
+		books          string // total of the list with --exclude-test
+	}{
+		{"not listed", real().pay("a", approved, "3 EUR", at).test(), []string{"test_payment payment a 3 EUR"}, nil, "9"},
+		{"not listed, near the end", real().pay("a", approved, "3 EUR", day0(10, 31, 12)).test(), []string{"test_payment payment a 3 EUR"}, nil, "9"},
+		{"listed", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at), []string{"test_payment payment a 3 EUR"}, nil, "9"},
+		{"listed with another amount", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "4 EUR", at), []string{"amount payment a 1 EUR"}, nil, "9"},
+		{"declined", real().pay("a", declined, "3 EUR", at).test(), nil, nil, "9"},
+		{"the id of a test and of a real payment", real().pay("a.1", declined, "3 EUR", at).test().pay("a.2", approved, "3 EUR", at).book("a", approved, "3 EUR", at),
+			nil, nil, "12"},
+		{"with a refund that is not listed", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at).back("b of a", approved, "2 EUR", at),
+			[]string{"test_payment payment a 3 EUR", "test_payment refund b 2 EUR"}, nil, "9"},
+		{"with a refund without the gateway's id, as a real one", real().pay("a", approved, "3 EUR", at).test().back("b of a", approved, "2 EUR", at).
+			back("c of r", approved, "1 EUR", at).unnamed(),
+			[]string{"refund_missing_here refund c 1 EUR", "test_payment payment a 3 EUR", "test_payment refund b 2 EUR"},
+			[]string{"refund_missing_here refund c 1 EUR"}, "9"},
+		{"with a refund of another month", real().pay("a", approved, "3 EUR", day0(9, 2, 0)).test().back("b of a", approved, "2 EUR", day0(9, 2, 0)), nil, nil, "9"},
+		{"all are tests: a test system", new(memory).pay("a", approved, "3 EUR", at).test(), []string{"missing_here payment a 3 EUR"}, nil, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := onSQLite(t)
+			got, s := d.run(t, test.m, octoberOptions())
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("differences (-want +got):\n%s", diff)
+			}
+			isOnlyTest := !slices.ContainsFunc(s.Classes, func(c Count) bool { return c.Class != ClassTest })
+			if isOnlyTest && s.Differences() != 0 {
+				t.Errorf("%d test payments are counted as differences", s.Differences())
+			}
+			o := octoberOptions()
+			o.ExcludeTest = true
+			got, s = d.run(t, test.m, o)
+			if diff := cmp.Diff(test.excluded, got); diff != "" {
+				t.Errorf("without tests: differences (-want +got):\n%s", diff)
+			}
+			total := ""
+			for _, b := range s.Bridges {
+				if b.Kind == books.Payment {
+					total = b.Books.String()
+				}
+			}
+			if total != test.books {
+				t.Errorf("without tests: the list has %s, want %s", total, test.books)
+			}
+		})
+	}
+}
+
+// TestTimesThatMeanSeveral: a line with a date alone, or with an hour that clocks show twice, is in the period of its payment.
+func TestTimesThatMeanSeveral(t *testing.T) {
+	first := day0(10, 1, 0)
+	for _, test := range []struct {
+		name string
+		m    *memory
+		want []string
+	}{
+		{"a date in the zone of the list, the payment is before the period",
+			new(memory).pay("a", approved, "3 EUR", first.Add(-time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(6 * time.Hour)), nil},
+		{"a date that begins before the period, the payment is in it",
+			new(memory).pay("a", approved, "3 EUR", first.Add(time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).
+				until(first.Add(6*time.Hour - time.Second)), nil},
+		{"the payment is at the last second of the date",
+			new(memory).pay("a", approved, "3 EUR", first.Add(time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(time.Hour)), nil},
+		{"the payment is after the date",
+			new(memory).pay("a", approved, "3 EUR", first.Add(time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(59 * time.Minute)),
+			[]string{"timing payment a 3 EUR"}},
+		{"declined before the period, paid in it",
+			new(memory).pay("a.1", declined, "3 EUR", first.Add(-time.Hour)).pay("a.2", approved, "3 EUR", first.Add(time.Hour)).
+				book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(6 * time.Hour)), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, _ := onSQLite(t).run(t, test.m, octoberOptions())
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("differences (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDatesOfAnotherZone: lists of exactly a month, with dates alone, in a zone in the west or in the east of the gateway's, so that the
+// last or the first date is in two months of the gateway.
+func TestDatesOfAnotherZone(t *testing.T) {
+	end, paid := day0(10, 1, 0), day0(10, 1, 3)
+	for name, first := range map[string]time.Time{"west": end.Add(8 * time.Hour), "east": end.Add(-6 * time.Hour)} { // of October
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, d *database) {
+				gateway := func() *memory { return new(memory).pay("a", approved, "3 EUR", paid) }
+				date := func(m *memory, id string, at time.Time) {
+					m.book(id, approved, "3 EUR", at).until(at.Add(24*time.Hour - time.Second))
+				}
+				september, october := gateway(), gateway()
+				date(september, "s", first.Add(-24*time.Hour))
+				date(october, "o", first)
+				if paid.Before(first) {
+					date(september, "a", first.Add(-24*time.Hour))
+				} else {
+					date(october, "a", first)
+				}
+				if found, _ := d.run(t, september, monthOf(9)); !slices.Equal(found, []string{"missing_there payment s 3 EUR"}) {
+					t.Errorf("September: got %q", found)
+				}
+				found, s := d.run(t, october, monthOf(10))
+				if !slices.Equal(found, []string{"missing_there payment o 3 EUR"}) || s.TiedOut != 1 || s.Elsewhere != 0 {
+					t.Errorf("October: got %q, %d tie out, %d lines of other periods", found, s.TiedOut, s.Elsewhere)
+				}
+			})
+		})
+	}
+}
+
+// monthOf are the options of a month that is over in the copy.
+func monthOf(month time.Month) Options {
+	o := octoberOptions()
+	o.Copy = Span{day0(8, 1, 0), day0(month+1, 10, 0)}
+	o.Period = Span{day0(month, 1, 0), day0(month+1, 1, 0)}
+	o.Payments.Span, o.Month, o.Now = o.Period, o.Period, o.Copy.To
+	return o
+}
+
+// earlierTexts says what a comparison tells of earlier months.
+func earlierTexts(s *Summary) (all []string) {
+	for i := range s.Earlier {
+		e := &s.Earlier[i]
+		now := string(e.Class)
+		if now == "" {
+			now = "settled"
+		}
+		if e.IsOfPeriod {
+			now = "of the period"
+		}
+		all = append(all, fmt.Sprintf("%s %s %s: %s, %s", e.Since.Format("January"), e.Kind, e.ID, e.Was, now))
+	}
+	return all
+}
+
+// TestMonths closes September, October and November, each with a list of exactly that month. Each month is compared twice, and
+// September again at the end: a repetition has the same result.
+func TestMonths(t *testing.T) {
+	last, next := day0(9, 30, 23), day0(10, 1, 1)
+	september := new(memory).
+		book("booked early", approved, "1 EUR", last).                                       // and paid in October
+		book("late success", approved, "2 EUR", day0(9, 20, 0)).                             // in processing
+		book("late decline", approved, "3 EUR", day0(9, 20, 0)).                             // in processing
+		book("for long", approved, "4 EUR", day0(9, 20, 0)).                                 // in processing until November
+		book("another amount", approved, "5 EUR", day0(9, 20, 0)).                           // in processing
+		book("agrees", approved, "6 EUR", last).give("late refund", "1 EUR", day0(9, 20, 0)) // in processing
+	october := new(memory).book("booked late", approved, "7 EUR", next).book("wrong late", approved, "8 EUR", next)
+	november := new(memory).book("other", approved, "9 EUR", day0(11, 15, 0))
+	rows := func(success, decline, long, refund string) *memory {
+		return new(memory).pay("booked early", approved, "1 EUR", next).
+			pay("late success", success, "2 EUR", day0(9, 20, 0)).pay("late decline", decline, "3 EUR", day0(9, 20, 0)).pay("for long", long, "4 EUR", day0(9, 20, 0)).
+			pay("another amount", success, map[string]string{processing: "5 EUR", approved: "5.5 EUR"}[success], day0(9, 20, 0)).
+			pay("agrees", approved, "6 EUR", last).pay("booked late", approved, "7 EUR", last).pay("wrong late", approved, "80 EUR", last).
+			pay("lost at the start", approved, "10 EUR", day0(9, 1, 1)).pay("lost at the end", approved, "11 EUR", last).
+			pay("lost in October", approved, "12 EUR", next).pay("other", approved, "9 EUR", day0(11, 15, 0)).
+			pay("p", approved, "3 EUR", day0(8, 20, 0)).back("late refund of p", refund, "1 EUR", day0(9, 20, 0))
+	}
+	inSeptember := rows(processing, processing, processing, processing)
+	inOctober := rows(approved, declined, processing, approved)
+	inNovember := rows(approved, declined, approved, approved)
+	steps := []struct {
+		name       string
+		month      time.Month
+		rows, list *memory
+		earlier    []string
+		found      []string // of the period itself
+		kept       int
+		problems   int
+	}{
+		{"September", 9, inSeptember, september, nil, []string{
+			"timing payment another amount 5 EUR", "timing payment booked early 1 EUR", "timing payment for long 4 EUR", "timing payment late decline 3 EUR",
+			"timing payment late success 2 EUR", "timing refund late refund 1 EUR", "unchecked payment booked late 7 EUR", "unchecked payment lost at the end 11 EUR",
+			"unchecked payment lost at the start 10 EUR", "unchecked payment wrong late 80 EUR",
+		}, 10, 0},
+		{"October", 10, inOctober, october, []string{
+			"September payment another amount: timing, amount", "September payment booked early: timing, settled", "September payment booked late: unchecked, settled",
+			"September payment for long: timing, timing", "September payment late decline: timing, state", "September payment late success: timing, settled",
+			"September payment lost at the end: unchecked, missing_here", "September payment lost at the start: unchecked, unchecked",
+			"September payment wrong late: unchecked, of the period", "September refund late refund: timing, settled",
+		}, []string{
+			"amount payment wrong late 72 EUR", "missing_here payment lost in October 12 EUR", "timing payment booked early 1 EUR", "timing payment booked late 7 EUR",
+		}, 0, 5},
+		{"November", 11, inNovember, november, []string{"September payment for long: timing, settled", "September payment lost at the start: unchecked, unchecked"},
+			nil, 0, 0},
+	}
+	onEach(t, func(t *testing.T, d *database) {
+		compare := func(name string, i int) {
+			t.Helper()
+			step := steps[i]
+			m := *step.rows
+			m.payments, m.given = step.list.payments, step.list.given
+			got, s := d.run(t, &m, monthOf(step.month))
+			if diff := cmp.Diff(step.found, got); diff != "" {
+				t.Errorf("%s: differences (-want +got):\n%s", name, diff)
+			}
+			if diff := cmp.Diff(step.earlier, earlierTexts(s)); diff != "" {
+				t.Errorf("%s: earlier months (-want +got):\n%s", name, diff)
+			}
+			if s.Kept != step.kept || s.Differences() != step.problems {
+				t.Errorf("%s: got %d kept and %d differences, want %d and %d", name, s.Kept, s.Differences(), step.kept, step.problems)
+			}
+		}
+		for i, step := range steps {
+			t.Run(step.name, func(t *testing.T) {
+				compare("first", i)
+				compare("again", i)
+			})
+		}
+		t.Run("all of them again", func(t *testing.T) {
+			for i, step := range steps {
+				compare(step.name, i)
+			}
+		})
+		t.Run("September again, and then November", func(t *testing.T) {
+			compare("September", 0)
+			compare("November", 2)
+		})
+	})
+}
+
+// TestMonthIsLeftOut: what is open at the end of September stays unchecked until October is compared, and a difference after that.
+func TestMonthIsLeftOut(t *testing.T) {
+	d := onSQLite(t)
+	m := new(memory).pay("a", approved, "3 EUR", day0(9, 30, 12)).pay("b", approved, "4 EUR", day0(11, 1, 1))
+	d.run(t, m, monthOf(9))
+	found, s := d.run(t, m, monthOf(11))
+	if diff := cmp.Diff([]string{"September payment a: unchecked, unchecked"}, earlierTexts(s)); diff != "" || s.Unchecked() != 2 {
+		t.Errorf("got %d unchecked in %q (-want +got):\n%s", s.Unchecked(), found, diff)
+	}
+	_, s = d.run(t, m, monthOf(10))
+	if diff := cmp.Diff([]string{"September payment a: unchecked, missing_here"}, earlierTexts(s)); diff != "" {
+		t.Errorf("October (-want +got):\n%s", diff)
+	}
+	found, s = d.run(t, m, monthOf(11))
+	if diff := cmp.Diff([]string{"missing_here payment b 4 EUR"}, found); diff != "" || len(s.Earlier) > 0 {
+		t.Errorf("November after October: %q (-want +got):\n%s", earlierTexts(s), diff)
+	}
+	_, s = d.run(t, m, octoberOptions()) // no month
+	if len(s.Earlier) > 0 || s.Kept > 0 {
+		t.Errorf("got %+v without a month", s)
+	}
+}
+
+// TestKnownIsSettled: what the merchant has marked is neither kept nor told as a difference.
+func TestKnownIsSettled(t *testing.T) {
+	d := onSQLite(t)
+	m := new(memory).pay("a", approved, "3 EUR", day0(9, 30, 12)).pay("b", approved, "3 EUR", day0(9, 30, 12))
+	marked := func(o Options, id, class string) Options {
+		o.Known = Known{entries: map[knownKey]*KnownEntry{{Class(class), id}: {Class: Class(class), ID: id, Reason: "x"}}}
+		return o
+	}
+	if _, s := d.run(t, m, marked(monthOf(9), "b", "unchecked")); s.Kept != 1 {
+		t.Errorf("got %d kept, want 1", s.Kept)
+	}
+	_, s := d.run(t, m, marked(monthOf(10), "a", "missing_here"))
+	if settled, open, differences := s.EarlierNow(); s.Differences() != 0 || settled != 1 || open+differences != 0 {
+		t.Errorf("got %d differences; %d settled, %d open, %d differences", s.Differences(), settled, open, differences)
+	}
+}
+
+// TestLaterLines: a list that reaches further than its month, as in another time zone, has lines of the next month, whose list need not
+// have them. If it has them, it counts.
+func TestLaterLines(t *testing.T) {
+	next := day0(10, 1, 2)
+	for _, test := range []struct {
+		name     string
+		at       time.Time // of the lines
+		october  *memory
+		want     []string
+		compared int
+	}{
+		{"not in the next list", next, new(memory), []string{"missing_there payment lost 4 EUR"}, 3},
+		{"without times", time.Time{}, new(memory), nil, 2},
+		{"in the next list", next, new(memory).book("a", approved, "3.5 EUR", next), []string{"amount payment a 0.5 EUR", "missing_there payment lost 4 EUR"}, 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, d *database) {
+				gateway := func(m *memory) *memory {
+					return m.pay("a", approved, "3 EUR", next).pay("p", approved, "9 EUR", day0(9, 5, 0)).back("r of p", approved, "1 EUR", next)
+				}
+				september := gateway(new(memory)).book("a", approved, "3 EUR", test.at).book("p", approved, "9 EUR", day0(9, 5, 0)).give("r", "1 EUR", test.at)
+				if !test.at.IsZero() {
+					september.book("lost", approved, "4 EUR", test.at)
+				}
+				o := monthOf(9)
+				o.Payments.Span.To = day0(10, 3, 0)
+				if found, s := d.run(t, september, o); len(found) > 0 || s.Kept > 0 {
+					t.Errorf("September: got %q, %d kept", found, s.Kept)
+				}
+				october := *test.october
+				found, s := d.run(t, gateway(&october), monthOf(10))
+				if diff := cmp.Diff(test.want, found); diff != "" || s.Compared != test.compared {
+					t.Errorf("October: got %d compared (-want +got):\n%s", s.Compared, diff)
+				}
+			})
+		})
+	}
+}
+
+// TestLaterLineOfTheGatewaysRefund: a refund that only has the gateway's id, which the list of the month before has too.
+func TestLaterLineOfTheGatewaysRefund(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		gateway := func() *memory {
+			m := new(memory).pay("p", approved, "9 EUR", day0(9, 5, 0)).back("r of p", approved, "1 EUR", day0(10, 1, 2))
+			m.refunds[0].ID = m.refunds[0].UniqueID
+			return m
+		}
+		september := gateway()
+		september.book("p", approved, "9 EUR", day0(9, 5, 0)).give(september.refunds[0].UniqueID, "1 EUR", time.Time{})
+		if found, s := d.run(t, september, monthOf(9)); len(found) > 0 || s.Kept > 0 {
+			t.Errorf("September: got %q, %d kept", found, s.Kept)
+		}
+		if found, s := d.run(t, gateway(), monthOf(10)); len(found) > 0 || s.TiedOut != 1 {
+			t.Errorf("October: got %q, %d of %d tie out", found, s.TiedOut, s.Compared)
+		}
+	})
+}
+
+// TestManyLaterRefunds: the lines of a list without times are found among many later refunds by their ids. Reading these for each line would
+// take minutes.
+func TestManyLaterRefunds(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		d.fill(t, new(memory))
+		later := fmt.Sprint(day0(10, 2, 0).UnixMicro())
+		for _, rows := range []string{
+			"refunds SELECT 'u' || i, 'u' || i, 'r' || i, 'p', 'approved', 111, '1', 'EUR', " + later + ", 1",
+			"listed_refunds SELECT i, 'x' || i, '1', 'EUR', '', 0, 0",
+		} {
+			if _, err := d.db.ExecContext(t.Context(), "INSERT INTO cardgateway_"+rows+
+				" FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT i FROM n) n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		defer stop()
+		o := monthOf(9)
+		o.Found = func(*Difference) error { return nil }
+		if s, err := Run(ctx, d.Books, o); err != nil || s.Rows(ClassRefundMissingThere) != 10000 {
+			t.Errorf("got %+v, %v", s, err)
+		}
+	})
+}
+
+// TestListOfAnotherMonth: a list of refunds that has none in the month is that of another one: the month is not kept for refunds.
+func TestListOfAnotherMonth(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		o := monthOf(10)
+		o.Refunds.Span = Span{From: day0(9, 1, 0), To: day0(9, 30, 0)}
+		m := new(memory).pay("p", approved, "9 EUR", day0(10, 5, 0)).book("p", approved, "9 EUR", day0(10, 5, 0))
+		found, s := d.run(t, m.back("r of p", approved, "2 EUR", day0(10, 31, 12)), o)
+		if len(found) != 1 || s.Unchecked() != 1 || s.Kept != 0 {
+			t.Errorf("got %q, %d kept, want the refund unchecked and not kept", found, s.Kept)
+		}
+		for kind, want := range map[books.Kind]int{books.Payment: 1, books.Refund: 0} {
+			if months, err := d.Months(t.Context(), kind); err != nil || len(months) != want {
+				t.Errorf("kept %+v, %v of each %s, want %d", months, err, kind, want)
+			}
+		}
+	})
+}

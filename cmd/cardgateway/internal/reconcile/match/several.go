@@ -1,0 +1,163 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/shopspring/decimal"
+)
+
+// paidTwice finds orders of the merchant with several successful payments, and adds them to the findings.
+func (m *matcher) paidTwice(findings findings) error {
+	for same, err := range groups("orders of the list", m.books.OrderLines(m.ctx), func(l *books.OrderLine) string { return l.Line.Order }) {
+		if err != nil {
+			return err
+		}
+		var lines []books.Line
+		var totals []decimal.Decimal // of the order, as the lines state it: usually equal
+		var rows []books.Row         // the successful payments, oldest first
+		for i := range same {
+			if l := &same[i].Line; len(lines) == 0 || l.Line != lines[len(lines)-1].Line {
+				lines = append(lines, *l)
+				if total := same[i].Total; total.Valid && !slices.ContainsFunc(totals, total.Decimal.Equal) {
+					totals = append(totals, total.Decimal)
+				}
+			}
+			// A payment is reported with one order only, but a known difference hides only itself.
+			paid := &same[i].Paid
+			isTest := paid.Test && (!m.summary.OnlyTests || m.ExcludeTest) // no money moved
+			if of := findings[paid.ID]; paid.ID != "" && !isTest && (of.class != ClassPaidTwice || of.known) {
+				rows = append(rows, *paid)
+			}
+		}
+		order := func(a, b books.Row) int { return cmp.Or(byTime(a, b), strings.Compare(a.ID, b.ID)) }
+		slices.SortFunc(rows, order)
+		rows = slices.CompactFunc(rows, func(a, b books.Row) bool { return order(a, b) == 0 }) // it may be in several lines
+		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r books.Row) bool { return m.inPeriod(r.At) }) {
+			continue
+		}
+		currency := rows[0].Currency
+		if !slices.ContainsFunc(rows[1:], func(r books.Row) bool { return r.Currency == currency }) { // the value is of the later payments
+			currency = rows[1].Currency
+		}
+		d := &Difference{
+			Class: ClassPaidTwice, Kind: books.Payment, ID: lines[0].Order, Currency: currency, Value: sumOf(rows[1:], currency), At: rows[1].At,
+			Gateway: rows, Books: lines,
+		}
+		hasOneCurrency := !slices.ContainsFunc(rows, func(r books.Row) bool { return r.Currency != currency })
+		switch {
+		case len(totals) > 1:
+			d.Why = "the lines of this order state different totals, so they were not used"
+		case len(totals) == 1 && hasOneCurrency:
+			excess := sumOf(rows, currency).Sub(totals[0])
+			if !excess.IsPositive() { // it is paid in parts
+				continue
+			}
+			d.Value, d.Why = excess, "more than the total of the order, "+totals[0].String()+" "+currency
+		}
+		found, err := m.found(d)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			findings.add(rows[i].ID, found)
+		}
+	}
+	return nil
+}
+
+func severalIDs(rows []books.Row) bool {
+	return slices.ContainsFunc(rows, func(r books.Row) bool { return r.ID != rows[0].ID })
+}
+
+// parents compares refunds with their payments, and adds the differences to the findings. It reads every refund of the copy,
+// because refunds of other periods count towards the total of a payment.
+func (m *matcher) parents(findings findings) error {
+	all := m.books.RefundsOf(m.ctx, m.Copy.From, m.Copy.To)
+	for same, err := range groups("refunds of the gateway", all, func(r *books.RefundOf) string { return r.Refund.Payment }) {
+		if err != nil {
+			return err
+		}
+		if !same[0].Payment.Test && !slices.ContainsFunc(same, func(r books.RefundOf) bool { return m.counts(&r.Refund) }) {
+			continue
+		}
+		refunds := make([]books.Row, len(same))
+		for i := range same {
+			refunds[i] = same[i].Refund
+		}
+		var payment *books.Row
+		if found := same[0].Payment; found.UniqueID != "" {
+			payment = &found
+		}
+		if payment != nil && payment.Test {
+			m.testPayments[payment.UniqueID] = true
+			if m.ExcludeTest {
+				continue
+			}
+		}
+		if err := m.compareRefunds(payment, refunds, findings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counts reports whether a refund is in the period and not declined.
+func (m *matcher) counts(r *books.Row) bool {
+	return m.inPeriod(r.At) && r.State != books.StateDeclined
+}
+
+// compareRefunds compares the refunds of one payment with it. A nil payment means that it is not in the copy.
+func (m *matcher) compareRefunds(payment *books.Row, refunds []books.Row, findings findings) error {
+	report := func(d *Difference, rows []books.Row) error {
+		d.Kind, d.Gateway, d.Paid = books.Refund, rows, payment
+		found, err := m.found(d)
+		for i := range rows {
+			findings.add(rows[i].ID, found)
+		}
+		return err
+	}
+	for i := range refunds {
+		if m.counts(&refunds[i]) {
+			m.EachRow(books.Refund, &refunds[i])
+		}
+	}
+	var back []books.Row // the approved refunds, in the currency of the payment
+	for i := range refunds {
+		r := refunds[i : i+1 : i+1]
+		d := &Difference{ID: r[0].ID, Currency: r[0].Currency, Value: r[0].Amount, At: r[0].At}
+		switch {
+		case payment == nil && m.counts(&r[0]):
+			d.Class = ClassRefundWithoutOrder
+			d.Why = "the payment is not in the copy of the gateway, which begins at " + m.clock(m.Copy.From)
+		case payment == nil || r[0].State != books.StateApproved:
+			continue
+		case r[0].Currency != "" && payment.Currency != "" && r[0].Currency != payment.Currency:
+			if !m.counts(&r[0]) {
+				continue
+			}
+			d.Class, d.Why = ClassCurrency, "the payment was in "+payment.Currency
+		default:
+			back = append(back, r[0])
+			continue
+		}
+		if err := report(d, r); err != nil {
+			return err
+		}
+	}
+	if payment == nil || !slices.ContainsFunc(back, func(r books.Row) bool { return m.counts(&r) }) {
+		return nil
+	}
+	paid, sum := payment.Amount, sumOf(back, back[0].Currency)
+	if payment.State != books.StateApproved {
+		paid = decimal.Zero
+	}
+	if !sum.GreaterThan(paid) {
+		return nil
+	}
+	return report(&Difference{
+		Class: ClassRefundAbovePayment, ID: cmp.Or(payment.ID, payment.UniqueID), Currency: back[0].Currency, Value: sum.Sub(paid), At: back[len(back)-1].At,
+	}, back)
+}

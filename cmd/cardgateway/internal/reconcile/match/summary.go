@@ -1,0 +1,263 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/shopspring/decimal"
+)
+
+// Summary contains the counts and totals of a comparison.
+type Summary struct {
+	Compared  int          // ids that were compared, of either side
+	TiedOut   int          // ids on which both sides agree
+	Elsewhere int          // lines of other periods
+	Newer     int          // lines that are newer than the copy of the gateway
+	Classes   []Count      // by class, kind and currency, in the order of Classes
+	Bridges   []Bridge     // by kind and currency
+	Unused    []KnownEntry // entries that no longer match a difference
+
+	Earlier      []Earlier // what was open at the end of earlier months; not in the counts, classes and bridges
+	Kept         int       // what is open at the end of the month, and was kept
+	NotKept      int       // what is open and was not kept, because it is more than books.MostOpen
+	OnlyTests    bool      // every payment of the copy is a test: it is that of a test system
+	TestsLeftOut int       // test payments and their refunds in the period, if they are left out
+
+	// ListLater is by how much nearly all lines of payments are later than the gateway's, if by a number of hours, as in a list that was
+	// read in a wrong time zone. Otherwise it is zero.
+	ListLater time.Duration
+}
+
+// Age is a range of the ages of differences.
+type Age struct {
+	Label string
+	below time.Duration // exclusive; zero means any
+}
+
+// Ages are the ranges, the youngest first.
+var Ages = [...]Age{{"0 to 2 days", 3 * day}, {"3 to 7", 8 * day}, {"8 to 30", 31 * day}, {"over 30", 0}}
+
+// ByAge are numbers of differences, in the order of Ages.
+type ByAge [len(Ages)]int
+
+const day = 24 * time.Hour
+
+// Count counts the differences of one class, of payments or of refunds, in one currency.
+type Count struct {
+	Class    Class
+	Kind     books.Kind
+	Currency string // empty if the class has no amounts
+	Rows     int
+	Value    decimal.Decimal
+	Known    int       // marked differences, which are not in Rows and Value
+	Oldest   time.Time // of Rows; zero if unknown
+	ByAge    ByAge     // of Rows; without those that have no time
+}
+
+// Bridge reconciles the total of the merchant's books with that of the gateway.
+type Bridge struct {
+	Kind     books.Kind
+	Currency string
+	Books    decimal.Decimal // total of the approved lines of the period
+	Steps    []Step
+	Gateway  decimal.Decimal // total of the approved rows of the period, added up independently of the steps
+}
+
+// Step is the amount by which the gateway's total exceeds that of the books because of one class.
+type Step struct {
+	Class Class
+	Known bool // only the marked differences, otherwise only the others
+	Rows  int  // payments or refunds
+	Sum   decimal.Decimal
+}
+
+// LeftOver returns the amount that the steps do not explain. If it is not zero, the comparison is wrong.
+func (b *Bridge) LeftOver() decimal.Decimal {
+	left := b.Gateway.Sub(b.Books)
+	for _, s := range b.Steps {
+		left = left.Sub(s.Sum)
+	}
+	return left
+}
+
+// Differences counts the differences that are neither known, nor timing, nor unchecked, nor test payments, with those of earlier
+// months.
+func (s *Summary) Differences() (n int) {
+	for _, c := range s.Classes {
+		if c.Class.isCounted() {
+			n += c.Rows
+		}
+	}
+	return n + s.earlier(Class.isCounted)
+}
+
+// Unchecked counts what was not checked, with what is still not checked of earlier months.
+func (s *Summary) Unchecked() int {
+	return s.Rows(ClassUnchecked) + s.earlier(func(c Class) bool { return c == ClassUnchecked })
+}
+
+// earlier counts what is of a class now, and not known.
+func (s *Summary) earlier(is func(Class) bool) (n int) {
+	for i := range s.Earlier {
+		if e := &s.Earlier[i]; is(e.Class) && !e.Known {
+			n++
+		}
+	}
+	return n
+}
+
+// Known counts the differences that are marked.
+func (s *Summary) Known() (n int) {
+	for _, c := range s.Classes {
+		n += c.Known
+	}
+	return n
+}
+
+// Rows counts the differences of a class that are not known.
+func (s *Summary) Rows(class Class) (n int) {
+	for _, c := range s.Classes {
+		if c.Class == class {
+			n += c.Rows
+		}
+	}
+	return n
+}
+
+// add counts a difference.
+func (s *Summary) add(d *Difference, now time.Time) {
+	key := Count{Class: d.Class, Kind: d.Kind, Currency: d.Currency}
+	i, found := slices.BinarySearchFunc(s.Classes, key, func(a, b Count) int {
+		return cmp.Or(place(a.Class)-place(b.Class), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency))
+	})
+	if !found {
+		s.Classes = slices.Insert(s.Classes, i, key)
+	}
+	c := &s.Classes[i]
+	if d.Known {
+		c.Known++
+		return
+	}
+	c.Rows++
+	c.Value = c.Value.Add(d.Value)
+	age := d.Age(now)
+	if age < 0 {
+		return
+	}
+	c.ByAge[ageClass(age)]++
+	if c.Oldest.IsZero() || d.At.Before(c.Oldest) {
+		c.Oldest = d.At
+	}
+}
+
+func ageClass(age time.Duration) int {
+	return slices.IndexFunc(Ages[:], func(a Age) bool { return a.below == 0 || age < a.below })
+}
+
+// total is a sum in one currency.
+type total struct {
+	currency string
+	sum      decimal.Decimal
+}
+
+// totals are sums by currency. There are few, so a slice is faster than a map.
+type totals []total
+
+func (t *totals) add(currency string, amount decimal.Decimal) {
+	for i := range *t {
+		if (*t)[i].currency == currency {
+			(*t)[i].sum = (*t)[i].sum.Add(amount)
+			return
+		}
+	}
+	*t = append(*t, total{currency, amount})
+}
+
+func (t totals) get(currency string) decimal.Decimal {
+	for i := range t {
+		if t[i].currency == currency {
+			return t[i].sum
+		}
+	}
+	return decimal.Zero
+}
+
+func (t totals) equal(other totals) bool {
+	for i := range t {
+		if !t[i].sum.Equal(other.get(t[i].currency)) {
+			return false
+		}
+	}
+	for i := range other {
+		if !other[i].sum.Equal(t.get(other[i].currency)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Summary) bridge(kind books.Kind, currency string) *Bridge {
+	for i := range s.Bridges {
+		if s.Bridges[i].Kind == kind && s.Bridges[i].Currency == currency {
+			return &s.Bridges[i]
+		}
+	}
+	s.Bridges = append(s.Bridges, Bridge{Kind: kind, Currency: currency})
+	return &s.Bridges[len(s.Bridges)-1]
+}
+
+// gateway adds a row of the period to the gateway's total.
+func (s *Summary) gateway(kind books.Kind, r *books.Row) {
+	if r.State == books.StateApproved {
+		b := s.bridge(kind, r.Currency)
+		b.Gateway = b.Gateway.Add(r.Amount)
+	}
+}
+
+// step adds the totals of an id to the bridges, and to the step of its class. An id without a class ties out: its totals are
+// equal.
+func (s *Summary) step(kind books.Kind, found finding, gateway, books totals) {
+	s.Compared++
+	if found.class == "" {
+		s.TiedOut++
+	}
+	for _, at := range books {
+		b := s.bridge(kind, at.currency)
+		b.Books = b.Books.Add(at.sum)
+	}
+	if found.class == "" {
+		return
+	}
+	change := func(currency string) {
+		b := s.bridge(kind, currency)
+		i := slices.IndexFunc(b.Steps, func(s Step) bool { return s.Class == found.class && s.Known == found.known })
+		if i < 0 {
+			i = len(b.Steps)
+			b.Steps = append(b.Steps, Step{Class: found.class, Known: found.known})
+		}
+		b.Steps[i].Rows++
+		b.Steps[i].Sum = b.Steps[i].Sum.Add(gateway.get(currency).Sub(books.get(currency)))
+	}
+	for _, at := range gateway {
+		change(at.currency)
+	}
+	for _, at := range books {
+		if !slices.ContainsFunc(gateway, func(g total) bool { return g.currency == at.currency }) {
+			change(at.currency)
+		}
+	}
+}
+
+// finish sorts the bridges and their steps.
+func (s *Summary) finish(unused []KnownEntry) {
+	s.Unused = unused
+	slices.SortFunc(s.Bridges, func(a, b Bridge) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency)) })
+	for i := range s.Bridges {
+		slices.SortFunc(s.Bridges[i].Steps, func(a, b Step) int {
+			known := map[bool]int{true: 1}
+			return cmp.Or(known[a.Known]-known[b.Known], place(a.Class)-place(b.Class))
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package match
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestBridge follows the sums through every class of one currency, and keeps currencies apart.
+func TestBridge(t *testing.T) {
+	m := new(memory).
+		pay("ok", approved, "100 USD", middle).book("ok", approved, "100 USD", time.Time{}).
+		pay("here", approved, "7 USD", middle).
+		book("there", approved, "5 USD", time.Time{}).
+		pay("amount", approved, "20 USD", middle).book("amount", approved, "18 USD", time.Time{}).
+		pay("currency", approved, "50 USD", middle).book("currency", approved, "40 EUR", time.Time{}).
+		pay("twice.1", approved, "3 USD", middle).pay("twice.2", approved, "3 USD", middle).book("twice", approved, "3 USD", time.Time{})
+	o := octoberOptions()
+	var err error
+	o.Known, err = ReadKnown(strings.NewReader("id,class,reason,value\nhere,missing_here,paid in cash too,7.00\n" +
+		"there,missing_here,other class,\nold,amount,gone,\namount,amount,it was smaller,1.99\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, s := onSQLite(t).run(t, m, o)
+	if want := "missing_here payment here 7 USD known: paid in cash too"; !slices.Contains(found, want) {
+		t.Errorf("got %q, want in it %q", found, want)
+	}
+	var got []string
+	for _, b := range s.Bridges {
+		got = append(got, fmt.Sprintf("%s %s books %v", b.Kind, b.Currency, b.Books))
+		for _, step := range b.Steps {
+			got = append(got, fmt.Sprintf("%s %v %d %v", step.Class, step.Known, step.Rows, step.Sum))
+		}
+		got = append(got, fmt.Sprintf("gateway %v", b.Gateway))
+	}
+	want := []string{
+		"payment EUR books 40", "currency false 1 -40", "gateway 0",
+		"payment USD books 126", "two_successes false 1 3", "missing_there false 1 -5", "currency false 1 50", "amount false 1 2", "missing_here true 1 7",
+		"gateway 183",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("bridges (-want +got):\n%s", diff)
+	}
+	if s.Compared != 6 || s.TiedOut != 1 || s.Differences() != 4 || s.Known() != 1 {
+		t.Errorf("got %d compared, %d tied out, %d differences, %d known", s.Compared, s.TiedOut, s.Differences(), s.Known())
+	}
+	var unused []int
+	for _, e := range s.Unused {
+		unused = append(unused, e.Line)
+	}
+	if !slices.Equal(unused, []int{3, 4, 5}) {
+		t.Errorf("got unused entries in the lines %v, want 3, 4 and 5", unused)
+	}
+}
+
+// TestReadKnown: a file of known differences may be written as a list may.
+func TestReadKnown(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"as written here", "class,kind,id,reason,value\nmissing_here,payment,'=a,paid in cash,7.50\n", "2 missing_here =a paid in cash 7.5"},
+		{"semicolons, decimal comma", "class;id;reason;value\r\nmissing_here;a;bar bezahlt, am Schalter;7,50\r\n", "2 missing_here a bar bezahlt, am Schalter 7.5"},
+		{"tabs", "class\tid\treason\nmissing_here\ta\tpaid in cash\n", "2 missing_here a paid in cash"},
+		{"byte order mark, quotes", "\xef\xbb\xbf\"Class\";\"ID\";\"Reason\"\r\n\"missing_here\";\"a;b\";\"paid in \"\"cash\"\"\"\r\n",
+			`2 missing_here a;b paid in "cash"`},
+		{"an empty line, blanks", "\nclass , id, Reason\n\n missing_here , a , paid in cash \n", "4 missing_here a paid in cash"},
+		{"no reason", "class;id;reason\nmissing_here;a;\n", ""},
+		{"no column", "class;id;why\nmissing_here;a;b\n", "error: the first line must name the columns class, id and reason"},
+		{"UTF-16", "\xff\xfec\x00", "error: is UTF-16; save it as CSV UTF-8"},
+		{"an open quotation mark", "class;id;reason\nmissing_here;\"a;b\n", "error: line 2 has a quotation mark that is not closed"},
+		{"no amount", "class;id;reason;value\nmissing_here;a;b;1.234,50\n", `error: line 2: the value "1.234,50" is not an amount`},
+		{"no class", "class;id;reason\nlost;a;b\n", `error: line 2: there is no class "lost"`},
+		{"no id", "class;id;reason\namount;;b\n", "error: line 2: the id is missing"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k, err := ReadKnown(strings.NewReader(test.text))
+			got := ""
+			for _, m := range k.entries {
+				got = fmt.Sprintln(m.Line, m.Class, m.ID, m.Reason)
+				if m.Value != nil {
+					got = fmt.Sprintln(strings.TrimSpace(got), m.Value)
+				}
+			}
+			if err != nil {
+				got = "error: " + err.Error()
+			}
+			if got = strings.TrimSpace(got); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAges(t *testing.T) {
+	o := octoberOptions()
+	o.Grace, o.Now = 0, day0(11, 1, 0)
+	m := new(memory)
+	for i, at := range []time.Time{day0(10, 31, 1), day0(10, 29, 1), day0(10, 29, 0), day0(10, 24, 1), day0(10, 24, 0), day0(10, 1, 1), day0(10, 1, 0)} {
+		m.pay(fmt.Sprint("a", i), approved, "1 USD", at)
+	}
+	_, s := onSQLite(t).run(t, m, o)
+	c := s.Classes[0]
+	if want := [4]int{2, 2, 2, 1}; c.ByAge != want || !c.Oldest.Equal(day0(10, 1, 0)) {
+		t.Errorf("got %v, the oldest of %v, want %v", c.ByAge, c.Oldest, want)
+	}
+}
+
+// TestKnownHidesItself: a known difference does not hide another difference of the same rows.
+func TestKnownHidesItself(t *testing.T) {
+	m := new(memory).pay("a", approved, "100 USD", middle).pay("b", approved, "50 USD", middle.Add(time.Hour)).
+		book("a of o", approved, "100 USD", time.Time{}).book("b of o", approved, "950 USD", time.Time{}).
+		pay("c", approved, "100 USD", middle).pay("d", approved, "50 USD", middle.Add(time.Hour)).
+		book("c of p", approved, "100 USD", time.Time{}).book("d of p", approved, "50 USD", time.Time{}).
+		pay("e", approved, "10 USD", middle).
+		back("r of e", approved, "8 USD", middle).back("s of e", approved, "8 USD", middle).give("r", "8 USD", time.Time{}).
+		pay("x", approved, "20 USD", middle).book("x", approved, "30 USD", time.Time{})
+	m.book("e", approved, "10 USD", time.Time{})
+	m.unreadables = []unreadable{
+		{List: books.Payment, Line: 90, ID: "x", Column: "amount", Why: "is negative"},
+		{List: books.Payment, Line: 91, ID: "y", Column: "amount", Why: "is negative"},
+	}
+	m.pay("y", approved, "7 USD", middle)
+	o := octoberOptions()
+	var err error
+	o.Known, err = ReadKnown(strings.NewReader("class,id,reason,value\npaid_twice,o,in two parts,50\npaid_twice,p,in two parts,\n" +
+		"refund_above_payment,e,goodwill,\nunreadable,line 90,credit note,\nunreadable,line 91,credit note,\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, s := onSQLite(t).run(t, m, o)
+	want := []string{
+		"amount payment b 900 USD", "amount payment x 10 USD", "missing_here payment y 7 USD",
+		"paid_twice payment o 50 USD known: in two parts", "paid_twice payment p 50 USD known: in two parts",
+		"refund_above_payment refund e 6 USD known: goodwill", "refund_missing_here refund s 8 USD",
+		"unreadable payment line 90 known: credit note", "unreadable payment line 91 known: credit note",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	if s.Differences() != 4 || s.Known() != 5 {
+		t.Errorf("got %d differences and %d known, want 4 and 5", s.Differences(), s.Known())
+	}
+}
+
+// TestNotChecked: what is near a limit is neither a difference nor tied out, and lines that are newer than the copy are not of
+// another period.
+func TestNotChecked(t *testing.T) {
+	m := new(memory).pay("a", approved, "1 USD", day0(10, 31, 1)).pay("b", approved, "1 USD", middle).book("b", approved, "1 USD", middle).
+		book("old", approved, "1 USD", day0(9, 2, 0)).book("new", approved, "1 USD", whole.To).book("newer", approved, "1 USD", whole.To.Add(time.Hour))
+	_, s := onSQLite(t).run(t, m, octoberOptions())
+	if s.Differences() != 0 || s.Rows(ClassUnchecked) != 1 || s.Compared != 2 || s.TiedOut != 1 {
+		t.Errorf("got %d differences, %d not checked, %d of %d tie out, want 0, 1, 1 of 2", s.Differences(), s.Rows(ClassUnchecked), s.TiedOut, s.Compared)
+	}
+	if s.Elsewhere != 1 || s.Newer != 2 {
+		t.Errorf("got %d lines of other periods and %d newer ones, want 1 and 2", s.Elsewhere, s.Newer)
+	}
+}
+
+// TestListLater: the lines of a list that was read in a wrong time zone are later than the payments by whole hours.
+func TestListLater(t *testing.T) {
+	const hour = time.Hour
+	some := func(n int, later time.Duration) (all []time.Duration) {
+		return slices.Repeat([]time.Duration{later}, n)
+	}
+	for _, test := range []struct {
+		name  string
+		later []time.Duration
+		want  time.Duration
+	}{
+		{"the same time", some(30, 0), 0},
+		{"some minutes, as a program needs", some(30, 4*time.Minute), 0},
+		{"a job twenty minutes later", some(30, 20*time.Minute), 0},
+		{"two hours and some seconds", some(30, 2*hour+9*time.Second), 2 * hour},
+		{"earlier", some(30, -7*hour), -7 * hour},
+		{"half an hour, as in India", some(30, 11*hour/2), 11 * hour / 2},
+		{"summer and winter", slices.Concat(some(20, 2*hour), some(10, hour)), 2 * hour},
+		{"nine of ten", slices.Concat(some(27, hour), some(3, 0)), hour},
+		{"fewer than nine of ten", slices.Concat(some(26, hour), some(4, 0)), 0},
+		{"some that are of no zone", slices.Concat(some(26, hour), some(4, 77*hour)), 0},
+		{"twenty", some(20, hour), hour},
+		{"fewer than twenty", some(19, hour), 0},
+		{"no times", nil, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := new(memory)
+			for i, later := range test.later {
+				id := fmt.Sprint(i)
+				m.pay(id, approved, "1 USD", middle).book(id, approved, "1 USD", middle.Add(later))
+			}
+			m.pay("without a time", approved, "1 USD", middle).book("without a time", approved, "1 USD", time.Time{})
+			if _, s := onSQLite(t).run(t, m, octoberOptions()); s.ListLater != test.want {
+				t.Errorf("got %v later, want %v", s.ListLater, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
+)
+
+// summaryJSON is the summary in the JSON file. Amounts are strings.
+type summaryJSON struct {
+	From      time.Time    `json:"from"`
+	To        time.Time    `json:"to"`
+	Compared  int          `json:"compared"`
+	TiedOut   int          `json:"tiedOut"`
+	Elsewhere int          `json:"linesOfOtherPeriods"`
+	Newer     int          `json:"linesNewerThanCopy"`
+	OtherApps otherJSON    `json:"otherApps"` // rows in the period that are not compared
+	Classes   []classJSON  `json:"classes"`
+	Bridges   []bridgeJSON `json:"bridges"`
+	Earlier   earlierJSON  `json:"openFromEarlierMonths"`
+	Kept      int          `json:"openAtTheEnd"` // rows that are kept for the next month
+	Notes     []string     `json:"notes"`
+	Lists     []listJSON   `json:"lists"`
+}
+
+type earlierJSON struct {
+	Settled     int `json:"settled"`
+	Open        int `json:"open"`
+	Differences int `json:"differences"`
+}
+
+type otherJSON struct {
+	Payments int `json:"payments"`
+	Refunds  int `json:"refunds"`
+}
+
+type classJSON struct {
+	Class       match.Class  `json:"class"`
+	Kind        books.Kind   `json:"kind"`
+	Currency    string       `json:"currency"`
+	Differences int          `json:"differences"`
+	Value       amount.Exact `json:"value"`
+	Known       int          `json:"known"`
+	Oldest      *time.Time   `json:"oldest"`
+	ByAge       match.ByAge  `json:"byAge"`
+}
+
+type bridgeJSON struct {
+	Kind     books.Kind   `json:"kind"`
+	Currency string       `json:"currency"`
+	Books    amount.Exact `json:"books"`
+	Steps    []stepJSON   `json:"steps"`
+	Gateway  amount.Exact `json:"gateway"`
+	LeftOver amount.Exact `json:"leftOver"`
+}
+
+type stepJSON struct {
+	Class match.Class  `json:"class"`
+	Known bool         `json:"known"`
+	Rows  int          `json:"rows"` // payments or refunds
+	Sum   amount.Exact `json:"sum"`
+}
+
+type listJSON struct {
+	List       string       `json:"list"`
+	Name       string       `json:"name"`
+	SHA256     string       `json:"sha256"`
+	Rows       int          `json:"rows"`
+	Unreadable int          `json:"unreadable"`
+	As         books.ReadAs `json:"readAs"`
+	ReadAt     time.Time    `json:"readAt"`
+}
+
+func summaryOf(p *Page, period match.Span) summaryJSON {
+	s := p.Summary
+	j := summaryJSON{
+		From: period.From, To: period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
+		OtherApps: otherJSON{p.OtherApps.Orders, p.OtherApps.Refunds},
+		Kept:      s.Kept, Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
+		Lists: []listJSON{listOf("payments", p.Info.PaymentList)},
+	}
+	j.Earlier.Settled, j.Earlier.Open, j.Earlier.Differences = s.EarlierNow()
+	if refunds := p.Info.RefundList; !refunds.ReadAt.IsZero() {
+		j.Lists = append(j.Lists, listOf("refunds", refunds))
+	}
+	for _, c := range s.Classes {
+		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known,
+			ByAge: c.ByAge}
+		if !c.Oldest.IsZero() {
+			row.Oldest = &c.Oldest
+		}
+		j.Classes = append(j.Classes, row)
+	}
+	for i := range s.Bridges {
+		b := &s.Bridges[i]
+		row := bridgeJSON{Kind: b.Kind, Currency: b.Currency, Books: amount.InJSON(b.Books, b.Currency), Steps: []stepJSON{},
+			Gateway: amount.InJSON(b.Gateway, b.Currency), LeftOver: amount.InJSON(b.LeftOver(), b.Currency)}
+		for _, step := range b.Steps {
+			row.Steps = append(row.Steps, stepJSON{step.Class, step.Known, step.Rows, amount.InJSON(step.Sum, b.Currency)})
+		}
+		j.Bridges = append(j.Bridges, row)
+	}
+	return j
+}
+
+func listOf(name string, l books.ListInfo) listJSON {
+	return listJSON{name, l.Name, l.SHA256, l.Rows, l.Unreadable, l.As, l.ReadAt}
+}

@@ -1,0 +1,190 @@
+// Package report writes the result of a comparison as a self-contained HTML page, as CSV and as JSON.
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+)
+
+// Page is what a report says beside the differences.
+type Page struct {
+	Info    books.Info // of the copy and the lists
+	Known   string     // file of known differences; may be empty
+	Summary *match.Summary
+
+	Demonstration bool
+	OtherApps     books.OtherApps
+	Notes         []string // limits of the comparison, such as where a list ends
+	Nearest       []string // the nearest days with payments, if the period is empty
+	Command       string   // the command that creates this report again
+}
+
+// Files are the page, the CSV and the JSON that are being written.
+type Files struct {
+	options         *match.Options // of the comparison
+	html, csv, json *files.File
+	columns         []tabular.Column[match.Difference]
+	rows            tabular.Writer[match.Difference]
+	n               int
+	shown           *shownRows
+	days            *daily
+}
+
+// Create starts writing BASE.html, BASE.csv and BASE.json for a comparison with these options, in the zone of its period. The page shows
+// at most so many differences. Call Finish to complete the files, or Remove to discard them.
+func Create(base string, o *match.Options, most int) (f *Files, err error) {
+	f = &Files{options: o, columns: Columns(o.Period.From.Location(), o.Now), shown: &shownRows{most: most}, days: newDaily(o.Period)}
+	paths := Paths(base)
+	for i, file := range []**files.File{&f.html, &f.csv, &f.json} {
+		if *file, err = files.Create(paths[i]); err != nil {
+			f.Remove()
+			return nil, err
+		}
+	}
+	f.rows = tabular.NewWriter(tabular.CSV, f.columns, false, f.csv)
+	_, err = f.json.WriteString(`{"differences":[`)
+	return f, err
+}
+
+// AddRow adds a payment or a refund of the period to the charts.
+func (f *Files) AddRow(kind books.Kind, r *books.Row) { f.days.add(kind, r) }
+
+// Add adds a difference. The caller must not change it afterwards.
+func (f *Files) Add(d *match.Difference) error {
+	if d.Since.IsZero() { // those of earlier months have a section of their own
+		f.shown.add(d)
+	}
+	if err := f.rows.Write(d); err != nil {
+		return fmt.Errorf("the CSV cannot be written: %w", err)
+	}
+	line, err := tabular.JSON(f.columns, d)
+	if err != nil {
+		return err
+	}
+	if f.n++; f.n > 1 {
+		_ = f.json.WriteByte(',') // the next write reports it
+	}
+	_ = f.json.WriteByte('\n')
+	if _, err := f.json.Write(line[:len(line)-1]); err != nil {
+		return fmt.Errorf("the JSON cannot be written: %w", err)
+	}
+	return nil
+}
+
+// Finish writes the page, and moves the files to their paths: the page last, because it links to the others.
+func (f *Files) Finish(p *Page) error {
+	if err := f.rows.Flush(); err != nil {
+		return err
+	}
+	summary, err := json.Marshal(summaryOf(p, f.options.Period))
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(f.json, "\n],\"summary\":%s}\n", terminal.Clean(string(summary))); err != nil {
+		return err
+	}
+	v := newView(p, f)
+	for _, file := range []struct {
+		*files.File
+		shown *attachment
+	}{{f.csv, &v.CSV}, {f.json, &v.JSON}} {
+		if err := file.Finish(); err != nil {
+			return err
+		}
+		file.shown.Name = filepath.Base(file.Path())
+		if file.shown.SHA256, err = fileSHA256(file.Name()); err != nil {
+			return err
+		}
+	}
+	sum := sha256.New()
+	if err := page.Execute(io.MultiWriter(f.html, sum), v); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(f.html, pageSum, sum.Sum(nil)); err != nil {
+		return err
+	}
+	if err := f.html.Finish(); err != nil {
+		return err
+	}
+	for _, file := range []*files.File{f.csv, f.json, f.html} {
+		if err := file.Place(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove deletes the temporary files, if Finish has not moved them to their paths.
+func (f *Files) Remove() {
+	for _, file := range []*files.File{f.html, f.csv, f.json} {
+		if file != nil {
+			file.Remove()
+		}
+	}
+}
+
+// Paths returns the paths of the page, the CSV and the JSON.
+func Paths(base string) []string { return []string{base + ".html", base + ".csv", base + ".json"} }
+
+// Foreign returns the first of these paths at which there is a file that no report wrote, or that was changed since, or "" if there
+// is none. A page contains the SHA-256 of the other files, and at its end that of itself.
+func Foreign(base string) (string, error) {
+	paths := Paths(base)
+	page, err := files.ReadBounded(paths[0], 256<<20)
+	if is, err := isThere(paths[0], err); err != nil || is && !isUnchanged(page) {
+		return paths[0], err
+	}
+	for _, path := range paths[1:] {
+		sum, err := fileSHA256(path)
+		isOurs := err == nil && strings.Contains(page, sum)
+		if is, err := isThere(path, err); err != nil || is && !isOurs {
+			return path, err
+		}
+	}
+	return "", nil
+}
+
+// isThere reports whether there is a file, which was read with this error: also a link that leads nowhere, which would be replaced.
+func isThere(path string, err error) (bool, error) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err == nil, err
+	}
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0, nil
+}
+
+// pageSum is the last line of a page, with the SHA-256 of everything before it.
+const pageSum = "<!-- cardgateway reconcile report, sha256 %x -->\n"
+
+// isUnchanged reports whether a page is as a report wrote it.
+func isUnchanged(page string) bool {
+	before, _, _ := strings.Cut(pageSum, "%")
+	i := strings.LastIndex(page, before)
+	return i >= 0 && page[i:] == fmt.Sprintf(pageSum, sha256.Sum256([]byte(page[:i])))
+}
+
+// fileSHA256 returns the SHA-256 of a file, in hex.
+func fileSHA256(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}

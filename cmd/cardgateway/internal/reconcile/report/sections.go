@@ -1,0 +1,188 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+)
+
+// section contains the rows of one class.
+type section struct {
+	match.About
+	Anchor  string
+	IsKnown bool
+	Count   string
+	Rows    []row
+	Rest    []string // the rows that the page does not show, by kind and currency
+}
+
+type row struct {
+	ID, Value, Age string
+	Gateway, Books []entry
+	None, NoLine   string // shown if Gateway or Books is empty
+	Why            []string
+}
+
+// entry is a payment, refund or line on one side.
+type entry struct{ Money, Details string }
+
+// sections returns the rows that the page shows, by class; known differences come last.
+func (v *view) sections() (all []section) {
+	parts := v.shown.share()
+	for _, known := range []bool{false, true} {
+		for _, a := range match.Classes {
+			s := section{About: a, Anchor: string(a.Class), IsKnown: known}
+			if known {
+				s.Anchor = "known-" + s.Anchor
+			}
+			n := 0
+			groups := slices.DeleteFunc(slices.Clone(v.shown.groups), func(g *group) bool { return g.class != a.Class || g.known != known })
+			slices.SortFunc(groups, func(x, y *group) int { return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.currency, y.currency)) })
+			for _, g := range groups {
+				n += g.rows
+				rows, rest := g.shown(parts[g])
+				for _, d := range rows {
+					s.Rows = append(s.Rows, v.row(d))
+				}
+				if missing := g.rows - len(rows); missing > 0 {
+					text := plural(missing, "difference") + inRefunds(g.class, g.kind)
+					if g.currency != "" {
+						text += " with a total of " + amount.ForPeople(rest, g.currency) + " " + terminal.Clean(g.currency)
+					}
+					s.Rest = append(s.Rest, text)
+				}
+			}
+			if n > 0 {
+				s.Count = terminal.Thousands(n)
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// earlier is what was open at the end of earlier months.
+type earlier struct {
+	Rows []earlierRow
+	Rest string // says how many the page does not show
+}
+
+type earlierRow struct {
+	row
+	Since string // the month
+	Now   string
+}
+
+// earlier returns the section about earlier months: differences first, then what is still open, then what is settled.
+func (v *view) earlier() (e earlier) {
+	all := slices.Clone(v.Summary.Earlier)
+	weight := func(e *match.Earlier) int {
+		switch {
+		case e.IsOpen():
+			return 1
+		case e.Class == "":
+			return 2
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b match.Earlier) int { return weight(&a) - weight(&b) })
+	if len(all) > v.shown.most {
+		e.Rest = plural(len(all)-v.shown.most, "row")
+		all = all[:v.shown.most]
+	}
+	for i := range all {
+		d := all[i].Difference
+		shown := earlierRow{row: v.row(d), Since: d.Since.In(v.Period.From.Location()).Format("January 2006")}
+		switch {
+		case all[i].IsOfPeriod:
+			shown.Now = "in the differences of this period"
+		case d.Class == "":
+			shown.Now = "settled"
+		case all[i].IsOpen():
+			shown.Now = "still open: " + d.Class.About().Title
+		default:
+			shown.Now = "a difference: " + d.Class.About().Title + ". " + d.Class.About().Action
+		}
+		e.Rows = append(e.Rows, shown)
+	}
+	return e
+}
+
+func (v *view) row(d *match.Difference) row {
+	r := row{ID: terminal.Clean(d.ID), Age: ageText(d.Age(v.Now)), None: "none", NoLine: "none"}
+	if d.Currency != "" {
+		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + terminal.Clean(d.Currency)
+	}
+	if d.Paid != nil {
+		r.Gateway = append(r.Gateway, v.gatewayEntry(d.Paid, "payment "))
+	}
+	for i := range d.Gateway {
+		kind := ""
+		if d.Kind == books.Refund {
+			kind = "refund "
+		}
+		r.Gateway = append(r.Gateway, v.gatewayEntry(&d.Gateway[i], kind))
+	}
+	for i := range d.Books {
+		l := &d.Books[i]
+		e := entry{Details: "line " + lineNumber(l)}
+		if l.Currency != "" {
+			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + terminal.Clean(l.Currency)
+			if l.State != books.StateApproved {
+				e.Money += ", " + terminal.Clean(l.State)
+			}
+		}
+		if !l.At.IsZero() {
+			e.Details += ", " + v.clock(l.At)
+		}
+		if l.ID != "" && l.ID != d.ID {
+			e.Details += ", " + terminal.Clean(l.ID)
+		}
+		if l.Order != "" && l.Order != d.ID {
+			e.Details += ", order " + terminal.Clean(l.Order)
+		}
+		r.Books = append(r.Books, e)
+	}
+	if d.Known {
+		r.Why = append(r.Why, "Known: "+terminal.Clean(d.Reason))
+	}
+	if d.Kind == books.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.ClassRefundWithoutOrder) {
+		r.NoLine = "not compared" // only compared with its payment
+	}
+	switch {
+	case d.Class == match.ClassUnreadable: // the reason is about the line
+		r.None = "not compared"
+		r.Books[0].Details += ": " + terminal.Clean(d.Why)
+	case d.Why != "":
+		r.Why = append(r.Why, terminal.Clean(d.Why))
+	}
+	return r
+}
+
+func (v *view) gatewayEntry(r *books.Row, kind string) entry {
+	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), terminal.Clean(r.Currency), terminal.Clean(r.State))}
+	var details []string
+	if !r.At.IsZero() {
+		details = append(details, v.clock(r.At))
+	}
+	if r.UniqueID != "" {
+		details = append(details, terminal.Clean(r.UniqueID))
+	}
+	if r.Payment != "" {
+		details = append(details, "of payment "+terminal.Clean(r.Payment))
+	}
+	if r.Card != "" {
+		details = append(details, "card "+terminal.Clean(r.Card))
+	}
+	if r.Test && !v.Summary.OnlyTests {
+		details = append(details, "test payment")
+	}
+	e.Details = strings.Join(details, ", ")
+	return e
+}

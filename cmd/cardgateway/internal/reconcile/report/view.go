@@ -1,0 +1,274 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var style string
+
+// page shows a view.
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"style": func() template.CSS { return template.CSS(style) },
+}).Parse(pageText))
+
+// view is the text of the page.
+type view struct {
+	*Page
+	Period          match.Span // times are shown in the zone of From
+	Grace           time.Duration
+	Now             time.Time // time of the comparison
+	shown           *shownRows
+	days            *daily
+	Range           string
+	Verdict, Result string // the CSS class, and the headline
+	Sentences       []string
+	Bridges         []bridge
+	Facts           []fact
+	Classes         []classRow
+	Ages            []match.Age // the columns of Classes
+	Earlier         earlier
+	Sections        []section
+	Charts          []charts
+	CSV, JSON       attachment
+}
+
+// attachment is a file next to the page.
+type attachment struct{ Name, SHA256 string }
+
+type fact struct{ Term, Text string }
+
+// bridge reconciles the total of the books with that of the gateway in one currency.
+type bridge struct {
+	Kind, Currency string
+	Rows           []bridgeRow
+	LeftOver       string
+	IsOpen         bool // LeftOver is not zero
+}
+
+type bridgeRow struct {
+	Label, Count, Sum string
+	IsTotal           bool
+}
+
+// classRow is a row of the table of classes.
+type classRow struct {
+	match.About
+	Count      string // of differences
+	Values     []string
+	Oldest     string
+	Ages       [len(match.Ages)]string // in the order of view.Ages; empty if there are none
+	Known      string
+	IsNone     bool
+	HasSection bool
+}
+
+func newView(p *Page, f *Files) *view {
+	v := &view{Page: p, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, shown: f.shown, days: f.days, Ages: match.Ages[:]}
+	v.Range = v.rangeText()
+	v.verdict()
+	v.bridges()
+	v.facts()
+	v.Earlier, v.Sections = v.earlier(), v.sections()
+	v.classes()
+	v.Charts = v.charts()
+	return v
+}
+
+func (v *view) verdict() {
+	s := v.Summary
+	n, unchecked, waiting, known := s.Differences(), s.Unchecked(), s.Rows(match.ClassTiming), s.Known()
+	switch {
+	case s.Compared == 0 && n == 0:
+		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
+		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
+		v.Sentences = append(v.Sentences, v.Nearest...)
+	case n == 0 && unchecked == 0:
+		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
+		v.Sentences = append(v.Sentences, "No difference was found.")
+	default:
+		v.Verdict, v.Result = "differs", plural(n, "difference")
+		switch {
+		case n == 0:
+			v.Result = wereNotChecked(unchecked)
+		case unchecked > 0:
+			v.Result += ", and " + wereNotChecked(unchecked)
+		}
+		v.Sentences = append(v.Sentences, fmt.Sprintf("%s of %s rows tie out.", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared)))
+	}
+	if unchecked > 0 {
+		v.Sentences = append(v.Sentences, "Not checked: "+NotChecked(unchecked, v.Grace)+".")
+	}
+	if s.Compared > 0 && v.Info.RefundList.ReadAt.IsZero() {
+		v.Sentences = append(v.Sentences, "Only payments were compared: there is no list of refunds.")
+	}
+	if waiting > 0 {
+		v.Sentences = append(v.Sentences, fmt.Sprintf("%s to carry forward: timing differences, not errors.", plural(waiting, "row")))
+	}
+	if tests := s.Rows(match.ClassTest); tests > 0 {
+		v.Sentences = append(v.Sentences, plural(tests, "test payment")+": no money moved, although the gateway's total has them.")
+	}
+	if s.OnlyTests && s.Compared > 0 {
+		v.Sentences = append(v.Sentences, "No payment of the copy is real: all are tests, and are compared as real ones are.")
+	}
+	if later := s.Rows(match.ClassLaterCharge); later > 0 {
+		v.Sentences = append(v.Sentences,
+			plural(later, "transaction id")+" charged again like a subscription, and not in your list: each is one, or was charged twice.")
+	}
+	if s.TestsLeftOut > 0 {
+		v.Sentences = append(v.Sentences, "Left out: "+TestsLeftOut(s.TestsLeftOut)+".")
+	}
+	if s.Kept > 0 {
+		v.Sentences = append(v.Sentences, "Open at the end of this month: "+plural(s.Kept, "row")+", kept and looked at again with the next month.")
+	}
+	if s.NotKept > 0 {
+		v.Sentences = append(v.Sentences, "Open, but not kept, because there are too many: "+plural(s.NotKept, "row")+". Is your list complete?")
+	}
+	if len(s.Earlier) > 0 {
+		v.Sentences = append(v.Sentences, "Open from earlier months: "+EarlierText(s)+".")
+	}
+	if known > 0 {
+		v.Sentences = append(v.Sentences, plural(known, "known difference")+", counted separately.")
+	}
+}
+
+func (v *view) bridges() {
+	kinds := map[books.Kind]string{books.Payment: "Payments", books.Refund: "Refunds"}
+	bridges := slices.Clone(v.Summary.Bridges)
+	slices.SortStableFunc(bridges, func(a, b match.Bridge) int { return cmp.Compare(a.Currency, b.Currency) })
+	for i := range bridges {
+		b := &bridges[i]
+		currency := cmp.Or(b.Currency, "no currency")
+		shown := bridge{Kind: kinds[b.Kind], Currency: terminal.Clean(currency)}
+		shown.Rows = append(shown.Rows, bridgeRow{Label: "Your books", Sum: amount.ForPeople(b.Books, b.Currency), IsTotal: true})
+		for _, step := range b.Steps {
+			label := step.Class.About().Title
+			if step.Known {
+				label = "Known: " + label
+			}
+			shown.Rows = append(shown.Rows, bridgeRow{Label: label, Count: terminal.Thousands(step.Rows), Sum: signed(step.Sum, b.Currency)})
+		}
+		shown.Rows = append(shown.Rows, bridgeRow{Label: "Gateway", Sum: amount.ForPeople(b.Gateway, b.Currency), IsTotal: true})
+		left := b.LeftOver()
+		shown.LeftOver, shown.IsOpen = amount.ForPeople(left, b.Currency), !left.IsZero()
+		v.Bridges = append(v.Bridges, shown)
+	}
+}
+
+func (v *view) facts() {
+	add := func(term, format string, args ...any) {
+		v.Facts = append(v.Facts, fact{term, terminal.Clean(fmt.Sprintf(format, args...))})
+	}
+	zone, offset := v.Period.From.Zone()
+	if !strings.HasPrefix(zone, "UTC") && zone != v.Period.From.Format("-07") {
+		zone += " (UTC" + v.Period.From.Format("-07:00") + ")"
+	} else if offset != 0 {
+		zone = "UTC" + v.Period.From.Format("-07:00")
+	}
+	add("Period", "%s to %s (exclusive); all times are in %s", v.clock(v.Period.From), v.clock(v.Period.To), zone)
+	add("Compared at", "%s", v.clock(v.Now))
+	if v.Info.Gateway != "" {
+		add("Gateway", "%s, app %s", v.Info.Gateway, v.Info.AppID)
+	}
+	read := ""
+	if !v.Info.LastSync.IsZero() {
+		read = ", last updated " + v.clock(v.Info.LastSync)
+	}
+	add("Copy of the gateway", "complete from %s to %s%s", v.clock(v.Info.Since), v.clock(v.Info.CompleteUpTo), read)
+	for _, list := range []struct {
+		term string
+		books.ListInfo
+	}{{"List of payments", v.Info.PaymentList}, {"List of refunds", v.Info.RefundList}} {
+		if list.ReadAt.IsZero() {
+			add(list.term, "none")
+			continue
+		}
+		add(list.term, "%s, %s, %s not readable, imported %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), terminal.Thousands(list.Unreadable),
+			v.clock(list.ReadAt), list.SHA256)
+		if text := ReadAs(list.As); text != "" {
+			add(list.term+", read as", "%s", text)
+		}
+	}
+	if v.Summary.Elsewhere > 0 {
+		add("Lines of other periods", "%s, not compared", terminal.Thousands(v.Summary.Elsewhere))
+	}
+	if v.Summary.Newer > 0 {
+		add("Lines that are newer than the copy", "%s, not compared", terminal.Thousands(v.Summary.Newer))
+	}
+	add("Grace period", "%s: so near a limit, a row without its counterpart is not checked", terminal.Duration(v.Grace))
+	if v.Known != "" {
+		text := fmt.Sprintf("%s, %s marked", v.Known, plural(v.Summary.Known(), "difference"))
+		if n := len(v.Summary.Unused); n > 0 {
+			text += fmt.Sprintf("; entries that match no difference: %s, the first in line %d", terminal.Thousands(n), v.Summary.Unused[0].Line)
+		}
+		add("Known differences", "%s", text)
+	}
+	if v.Command != "" {
+		v.Facts = append(v.Facts, fact{"To create this report again", terminal.Clean(v.Command)})
+	}
+}
+
+func (v *view) classes() {
+	for _, a := range match.Classes {
+		for _, kind := range []books.Kind{books.Payment, books.Refund} {
+			v.class(a, kind)
+		}
+	}
+}
+
+// class adds the row of a class, and a second one for refunds if the class has payments and refunds.
+func (v *view) class(a match.About, kind books.Kind) {
+	isOf := func(c match.Count) bool { return c.Class == a.Class && c.Kind == kind }
+	if kind != usualKind(a.Class) && !slices.ContainsFunc(v.Summary.Classes, isOf) {
+		return
+	}
+	row := classRow{About: a}
+	row.Title += inRefunds(a.Class, kind)
+	rows, known := 0, 0
+	var ages match.ByAge
+	var oldest time.Time
+	for _, c := range v.Summary.Classes {
+		if !isOf(c) {
+			continue
+		}
+		rows += c.Rows
+		known += c.Known
+		if c.Rows > 0 && c.Currency != "" {
+			row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+terminal.Clean(c.Currency))
+		}
+		for i := range ages {
+			ages[i] += c.ByAge[i]
+		}
+		if oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(oldest) {
+			oldest = c.Oldest
+		}
+	}
+	row.Count, row.IsNone = terminal.Thousands(rows), rows == 0
+	if known > 0 {
+		row.Known = terminal.Thousands(known)
+	}
+	if !oldest.IsZero() {
+		row.Oldest = oldest.In(v.Period.From.Location()).Format(time.DateOnly)
+	}
+	for i, n := range ages {
+		if n > 0 {
+			row.Ages[i] = terminal.Thousands(n)
+		}
+	}
+	row.HasSection = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
+	v.Classes = append(v.Classes, row)
+}

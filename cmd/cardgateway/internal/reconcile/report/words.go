@@ -1,0 +1,118 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/shopspring/decimal"
+)
+
+// usualKind is the kind of the rows of a class; those of some classes may also be refunds.
+func usualKind(c match.Class) books.Kind {
+	if strings.HasPrefix(string(c), "refund_") {
+		return books.Refund
+	}
+	return books.Payment
+}
+
+// inRefunds is the part of a title that distinguishes the refunds of a class from its payments.
+func inRefunds(c match.Class, kind books.Kind) string {
+	if kind == usualKind(c) {
+		return ""
+	}
+	return ", refunds"
+}
+
+func wereNotChecked(n int) string {
+	if n == 1 {
+		return "1 row was not checked"
+	}
+	return terminal.Thousands(n) + " rows were not checked"
+}
+
+// NotChecked says what n rows of class match.Unchecked mean, and what to do.
+func NotChecked(n int, grace time.Duration) string {
+	text := "1 payment or refund near a limit of the period, your list or the copy has no counterpart; "
+	if n != 1 {
+		text = terminal.Thousands(n) + " payments or refunds near a limit of the period, your list or the copy have no counterpart; "
+	}
+	return text + "export a list that begins more than " + terminal.Duration(grace) +
+		" before the period and ends more than " + terminal.Duration(grace) + " after it, update the copy, and compare again"
+}
+
+// EarlierText says what has become of what was open at the end of earlier months.
+func EarlierText(s *match.Summary) string {
+	settled, open, differences := s.EarlierNow()
+	return fmt.Sprintf("%s settled, %s still open, %s now", terminal.Thousands(settled), terminal.Thousands(open), plural(differences, "difference"))
+}
+
+// TestsLeftOut says how many test payments and their refunds were left out.
+func TestsLeftOut(n int) string {
+	return plural(n, "test row") + " of the gateway, and the lines of your lists that have their ids"
+}
+
+// ReadAs says how the times and states of a list were read, or returns "" if there is nothing to say.
+func ReadAs(as books.ReadAs) string {
+	var all []string
+	if as.Zone != "" {
+		all = append(all, "times without a zone in "+as.Zone)
+	}
+	if as.Dates != "" {
+		all = append(all, "dates as "+as.Dates)
+	}
+	for _, w := range as.States {
+		all = append(all, fmt.Sprintf("%s = %s (%s)", cmp.Or(w.Word, "no state"), w.State, plural(w.Lines, "line")))
+	}
+	return strings.Join(all, ", ")
+}
+
+func signed(d decimal.Decimal, currency string) string {
+	if d.IsPositive() {
+		return "+" + amount.ForPeople(d, currency)
+	}
+	return amount.ForPeople(d, currency)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return terminal.Thousands(n) + " " + what + "s"
+}
+
+func ageText(age time.Duration) string {
+	if age < 0 {
+		return "unknown"
+	}
+	return plural(int(age/(24*time.Hour)), "day")
+}
+
+// rangeText formats the period, such as "October 2026".
+func (v *view) rangeText() string {
+	from, to := v.Period.From, v.Period.To.In(v.Period.From.Location())
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	beginsDay := func(t time.Time) bool { return t.Add(-1).Day() != t.Day() } // not midnight, which some days do not have
+	if !beginsDay(from) || !beginsDay(to) {
+		return v.clock(from) + " to " + v.clock(to)
+	}
+	from, to = date(from), date(to)
+	switch {
+	case from.Day() == 1 && from.AddDate(0, 1, 0).Equal(to):
+		return from.Format("January 2006")
+	case from.Day() == 1 && from.Month() == 1 && from.AddDate(1, 0, 0).Equal(to):
+		return from.Format("2006")
+	case from.AddDate(0, 0, 1).Equal(to):
+		return from.Format("2 January 2006")
+	}
+	return from.Format("2 January 2006") + " to " + to.AddDate(0, 0, -1).Format("2 January 2006")
+}
+
+func (v *view) clock(t time.Time) string {
+	return t.In(v.Period.From.Location()).Format(time.DateTime)
+}
