@@ -12,8 +12,8 @@ const pages: Record<string, string> = {
   'CHANGELOG.md': 'changelog.md',
   'CONTRIBUTING.md': 'contributing.md',
   'SECURITY.md': 'security.md',
-  'faults/RESULTS.md': 'results.md',
-  'bench/RESULTS.md': 'benchmarks.md',
+  'proof/RESULTS.md': 'results.md',
+  'proof/bench/RESULTS.md': 'benchmarks.md',
   'examples/shop/README.md': 'shop.md',
 }
 const siteOf = (file: string) =>
@@ -59,7 +59,7 @@ const searched = (file: string, html: string) =>
 
 export default defineConfig({
   srcDir: '..',
-  srcExclude: ['faults/simulation/**', 'testdata/**', 'examples/**/testdata/**'],
+  srcExclude: ['proof/simulation/**', 'testdata/**', 'examples/**/testdata/**'],
   rewrites: (file) => siteOf(file) ?? file,
   title: 'cardgateway-go',
   description: 'A Go client for a card payment gateway',
@@ -115,7 +115,7 @@ export default defineConfig({
       section('In production', 'docs/journal.md', 'docs/program.md', 'docs/running.md', 'docs/operation.md'),
       section('Bookkeeping', 'docs/reconcile.md'),
       section('Tools', 'docs/sandbox.md', 'docs/testing.md', 'docs/tool.md', 'examples/shop/README.md'),
-      section('Proof', 'docs/proof.md', 'faults/RESULTS.md', 'bench/RESULTS.md', 'docs/what-is-not-shown.md', 'SECURITY.md'),
+      section('Proof', 'proof/README.md', 'proof/RESULTS.md', 'proof/bench/RESULTS.md', 'docs/what-is-not-shown.md', 'SECURITY.md'),
       section(
         'Exported names, with examples',
         ...['cardgateway', 'journal', 'journal-sqlite', 'journal-sqlstore', 'journal-journaltest', 'notify', 'sandbox', 'otel', 'temporal']

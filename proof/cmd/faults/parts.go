@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/proof/faults"
+)
+
+var kinds = []string{"sqlite", "postgres", "mysql"}
+
+// named puts a name of its own into a store's specification.
+func named(spec, name string) string {
+	return strings.NewReplacer("%s", name, "SCHEMA", name).Replace(spec)
+}
+
+func (m *measurement) kill() (failed error) {
+	var rows []*faults.KillResult
+	for _, kind := range kinds {
+		r, err := faults.KillRun{Store: named(m.stores[kind], "kill"), Payments: 2000, Lives: 160, Seed: m.seed}.Run()
+		if err != nil {
+			return err
+		}
+		if rows = append(rows, r); r.Broken() > 0 {
+			failed = errBroken
+		}
+	}
+	faults.PrintKills(&m.out, kinds, rows)
+	return failed
+}
+
+func (m *measurement) race() (failed error) {
+	var rows []*faults.RaceResult
+	for _, kind := range kinds {
+		r, err := faults.Race(named(m.stores[kind], "race"), 5)
+		if err != nil {
+			return err
+		}
+		if rows = append(rows, r); r.Posts != 1 || r.Executed != 1 || len(r.Answers) != 1 {
+			failed = errBroken
+		}
+	}
+	faults.PrintRaces(&m.out, kinds, rows)
+	return failed
+}
+
+func (m *measurement) replicas() (failed error) {
+	var rows []*faults.ReplicasResult
+	for _, kind := range kinds {
+		for _, n := range []int{2, 3} {
+			r, err := faults.ReplicasRun{
+				Name: kind, Store: named(m.stores[kind], fmt.Sprint("replicas", n)), Replicas: n, Payments: m.payments, Rate: 100, Seed: m.seed + uint64(n),
+				Every: 5 * time.Second,
+			}.Run()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(os.Stderr, kind, n, "processes |", r.Took)
+			if rows = append(rows, r); r.Broken() > 0 || r.Overlaps > r.Stopped {
+				failed = errBroken
+			}
+		}
+	}
+	faults.PrintReplicas(&m.out, rows)
+	return failed
+}
+
+func (m *measurement) cost() error {
+	var rows []*faults.CostRow
+	for _, kind := range kinds {
+		row, err := faults.Cost(kind, named(m.stores[kind], "cost"), 1000)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	faults.PrintCost(&m.out, rows)
+	return nil
+}
+
+func (m *measurement) speed() error {
+	var rows []*faults.SpeedRow
+	for _, kind := range kinds {
+		for _, callers := range []int{1, 16, 64} {
+			row, err := faults.Speed(kind, named(m.stores[kind], "speed"), callers, 6*time.Second)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
+		}
+	}
+	faults.PrintSpeed(&m.out, rows)
+	return nil
+}
+
+func (m *measurement) many() error {
+	var rows []*faults.ManyRow
+	const outage = 10_000 // open payments
+	settled := make([]time.Duration, len(kinds))
+	for i, kind := range kinds {
+		for _, n := range []int{m.entries / 10, m.entries} {
+			row, err := faults.Many(kind, named(m.stores[kind], fmt.Sprint("many", n)), n)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
+		}
+		var err error
+		if settled[i], err = faults.AfterOutage(named(m.stores[kind], "outage"), outage, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	faults.PrintMany(&m.out, rows)
+	fmt.Fprintln(&m.out)
+	faults.PrintOutages(&m.out, kinds, outage, settled)
+	return nil
+}
+
+func (m *measurement) mixStores() (failed error) {
+	var rows []*faults.Row
+	for _, kind := range kinds {
+		store, done, err := faults.OpenStore(named(m.stores[kind], "mix"))
+		if err != nil {
+			return err
+		}
+		for i, b := range faults.Behaviors() {
+			row, err := faults.Mix{Seed: m.seed + uint64(i), Payments: m.payments, Behavior: b}.Run(faults.JournalOver(kind, store))
+			if err != nil {
+				return errors.Join(err, done())
+			}
+			if rows = append(rows, row); row.Broken() > 0 || row.Open() > 0 {
+				failed = errBroken
+				fmt.Fprintln(os.Stderr, row.Failures)
+			}
+		}
+		failed = errors.Join(failed, done())
+	}
+	faults.Print(&m.out, rows)
+	return failed
+}
