@@ -11,6 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fmt"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
@@ -35,51 +40,51 @@ func TestLimiterAndHook(t *testing.T) {
 	tests := []struct {
 		name         string
 		letThrough   int
-		responses    []scripted
+		responses    []clienttest.Scripted
 		waits, asked int
 		err          error
 	}{
-		{"waited for before each attempt", 10, []scripted{resets, resets, gives(200, foundOne)}, 3, 3, nil},
-		{"refuses the third attempt", 2, []scripted{resets}, 3, 2, errLimited},
-		{"refuses at once", 0, []scripted{resets}, 1, 0, errLimited},
+		{"waited for before each attempt", 10, []clienttest.Scripted{clienttest.Resets, clienttest.Resets, clienttest.Gives(200, foundOne)}, 3, 3, nil},
+		{"refuses the third attempt", 2, []clienttest.Scripted{clienttest.Resets}, 3, 2, errLimited},
+		{"refuses at once", 0, []clienttest.Scripted{clienttest.Resets}, 1, 0, errLimited},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, l := script{responses: tt.responses}, limiter{letThrough: tt.letThrough}
-				_, err := s.client(t, cardgateway.Config{Limiter: &l}).GetTransaction(t.Context(), "1")
-				if !errors.Is(err, tt.err) || l.waits != tt.waits || len(s.times()) != tt.asked {
-					t.Errorf("limiter, %s: got %v after %d waits and %d attempts", tt.name, err, l.waits, len(s.times()))
+				s, l := clienttest.Script{Responses: tt.responses}, limiter{letThrough: tt.letThrough}
+				_, err := s.Client(t, cardgateway.Config{Limiter: &l}).GetTransaction(t.Context(), "1")
+				if !errors.Is(err, tt.err) || l.waits != tt.waits || len(s.Times()) != tt.asked {
+					t.Errorf("limiter, %s: got %v after %d waits and %d attempts", tt.name, err, l.waits, len(s.Times()))
 				}
 			})
 		})
 	}
-	s, l := script{responses: []scripted{resets}}, limiter{}
+	s, l := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Resets}}, limiter{}
 	if _, err := clienttest.PayByToken(
-		t.Context(), s.client(t, cardgateway.Config{Limiter: &l}), "t-1",
+		t.Context(), s.Client(t, cardgateway.Config{Limiter: &l}), "t-1",
 	); !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errLimited) || l.waits != 1 {
 		t.Errorf("a payment that the limiter refuses: got %v after %d waits", err, l.waits)
 	}
 	hooked := 0
-	c := s.client(t, cardgateway.Config{Authenticate: func(*http.Request, []byte) error { hooked++; return errReset }})
+	c := s.Client(t, cardgateway.Config{Authenticate: func(*http.Request, []byte) error { hooked++; return clienttest.ErrReset }})
 	_, err := c.GetTransaction(t.Context(), "1")
 	_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
-	if !errors.Is(err, errReset) || !errors.Is(payErr, cardgateway.ErrNotSent) || !cardgateway.SafeToRetry(payErr) || hooked != 2 || len(s.times()) != 0 {
-		t.Errorf("a hook that refuses: got %v and %v after %d calls of it and %d attempts", err, payErr, hooked, len(s.times()))
+	if !errors.Is(err, clienttest.ErrReset) || !errors.Is(payErr, cardgateway.ErrNotSent) || !cardgateway.SafeToRetry(payErr) || hooked != 2 || len(s.Times()) != 0 {
+		t.Errorf("a hook that refuses: got %v and %v after %d calls of it and %d attempts", err, payErr, hooked, len(s.Times()))
 	}
 	for _, basic := range []func(*http.Request, []byte) error{
 		cardgateway.BasicAuth("", clienttest.SecretKey), cardgateway.BasicAuth(clienttest.Merchant, ""), cardgateway.BasicAuth("a:b", clienttest.SecretKey),
 	} {
-		_, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Authenticate: basic}), "t-1")
+		_, err := clienttest.PayByToken(t.Context(), s.Client(t, cardgateway.Config{Authenticate: basic}), "t-1")
 		if !errors.Is(
 			err, cardgateway.ErrInvalidRequest,
-		) || cardgateway.SafeToRetry(err) || strings.Contains(err.Error(), clienttest.SecretKey) || len(s.times()) != 0 {
-			t.Errorf("BasicAuth that cannot be right: got %v after %d attempts", err, len(s.times()))
+		) || cardgateway.SafeToRetry(err) || strings.Contains(err.Error(), clienttest.SecretKey) || len(s.Times()) != 0 {
+			t.Errorf("BasicAuth that cannot be right: got %v after %d attempts", err, len(s.Times()))
 		}
-		if _, err := s.client(t, cardgateway.Config{Authenticate: basic}).GetTransaction(
+		if _, err := s.Client(t, cardgateway.Config{Authenticate: basic}).GetTransaction(
 			t.Context(), "1",
-		); !errors.Is(err, cardgateway.ErrInvalidRequest) || len(s.times()) != 0 {
-			t.Errorf("BasicAuth that cannot be right, a query: got %v after %d attempts", err, len(s.times()))
+		); !errors.Is(err, cardgateway.ErrInvalidRequest) || len(s.Times()) != 0 {
+			t.Errorf("BasicAuth that cannot be right, a query: got %v after %d attempts", err, len(s.Times()))
 		}
 	}
 }
@@ -88,31 +93,31 @@ func TestLimiterAndHook(t *testing.T) {
 func TestUnsentPaymentsAreRepeated(t *testing.T) {
 	reads := func(r *http.Request) (*http.Response, error) {
 		_, _ = r.Body.Read(make([]byte, 1))
-		return nil, errReset
+		return nil, clienttest.ErrReset
 	}
 	paid := func(r *http.Request) (*http.Response, error) {
 		return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
 	}
 	for _, tt := range []struct {
 		name      string
-		responses []scripted
+		responses []clienttest.Scripted
 		policy    cardgateway.RetryPolicy
 		asked     int
 		outcome   string
 	}{
-		{"not sent, then paid", []scripted{resets, paid}, cardgateway.RetryPolicy{}, 2, "paid"},
-		{"not sent twice, then paid", []scripted{resets, resets, paid}, cardgateway.RetryPolicy{MaxAttempts: 9}, 3, "paid"},
-		{"never sent", []scripted{resets}, cardgateway.RetryPolicy{MaxAttempts: 9}, 3, "not sent"},
-		{"never sent, one attempt", []scripted{resets}, cardgateway.RetryPolicy{MaxAttempts: 1}, 1, "not sent"},
-		{"one byte read", []scripted{reads, paid}, cardgateway.RetryPolicy{}, 1, "unknown"},
-		{"not sent, then one byte read", []scripted{resets, reads, paid}, cardgateway.RetryPolicy{}, 2, "unknown"},
+		{"not sent, then paid", []clienttest.Scripted{clienttest.Resets, paid}, cardgateway.RetryPolicy{}, 2, "paid"},
+		{"not sent twice, then paid", []clienttest.Scripted{clienttest.Resets, clienttest.Resets, paid}, cardgateway.RetryPolicy{MaxAttempts: 9}, 3, "paid"},
+		{"never sent", []clienttest.Scripted{clienttest.Resets}, cardgateway.RetryPolicy{MaxAttempts: 9}, 3, "not sent"},
+		{"never sent, one attempt", []clienttest.Scripted{clienttest.Resets}, cardgateway.RetryPolicy{MaxAttempts: 1}, 1, "not sent"},
+		{"one byte read", []clienttest.Scripted{reads, paid}, cardgateway.RetryPolicy{}, 1, "unknown"},
+		{"not sent, then one byte read", []clienttest.Scripted{clienttest.Resets, reads, paid}, cardgateway.RetryPolicy{}, 2, "unknown"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := script{responses: tt.responses}
-				tx, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Retry: tt.policy}), "t-1")
-				if got := clienttest.Outcome(tx, err); got != tt.outcome || len(s.times()) != tt.asked {
-					t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, len(s.times()), tt.outcome, tt.asked)
+				s := clienttest.Script{Responses: tt.responses}
+				tx, err := clienttest.PayByToken(t.Context(), s.Client(t, cardgateway.Config{Retry: tt.policy}), "t-1")
+				if got := clienttest.Outcome(tx, err); got != tt.outcome || len(s.Times()) != tt.asked {
+					t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, len(s.Times()), tt.outcome, tt.asked)
 				}
 			})
 		})
@@ -120,10 +125,10 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the pause between them ends with the context
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		s := script{responses: []scripted{resets}}
-		_, err := clienttest.PayByToken(ctx, s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MinWait: time.Hour, MaxWait: time.Hour}}), "t-1")
-		if !errors.Is(err, cardgateway.ErrNotSent) || ctx.Err() != nil && len(s.times()) != 1 {
-			t.Errorf("got %v after %d attempts", err, len(s.times()))
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Resets}}
+		_, err := clienttest.PayByToken(ctx, s.Client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MinWait: time.Hour, MaxWait: time.Hour}}), "t-1")
+		if !errors.Is(err, cardgateway.ErrNotSent) || ctx.Err() != nil && len(s.Times()) != 1 {
+			t.Errorf("got %v after %d attempts", err, len(s.Times()))
 		}
 	})
 }
@@ -139,8 +144,8 @@ func TestMisdirected(t *testing.T) {
 		{200, "<!DOCTYPE html>", true}, {200, "\ufeff <html>", true}, {403, "<html>", true}, {200, "", false}, {403, "", false}, {502, "<html>", false},
 		{404, `{"code":500}`, false}, {404, `{"message":"no such app"}`, false}, {401, "", false}, {429, "", false}, {400, `{"code":400,"message":"no"}`, false},
 	} {
-		s := script{responses: []scripted{gives(tt.status, tt.body)}}
-		c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(tt.status, tt.body)}}
+		c := s.Client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
 		_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
 		_, queryErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)}, cardgateway.PageRequest{})
 		for _, err := range []error{payErr, queryErr} {
@@ -150,15 +155,15 @@ func TestMisdirected(t *testing.T) {
 		}
 	}
 	for _, body := range []string{"Client sent an HTTP request to an HTTPS server.\n", "<title>400 The plain HTTP request was sent to HTTPS port</title>"} {
-		s := script{responses: []scripted{gives(400, body)}}
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(400, body)}}
 		if _, err := clienttest.PayByToken(
-			t.Context(), s.client(t, cardgateway.Config{}), "t-1",
+			t.Context(), s.Client(t, cardgateway.Config{}), "t-1",
 		); !errors.Is(err, cardgateway.ErrRefused) || !strings.Contains(err.Error(), "begin with https?") {
 			t.Errorf("plain http to a TLS port: got %v", err)
 		}
 	}
-	s := script{responses: []scripted{gives(404, "")}}
-	if _, err := s.client(t, cardgateway.Config{}).GetTransaction(t.Context(), "1"); strings.Contains(err.Error(), "BaseURL") {
+	s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(404, "")}}
+	if _, err := s.Client(t, cardgateway.Config{}).GetTransaction(t.Context(), "1"); strings.Contains(err.Error(), "BaseURL") {
 		t.Errorf("no such transaction: got %v", err)
 	}
 }
@@ -169,9 +174,9 @@ func TestAttemptsAreLogged(t *testing.T) {
 		if r.Body != nil {
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
-		return nil, errReset
+		return nil, clienttest.ErrReset
 	})
-	unsent := clienttest.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errReset })
+	unsent := clienttest.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, clienttest.ErrReset })
 	approving := clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
 	})
@@ -222,25 +227,25 @@ func TestAttemptsAreLogged(t *testing.T) {
 func TestPaymentObserved(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
-		responses        []scripted
+		responses        []clienttest.Scripted
 		attempts, status int
 		code             cardgateway.Code
 		outcome          string
 	}{
-		{"paid", []scripted{gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 1, 200, 100, "paid"},
-		{"declined", []scripted{gives(200, clienttest.ResponseFor("t-1", 101, ""))}, 1, 200, 101, "declined"},
-		{"refused", []scripted{gives(400, `{"code":500}`)}, 1, 400, 500, "refused"},
-		{"unknown", []scripted{gives(200, clienttest.ResponseFor("other", 100, ""))}, 1, 200, 100, "unknown"},
-		{"unreadable", []scripted{gives(200, "<html>")}, 1, 200, 0, "unknown"},
-		{"not sent, then paid", []scripted{resets, gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 2, 200, 100, "paid"},
-		{"never sent", []scripted{resets}, 3, 0, 0, "not sent"},
+		{"paid", []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 1, 200, 100, "paid"},
+		{"declined", []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("t-1", 101, ""))}, 1, 200, 101, "declined"},
+		{"refused", []clienttest.Scripted{clienttest.Gives(400, `{"code":500}`)}, 1, 400, 500, "refused"},
+		{"unknown", []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("other", 100, ""))}, 1, 200, 100, "unknown"},
+		{"unreadable", []clienttest.Scripted{clienttest.Gives(200, "<html>")}, 1, 200, 0, "unknown"},
+		{"not sent, then paid", []clienttest.Scripted{clienttest.Resets, clienttest.Gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 2, 200, 100, "paid"},
+		{"never sent", []clienttest.Scripted{clienttest.Resets}, 3, 0, 0, "not sent"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := script{responses: tt.responses}
+				s := clienttest.Script{Responses: tt.responses}
 				var seen cardgateway.Operation
 				var info cardgateway.CallInfo
-				c := s.client(t, cardgateway.Config{Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+				c := s.Client(t, cardgateway.Config{Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 					seen = op
 					return ctx, func(i cardgateway.CallInfo) { info = i }
 				}})
@@ -258,4 +263,132 @@ func TestPaymentObserved(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCallsAreLogged: one line for each call states its outcome, at a level that fits the outcome. The queries of a walk
+// and of Resolve have a lower level.
+func TestCallsAreLogged(t *testing.T) {
+	approved := `{"code":100,"uniqueId":"1","transactionId":"t-1","transactionAmount":"12.50","transactionCurrency":"USD"}`
+	unreachable := clienttest.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("unreachable") })
+	pay := func(ctx context.Context, c *cardgateway.Client) {
+		_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), clienttest.TokenPaymentRequest("t-1"))
+	}
+	resolve := func(ctx context.Context, c *cardgateway.Client) {
+		q := paymentSentNow()
+		q.Wait = 1
+		_, _ = c.Resolve(ctx, q)
+	}
+	for _, tt := range []struct {
+		name      string
+		transport clienttest.RoundTrip
+		call      func(context.Context, *cardgateway.Client)
+		want      string
+	}{
+		{"approved", clienttest.Answering(200, approved), pay, "INFO TokenPayment approved transactionId=t-1 code=100 status=200 attempts=1"},
+		{
+			"processing", clienttest.Answering(200, strings.Replace(approved, "100", "102", 1)), pay,
+			"INFO TokenPayment processing transactionId=t-1 code=102 status=200 attempts=1",
+		},
+		{"declined", clienttest.Answering(200, strings.Replace(approved, "100", "101", 1)), pay, "INFO TokenPayment declined transactionId=t-1 code=101 status=200 attempts=1"},
+		{"refused", clienttest.Answering(401, ""), pay, "WARN TokenPayment refused transactionId=t-1 status=401 attempts=1 error"},
+		{"unknown", clienttest.Answering(500, ""), pay, "WARN TokenPayment outcome_unknown transactionId=t-1 status=500 attempts=1 error"},
+		{"not sent", unreachable, pay, "INFO TokenPayment not_sent transactionId=t-1 attempts=3 error"},
+		{"invalid", unreachable, func(ctx context.Context, c *cardgateway.Client) {
+			_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{})
+		}, ""},
+		{"found", clienttest.Answering(200, approved), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
+			"INFO GetTransaction ok uniqueId=1 code=100 status=200 attempts=1"},
+		{"not found", clienttest.Answering(404, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") }, ""},
+		{"wrong credentials", clienttest.Answering(401, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
+			"INFO GetTransaction query_failed uniqueId=1 status=401 attempts=1 error"},
+		{"search for one", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
+			now := time.Now()
+			_, _ = c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: "t-9", Start: now, End: now}, cardgateway.PageRequest{})
+		}, "INFO SearchOrders ok transactionId=t-9 code=121 status=200 attempts=1"},
+		{"walk for one", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
+			now := time.Now()
+			for range c.Orders(ctx, cardgateway.OrderQuery{UniqueID: "1", TransactionID: "t-9", Start: now.Add(-time.Hour), End: now}) {
+				t.Error("got a row")
+			}
+		}, "INFO OrderWalk ok transactionId=t-9 uniqueId=1"},
+		{"resolved", clienttest.Answering(200, clienttest.Page(clienttest.OrderRow(100, "1", ""))), resolve, "INFO Resolve approved transactionId=t-1 code=100"},
+		{"not resolved", clienttest.Answering(503, ""), resolve, "WARN Resolve outcome_unknown transactionId=t-1 error"},
+		{"paid twice", clienttest.Answering(200, clienttest.Page(clienttest.OrderRow(100, "1", ""), clienttest.OrderRow(100, "2", ""))), resolve, "WARN Resolve conflict transactionId=t-1 error"},
+		{"not known", clienttest.Answering(200, clienttest.Page()), resolve, ""},
+		{"refund", clienttest.Answering(200, `{"code":111,"uniqueId":"1","refundTransactionId":"r-1","refundUniqueId":"2"}`),
+			func(ctx context.Context, c *cardgateway.Client) {
+				_, _ = c.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r-1", Amount: decimal.NewFromInt(1)})
+			}, "INFO CreateRefund approved refundTransactionId=r-1 uniqueId=1 code=111 status=200 attempts=1"},
+		{"search for a refund", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
+			now := time.Now()
+			_, _ = c.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", Start: now, End: now}, cardgateway.PageRequest{})
+		}, "INFO SearchRefunds ok refundTransactionId=r-1 uniqueId=1 code=121 status=200 attempts=1"},
+		{"walk for a refund", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
+			now := time.Now()
+			q := cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", TransactionID: "t-1", Start: now.Add(-time.Hour), End: now}
+			for range c.Refunds(ctx, q) {
+				t.Error("got a row")
+			}
+		}, "INFO RefundWalk ok transactionId=t-1 refundTransactionId=r-1 uniqueId=1"},
+		{"resolved refund", clienttest.Answering(503, ""), func(ctx context.Context, c *cardgateway.Client) {
+			_, _ = c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
+				UniqueID: "1", RefundTransactionID: "r-1", Amount: decimal.NewFromInt(1), SentAt: time.Now(), Wait: 1,
+			})
+		}, "WARN ResolveRefund outcome_unknown refundTransactionId=r-1 uniqueId=1 error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var lines clienttest.LineLog
+				c, err := cardgateway.New(cardgateway.Config{
+					BaseURL: "https://gateway.example", AppID: "1", Logger: slog.New(&lines), HTTPClient: &http.Client{Transport: tt.transport},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				tt.call(t.Context(), c)
+				if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
+					t.Errorf("log (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// spanLog writes the span of each record's context.
+type spanLog struct {
+	slog.Handler
+	lines *[]string
+}
+
+type spanKey struct{}
+
+func (l spanLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l spanLog) Handle(ctx context.Context, record slog.Record) error {
+	*l.lines = append(*l.lines, fmt.Sprintf("%s %v: %s", record.Level, ctx.Value(spanKey{}), record.Message))
+	return nil
+}
+
+// TestLogContext: the lines of a call, and of its attempts, have the context that Observe returned, so that a handler can add the span.
+// The query of a Resolve has its line at debug level, whatever that context is.
+func TestLogContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines []string
+		c := clienttest.NewClient(t, cardgateway.Config{
+			BaseURL: clienttest.BaseURL, Logger: slog.New(spanLog{slog.DiscardHandler, &lines}),
+			HTTPClient: &http.Client{Transport: clienttest.Answering(200, clienttest.Page(clienttest.OrderRow(100, "1", "")))},
+			Observe: func(_ context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+				return context.WithValue(context.Background(), spanKey{}, op.Name), nil
+			},
+		})
+		if _, err := c.Resolve(t.Context(), paymentSentNow()); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"DEBUG SearchOrders: cardgateway attempt", "DEBUG SearchOrders: cardgateway call", "INFO Resolve: cardgateway call",
+		}
+		if diff := cmp.Diff(want, lines); diff != "" {
+			t.Errorf("log (-want +got):\n%s", diff)
+		}
+	})
 }

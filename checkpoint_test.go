@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // checkpoint is a checkpoint in the middle of a month, as JSON, in the form that merchants store.
@@ -110,7 +112,7 @@ func TestCheckpointJSONRefused(t *testing.T) {
 func TestStoredCheckpoint(t *testing.T) {
 	const stored = `{"version":1,"query":"ab12245cf48622ab0d1cbc9330dff8a0","block":"2024-02-01 07:59:58","next":"2024-02-06 01:56:26",` +
 		`"counted":261,"completeUpTo":"2024-02-01T07:59:58+08:00","start":"2024-01-01T00:00:00Z","end":"2024-04-01T00:00:00Z"}`
-	client, gateway := seeded()
+	client, gateway := clienttest.Seeded()
 	defer gateway.Close()
 	var resume cardgateway.Checkpoint
 	if err := json.Unmarshal([]byte(stored), &resume); err != nil {
@@ -126,7 +128,7 @@ func TestStoredCheckpoint(t *testing.T) {
 		}
 		rows++
 	}
-	const remaining = 5000 - 1965 // of the rows of seeded
+	const remaining = 5000 - 1965 // of the rows of clienttest.Seeded
 	if rows != remaining {
 		t.Errorf("got %d rows, want %d", rows, remaining)
 	}
@@ -135,7 +137,7 @@ func TestStoredCheckpoint(t *testing.T) {
 // TestResumeOtherQuery: queries with the same parameters are the same query, also after a database has rounded the times
 // to microseconds.
 func TestResumeOtherQuery(t *testing.T) {
-	client, gateway := seeded()
+	client, gateway := clienttest.Seeded()
 	defer gateway.Close()
 	moscow := time.FixedZone("UTC+3", 3*60*60)
 	inMoscow, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1", Location: moscow})

@@ -11,6 +11,12 @@ import (
 
 var ErrNotObject = errNotObject
 
+// IsTransient and IsRefused tell whether a walk repeats a query, and whether it splits its window.
+var (
+	IsTransient = isTransient
+	IsRefused   = isRefused
+)
+
 // Facts are what one attempt observed.
 type Facts struct {
 	Status     int

@@ -20,18 +20,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
-func refundRequest() cardgateway.RefundRequest {
-	return cardgateway.RefundRequest{UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50")}
-}
-
-// refundRow is a refund as a response or a page has it.
-func refundRow(code int, refundUniqueID, more string) string {
-	return fmt.Sprintf(
-		`{"code":%d,"message":"text","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":%q,"refundAmount":"12.50","refundCurrency":"USD"%s}`,
-		code, refundUniqueID, more,
-	)
-}
-
 func refundOutcome(r *cardgateway.Refund, err error) string {
 	switch {
 	case err != nil:
@@ -44,16 +32,18 @@ func refundOutcome(r *cardgateway.Refund, err error) string {
 
 // TestRefundOutcomes: what a response to a refund means. Each row is one response.
 func TestRefundOutcomes(t *testing.T) {
-	with := func(code int, old, new string) string { return strings.Replace(refundRow(code, "9", ""), old, new, 1) }
+	with := func(code int, old, new string) string {
+		return strings.Replace(clienttest.RefundRow(code, "9", ""), old, new, 1)
+	}
 	for _, tt := range []struct {
 		name   string
 		status int
 		body   string
 		want   string
 	}{
-		{"accepted", 200, refundRow(110, "9", ""), "processing"},
-		{"refunded", 200, refundRow(111, "9", ""), "refunded"},
-		{"refused for good", 200, refundRow(112, "9", ""), "declined"},
+		{"accepted", 200, clienttest.RefundRow(110, "9", ""), "processing"},
+		{"refunded", 200, clienttest.RefundRow(111, "9", ""), "refunded"},
+		{"refused for good", 200, clienttest.RefundRow(112, "9", ""), "declined"},
 		{"refused for good, with code and message alone", 200, `{"code":112,"message":"The refund amount is greater than the transaction amount"}`, "declined"},
 		{"the interface's own name of the id", 200, with(110, "refundTransactionId", "merchantRefundId"), "processing"},
 		{"uniqueId as a number", 200, with(110, `"77"`, "77"), "processing"},
@@ -67,7 +57,7 @@ func TestRefundOutcomes(t *testing.T) {
 		{"no id, refused for good, with the gateway's id alone", 200, `{"code":112,"refundUniqueId":"9"}`, "unknown"},
 		{"no id, refused for good, with the amount alone", 200, `{"code":112,"refundAmount":"12.50"}`, "unknown"},
 		{"no uniqueId", 200, with(110, `"uniqueId":"77",`, ""), "processing"},
-		{"a payment's code", 200, refundRow(100, "9", ""), "unknown"},
+		{"a payment's code", 200, clienttest.RefundRow(100, "9", ""), "unknown"},
 		{"no code", 200, with(110, `"code":110,`, ""), "unknown"},
 		{"an amount that cannot be read", 200, with(110, `"12.50"`, `"1e9"`), "unknown"},
 		{"not authorized", 200, `{"code":401}`, "refused"},
@@ -75,14 +65,14 @@ func TestRefundOutcomes(t *testing.T) {
 		{"not authorized, and yet it has an id", 200, `{"code":401,"refundUniqueId":"9"}`, "unknown"},
 		{"repeated", 200, `{"code":501}`, "unknown"},
 		{"system error", 200, `{"code":999}`, "unknown"},
-		{"HTTP 401", 401, "", "refused"}, {"HTTP 404", 404, `{"code":404}`, "refused"}, {"HTTP 400 with a refund", 400, refundRow(110, "9", ""), "unknown"},
+		{"HTTP 401", 401, "", "refused"}, {"HTTP 404", 404, `{"code":404}`, "refused"}, {"HTTP 400 with a refund", 400, clienttest.RefundRow(110, "9", ""), "unknown"},
 		{"HTTP 401 with half a response", 401, `{"code":`, "unknown"},
-		{"HTTP 429", 429, "", "refused"}, {"HTTP 500", 500, refundRow(112, "9", ""), "unknown"}, {"HTTP 302", 302, "", "unknown"},
-		{"empty", 200, "", "unknown"}, {"cut", 200, refundRow(111, "9", "")[:40], "unknown"}, {"a page", 200, "<html>", "unknown"},
+		{"HTTP 429", 429, "", "refused"}, {"HTTP 500", 500, clienttest.RefundRow(112, "9", ""), "unknown"}, {"HTTP 302", 302, "", "unknown"},
+		{"empty", 200, "", "unknown"}, {"cut", 200, clienttest.RefundRow(111, "9", "")[:40], "unknown"}, {"a page", 200, "<html>", "unknown"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(tt.status, tt.body)}})
-			r, err := c.CreateRefund(t.Context(), refundRequest())
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.Answering(tt.status, tt.body)}})
+			r, err := c.CreateRefund(t.Context(), clienttest.RefundRequest())
 			if got := refundOutcome(r, err); got != tt.want {
 				t.Fatalf("got %q (%v), want %q", got, err, tt.want)
 			}
@@ -134,16 +124,16 @@ func TestRefundThatWasSeen(t *testing.T) {
 		name, body string
 		seen       bool
 	}{
-		{"another amount", strings.Replace(refundRow(110, "9", ""), "12.50", "12.51", 1), true},
-		{"a code that says nothing", refundRow(100, "9", ""), true},
-		{"another refund", strings.Replace(refundRow(110, "9", ""), "r-1", "r-2", 1), false},
+		{"another amount", strings.Replace(clienttest.RefundRow(110, "9", ""), "12.50", "12.51", 1), true},
+		{"a code that says nothing", clienttest.RefundRow(100, "9", ""), true},
+		{"another refund", strings.Replace(clienttest.RefundRow(110, "9", ""), "r-1", "r-2", 1), false},
 		{"its id alone", `{"code":999,"refundTransactionId":"r-1"}`, false},
 		{"nothing", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, tt.body)}})
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.Answering(200, tt.body)}})
 			before := time.Now()
-			_, err := c.CreateRefund(t.Context(), refundRequest())
+			_, err := c.CreateRefund(t.Context(), clienttest.RefundRequest())
 			unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
 			if !ok || unknown.Seen != tt.seen || unknown.Query().Seen != tt.seen || unknown.Op != "CreateRefund" || unknown.UniqueID != "77" {
 				t.Fatalf("got %+v, want Seen %t", err, tt.seen)
@@ -167,14 +157,14 @@ func TestRefundsAreSentOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sent := 0
 				c := clienttest.NewClient(t,
-					cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+					cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 						sent++
 						if tt.reads {
 							_, _ = io.Copy(io.Discard, r.Body)
 						}
 						return nil, errors.New("broken")
 					})}})
-				r, err := c.CreateRefund(t.Context(), refundRequest())
+				r, err := c.CreateRefund(t.Context(), clienttest.RefundRequest())
 				if got := refundOutcome(r, err); got != tt.want || sent != tt.sent || cardgateway.SafeToRetry(err) != (tt.want == "not sent") {
 					t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, sent, tt.want, tt.sent)
 				}
@@ -186,10 +176,10 @@ func TestRefundsAreSentOnce(t *testing.T) {
 func TestRefundRequests(t *testing.T) {
 	var sent string
 	c := clienttest.NewClient(t,
-		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			body, _ := io.ReadAll(r.Body)
 			sent = r.Method + " " + r.URL.Path + " " + string(body)
-			return answering(200, "{}")(r)
+			return clienttest.Answering(200, "{}")(r)
 		})}})
 	for _, tt := range []struct {
 		name   string
@@ -215,7 +205,7 @@ func TestRefundRequests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sent = ""
-			req := refundRequest()
+			req := clienttest.RefundRequest()
 			tt.change(&req)
 			_, err := c.CreateRefund(t.Context(), req)
 			if got := sent + strings.Join(clienttest.Problems(err), ", "); got != tt.want {
@@ -227,36 +217,36 @@ func TestRefundRequests(t *testing.T) {
 
 // TestResolveRefund: what the pages of a search mean for a refund, and that what was returned once is never forgotten.
 func TestResolveRefund(t *testing.T) {
-	other := strings.Replace(refundRow(111, "5", ""), "r-1", "r-0", 1)
+	other := strings.Replace(clienttest.RefundRow(111, "5", ""), "r-1", "r-0", 1)
 	for _, tt := range []struct {
 		name  string
 		pages pages
 		want  string
 	}{
-		{"refunded", pages{page(refundRow(111, "9", ""))}, "refunded"},
-		{"refunded, beside another refund of the payment", pages{page(other, refundRow(111, "9", ""))}, "refunded"},
-		{"refused for good", pages{page(refundRow(112, "9", ""))}, "declined"},
-		{"refused for good, beside another refund of the payment", pages{page(other, refundRow(112, "9", ""))}, "declined"},
-		{"accepted, then refunded", pages{page(refundRow(110, "9", "")), page(refundRow(111, "9", ""))}, "refunded"},
-		{"accepted to the end", slices.Repeat(pages{page(refundRow(110, "9", ""))}, 100), "processing"},
-		{"refunded twice", pages{page(refundRow(111, "9", ""), refundRow(111, "10", ""))}, "conflict"},
-		{"refused and refunded", pages{page(refundRow(112, "9", ""), refundRow(111, "10", ""))}, "refunded"},
+		{"refunded", pages{clienttest.Page(clienttest.RefundRow(111, "9", ""))}, "refunded"},
+		{"refunded, beside another refund of the payment", pages{clienttest.Page(other, clienttest.RefundRow(111, "9", ""))}, "refunded"},
+		{"refused for good", pages{clienttest.Page(clienttest.RefundRow(112, "9", ""))}, "declined"},
+		{"refused for good, beside another refund of the payment", pages{clienttest.Page(other, clienttest.RefundRow(112, "9", ""))}, "declined"},
+		{"accepted, then refunded", pages{clienttest.Page(clienttest.RefundRow(110, "9", "")), clienttest.Page(clienttest.RefundRow(111, "9", ""))}, "refunded"},
+		{"accepted to the end", slices.Repeat(pages{clienttest.Page(clienttest.RefundRow(110, "9", ""))}, 100), "processing"},
+		{"refunded twice", pages{clienttest.Page(clienttest.RefundRow(111, "9", ""), clienttest.RefundRow(111, "10", ""))}, "conflict"},
+		{"refused and refunded", pages{clienttest.Page(clienttest.RefundRow(112, "9", ""), clienttest.RefundRow(111, "10", ""))}, "refunded"},
 		{
-			"refunded, beside another refund with the same id of the gateway", pages{page(strings.Replace(other, `"5"`, `"9"`, 1), refundRow(111, "9", ""))},
+			"refunded, beside another refund with the same id of the gateway", pages{clienttest.Page(strings.Replace(other, `"5"`, `"9"`, 1), clienttest.RefundRow(111, "9", ""))},
 			"refunded",
 		},
-		{"refunded twice, without the gateway's ids", pages{page(refundRow(111, "", ""), refundRow(111, "", ""))}, "conflict"},
-		{"refunded and refused, with one id", pages{page(refundRow(111, "9", ""), refundRow(112, "9", ""))}, "unknown"},
-		{"refused twice", slices.Repeat(pages{page(refundRow(112, "9", ""), refundRow(112, "10", ""))}, 100), "unknown"},
-		{"another refund of another payment", slices.Repeat(pages{page(strings.Replace(other, `"77"`, `"78"`, 1))}, 100), "unknown"},
-		{"no refund id", slices.Repeat(pages{page(strings.Replace(refundRow(111, "9", ""), "r-1", "", 1))}, 100), "unknown"},
+		{"refunded twice, without the gateway's ids", pages{clienttest.Page(clienttest.RefundRow(111, "", ""), clienttest.RefundRow(111, "", ""))}, "conflict"},
+		{"refunded and refused, with one id", pages{clienttest.Page(clienttest.RefundRow(111, "9", ""), clienttest.RefundRow(112, "9", ""))}, "unknown"},
+		{"refused twice", slices.Repeat(pages{clienttest.Page(clienttest.RefundRow(112, "9", ""), clienttest.RefundRow(112, "10", ""))}, 100), "unknown"},
+		{"another refund of another payment", slices.Repeat(pages{clienttest.Page(strings.Replace(other, `"77"`, `"78"`, 1))}, 100), "unknown"},
+		{"no refund id", slices.Repeat(pages{clienttest.Page(strings.Replace(clienttest.RefundRow(111, "9", ""), "r-1", "", 1))}, 100), "unknown"},
 		{"never there", pages{}, "not found"},
-		{"only another refund of the payment", slices.Repeat(pages{page(other)}, 100), "not found"},
-		{"another payment's", slices.Repeat(pages{page(strings.Replace(refundRow(111, "9", ""), `"77"`, `"78"`, 1))}, 100), "unknown"},
-		{"another amount, then nothing", pages{page(strings.Replace(refundRow(111, "9", ""), "12.50", "12.51", 1))}, "unknown"},
-		{"a code that says nothing, then nothing", pages{page(refundRow(100, "9", ""))}, "unknown"},
-		{"a row that cannot be read, then nothing", pages{page(strings.Replace(refundRow(111, "9", ""), `"12.50"`, "true", 1))}, "unknown"},
-		{"accepted, then nothing", pages{page(refundRow(110, "9", ""))}, "unknown"},
+		{"only another refund of the payment", slices.Repeat(pages{clienttest.Page(other)}, 100), "not found"},
+		{"another payment's", slices.Repeat(pages{clienttest.Page(strings.Replace(clienttest.RefundRow(111, "9", ""), `"77"`, `"78"`, 1))}, 100), "unknown"},
+		{"another amount, then nothing", pages{clienttest.Page(strings.Replace(clienttest.RefundRow(111, "9", ""), "12.50", "12.51", 1))}, "unknown"},
+		{"a code that says nothing, then nothing", pages{clienttest.Page(clienttest.RefundRow(100, "9", ""))}, "unknown"},
+		{"a row that cannot be read, then nothing", pages{clienttest.Page(strings.Replace(clienttest.RefundRow(111, "9", ""), `"12.50"`, "true", 1))}, "unknown"},
+		{"accepted, then nothing", pages{clienttest.Page(clienttest.RefundRow(110, "9", ""))}, "unknown"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -303,9 +293,9 @@ func TestResolveRefund(t *testing.T) {
 func TestResolveRefundReturnsTheLatest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := func(id, day string) string {
-			return refundRow(112, id, `,"refundRequestAt":"2026-11-`+day+` 10:00:00"`)
+			return clienttest.RefundRow(112, id, `,"refundRequestAt":"2026-11-`+day+` 10:00:00"`)
 		}
-		search := slices.Repeat(pages{page(at("8", "01"), at("9", "03"), at("10", "02"))}, 100)
+		search := slices.Repeat(pages{clienttest.Page(at("8", "01"), at("9", "03"), at("10", "02"))}, 100)
 		_, err := resolver(t, &search).ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
 			UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: time.Second,
 		})
@@ -326,7 +316,7 @@ func TestResolveRefundShowsNoCredential(t *testing.T) {
 		t.Run(tt.code, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				row := `{"code":` + tt.code + `,"message":"` + tt.key + `","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":"9","refundAmount":"12.50"}`
-				search := slices.Repeat(pages{page(row)}, 100)
+				search := slices.Repeat(pages{clienttest.Page(row)}, 100)
 				c := clienttest.NewClient(t, cardgateway.Config{
 					BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: &search},
 					Authenticate: cardgateway.BasicAuth(clienttest.Merchant, tt.key),
@@ -355,7 +345,7 @@ func TestResolveRefundObserved(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var got []cardgateway.CallInfo
-			search := slices.Repeat(pages{page(refundRow(code, "9", ""))}, 100)
+			search := slices.Repeat(pages{clienttest.Page(clienttest.RefundRow(code, "9", ""))}, 100)
 			c := clienttest.NewClient(t, cardgateway.Config{
 				BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: &search},
 				Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
@@ -381,32 +371,32 @@ func TestUploadTrackingNumbers(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		shipments []cardgateway.Shipment
-		responses []scripted
+		responses []clienttest.Scripted
 		want      error
 		sent      int
 	}{
-		{"taken", []cardgateway.Shipment{shipment, {UniqueID: "78", Company: "ST"}}, []scripted{gives(200, `{"code":141,"message":"upload successful"}`)}, nil, 1},
-		{"99", slices.Repeat([]cardgateway.Shipment{shipment}, 99), []scripted{gives(200, `{"code":141}`)}, nil, 1},
+		{"taken", []cardgateway.Shipment{shipment, {UniqueID: "78", Company: "ST"}}, []clienttest.Scripted{clienttest.Gives(200, `{"code":141,"message":"upload successful"}`)}, nil, 1},
+		{"99", slices.Repeat([]cardgateway.Shipment{shipment}, 99), []clienttest.Scripted{clienttest.Gives(200, `{"code":141}`)}, nil, 1},
 		{"100", slices.Repeat([]cardgateway.Shipment{shipment}, 100), nil, cardgateway.ErrInvalidRequest, 0},
 		{"none", nil, nil, cardgateway.ErrInvalidRequest, 0},
 		{"no company", []cardgateway.Shipment{{UniqueID: "77"}}, nil, cardgateway.ErrInvalidRequest, 0},
 		{"no payment", []cardgateway.Shipment{{Company: "SF"}}, nil, cardgateway.ErrInvalidRequest, 0},
-		{"not taken", []cardgateway.Shipment{shipment}, []scripted{gives(200, `{"code":142,"message":"Upload data is empty"}`)}, cardgateway.ErrRefused, 1},
-		{"too many requests", []cardgateway.Shipment{shipment}, slices.Repeat([]scripted{gives(429, "")}, 4), cardgateway.ErrQueryFailed, 4},
+		{"not taken", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Gives(200, `{"code":142,"message":"Upload data is empty"}`)}, cardgateway.ErrRefused, 1},
+		{"too many requests", []cardgateway.Shipment{shipment}, slices.Repeat([]clienttest.Scripted{clienttest.Gives(429, "")}, 4), cardgateway.ErrQueryFailed, 4},
 		{"no company in the second", []cardgateway.Shipment{shipment, {UniqueID: "78"}}, nil, cardgateway.ErrInvalidRequest, 0},
-		{"not authorized", []cardgateway.Shipment{shipment}, []scripted{gives(401, "")}, cardgateway.ErrRefused, 1},
-		{"turned away by a page", []cardgateway.Shipment{shipment}, []scripted{gives(403, "<html>")}, cardgateway.ErrRefused, 1},
-		{"broken, then taken", []cardgateway.Shipment{shipment}, []scripted{resets, gives(503, ""), gives(200, `{"code":141}`)}, nil, 3},
-		{"not readable", []cardgateway.Shipment{shipment}, []scripted{gives(200, "<html>")}, cardgateway.ErrQueryFailed, 4},
-		{"no code, then taken", []cardgateway.Shipment{shipment}, []scripted{gives(200, `{}`), gives(200, `{"code":null}`), gives(200, `{"code":141}`)}, nil, 3},
-		{"a code that is none", []cardgateway.Shipment{shipment}, []scripted{gives(200, `{"code":"x"}`)}, cardgateway.ErrQueryFailed, 4},
+		{"not authorized", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Gives(401, "")}, cardgateway.ErrRefused, 1},
+		{"turned away by a page", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Gives(403, "<html>")}, cardgateway.ErrRefused, 1},
+		{"broken, then taken", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Resets, clienttest.Gives(503, ""), clienttest.Gives(200, `{"code":141}`)}, nil, 3},
+		{"not readable", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Gives(200, "<html>")}, cardgateway.ErrQueryFailed, 4},
+		{"no code, then taken", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Gives(200, `{}`), clienttest.Gives(200, `{"code":null}`), clienttest.Gives(200, `{"code":141}`)}, nil, 3},
+		{"a code that is none", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Gives(200, `{"code":"x"}`)}, cardgateway.ErrQueryFailed, 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := script{responses: tt.responses}
-				err := s.client(t, cardgateway.Config{}).UploadTrackingNumbers(t.Context(), tt.shipments)
-				if !errors.Is(err, tt.want) || len(s.times()) != tt.sent {
-					t.Errorf("got %v after %d attempts, want %v after %d", err, len(s.times()), tt.want, tt.sent)
+				s := clienttest.Script{Responses: tt.responses}
+				err := s.Client(t, cardgateway.Config{}).UploadTrackingNumbers(t.Context(), tt.shipments)
+				if !errors.Is(err, tt.want) || len(s.Times()) != tt.sent {
+					t.Errorf("got %v after %d attempts, want %v after %d", err, len(s.Times()), tt.want, tt.sent)
 				}
 				if err != nil && !strings.Contains(err.Error(), "UploadTrackingNumbers: ") {
 					t.Errorf("got %v, which does not name the operation", err)
@@ -423,11 +413,11 @@ func TestUploadTrackingNumbers(t *testing.T) {
 	}
 	var sent any
 	c := clienttest.NewClient(t,
-		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || r.Method != "POST" || r.URL.Path != "/base/upload/trackingNumber" {
 				t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 			}
-			return answering(200, `{"code":141}`)(r)
+			return clienttest.Answering(200, `{"code":141}`)(r)
 		})}})
 	if err := c.UploadTrackingNumbers(t.Context(), []cardgateway.Shipment{shipment, {UniqueID: "78", Company: "ST"}}); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"net"
+	"testing/synctest"
+
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // Searches: the parameters that are sent, what of a page is taken, and what is observed.
@@ -43,9 +47,9 @@ func TestSearchObserved(t *testing.T) {
 		{"neither a total nor rows", `{"code":121,"result":{"totalCount":1}}`, cardgateway.CodeSearchSuccess, -1, cardgateway.ErrQueryFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := script{responses: []scripted{gives(200, tt.response)}}
+			s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, tt.response)}}
 			var info cardgateway.CallInfo
-			c := s.client(t,
+			c := s.Client(t,
 				cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 					Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 						return ctx, func(i cardgateway.CallInfo) { info = i }
@@ -70,8 +74,8 @@ func TestSearchObserved(t *testing.T) {
 // returned.
 func TestRowErrors(t *testing.T) {
 	const rows = `{"code":100,"uniqueId":"1"},{"message":[],"uniqueId":"x","code":"y"},7,{"code":100,"transactionCurrency":{}},{"code":100,"uniqueId":"2"}`
-	s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":5,"data":[`+rows+`]}`)}}
-	c := s.client(t, cardgateway.Config{})
+	s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, `{"code":121,"totalCount":5,"data":[`+rows+`]}`)}}
+	c := s.Client(t, cardgateway.Config{})
 	page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)}, cardgateway.PageRequest{CurrPage: 3})
 	if page == nil || len(page.Data) != 2 || page.Data[0].UniqueID != "1" || page.Data[1].UniqueID != "2" {
 		t.Errorf("got the page %+v, want the rows 1 and 2", page)
@@ -99,9 +103,9 @@ func TestRefundNames(t *testing.T) {
 		{`"refundTransactionId":"other"`, "other"},
 	} {
 		t.Run(tt.names, func(t *testing.T) {
-			s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
+			s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
 			end := time.Now()
-			page, err := s.client(t, cardgateway.Config{}).
+			page, err := s.Client(t, cardgateway.Config{}).
 				SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
 			if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
 				t.Errorf("%s: got %+v, %v, want %q", tt.names, page, err, tt.want)
@@ -117,8 +121,8 @@ func TestPagesOfOtherSizes(t *testing.T) {
 		ok    bool
 	}{{0, true}, {10, true}, {50, true}, {999, true}, {1000, false}, {20_000, false}} {
 		all := strings.TrimSuffix(strings.Repeat(`{"code":100},`, tt.given), ",")
-		s := script{responses: []scripted{gives(200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, tt.given, tt.given, all))}}
-		c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, tt.given, tt.given, all))}}
+		c := s.Client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
 		page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)}, cardgateway.PageRequest{PageSize: 10})
 		switch {
 		case !tt.ok:
@@ -139,7 +143,7 @@ func TestSearchParameters(t *testing.T) {
 	c := clienttest.NewClient(t,
 		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			sent = r.URL.Query()
-			return clienttest.Respond(r, 200, rows(""))
+			return clienttest.Respond(r, 200, clienttest.Page())
 		})}})
 	orders := func(q cardgateway.OrderQuery, page cardgateway.PageRequest) error {
 		_, err := c.SearchOrders(t.Context(), q, page)
@@ -253,10 +257,10 @@ func TestSearchOverClockChange(t *testing.T) {
 	} {
 		var sent string
 		c := clienttest.NewClient(t, cardgateway.Config{
-			BaseURL: clienttest.BaseURL, Location: loc, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			BaseURL: clienttest.BaseURL, Location: loc, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				q := r.URL.Query()
 				sent = q.Get("startDate") + " to " + q.Get("endingDate")
-				return answering(200, page())(r)
+				return clienttest.Answering(200, clienttest.Page())(r)
 			})},
 		})
 		_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: tt.start, End: tt.end}, cardgateway.PageRequest{})
@@ -266,5 +270,217 @@ func TestSearchOverClockChange(t *testing.T) {
 		if err != nil || sent != tt.want {
 			t.Errorf("%v to %v: sent %q, %v, want %q", tt.start, tt.end, sent, err, tt.want)
 		}
+	}
+}
+
+// How a query is repeated, in virtual time: how often, after which pauses, and what makes it stop.
+
+const foundOne = `{"code":100,"uniqueId":"1","transactionId":"t-1"}`
+
+func TestQueryAttempts(t *testing.T) {
+	good := clienttest.Gives(200, foundOne)
+	tests := []struct {
+		name      string
+		responses []clienttest.Scripted
+		policy    cardgateway.RetryPolicy
+		attempts  int
+		status    int
+		err       error
+	}{
+		{"good at once", []clienttest.Scripted{good}, cardgateway.RetryPolicy{}, 1, 200, nil},
+		{"reset, then good", []clienttest.Scripted{clienttest.Resets, good}, cardgateway.RetryPolicy{}, 2, 200, nil},
+		{"reset for ever", []clienttest.Scripted{clienttest.Resets}, cardgateway.RetryPolicy{}, 4, 0, clienttest.ErrReset},
+		{"reset, no second attempt", []clienttest.Scripted{clienttest.Resets}, cardgateway.RetryPolicy{MaxAttempts: 1}, 1, 0, clienttest.ErrReset},
+		{"reset, seven attempts", []clienttest.Scripted{clienttest.Resets}, cardgateway.RetryPolicy{MaxAttempts: 7}, 7, 0, clienttest.ErrReset},
+		{"429, then good", []clienttest.Scripted{clienttest.Gives(429, ""), good}, cardgateway.RetryPolicy{}, 2, 200, nil},
+		{"503 three times, then good", []clienttest.Scripted{clienttest.Gives(503, ""), clienttest.Gives(500, "<html>"), clienttest.Gives(599, "{}"), good}, cardgateway.RetryPolicy{}, 4, 200, nil},
+		{"503 for ever with code 404", []clienttest.Scripted{clienttest.Gives(503, `{"code":404}`)}, cardgateway.RetryPolicy{}, 4, 503, cardgateway.ErrQueryFailed},
+		{"503 for ever", []clienttest.Scripted{clienttest.Gives(503, `{"code":999,"message":"busy"}`)}, cardgateway.RetryPolicy{}, 4, 503, cardgateway.ErrQueryFailed},
+		{"unreadable, then good", []clienttest.Scripted{clienttest.Gives(200, "<html>"), clienttest.Gives(200, ""), clienttest.Gives(200, foundOne[:20]), good}, cardgateway.RetryPolicy{}, 4, 200, nil},
+		{"unreadable for ever", []clienttest.Scripted{clienttest.Gives(200, "<html>")}, cardgateway.RetryPolicy{}, 4, 200, cardgateway.ErrNotObject},
+		{
+			"the last failure counts", []clienttest.Scripted{clienttest.Resets, clienttest.Gives(200, "{"), clienttest.Gives(503, ""), clienttest.Gives(502, "")}, cardgateway.RetryPolicy{}, 4, 502,
+			cardgateway.ErrQueryFailed,
+		},
+		{"a reset after a response counts", []clienttest.Scripted{clienttest.Gives(503, ""), clienttest.Resets}, cardgateway.RetryPolicy{MaxAttempts: 2}, 2, 0, clienttest.ErrReset},
+		{"400", []clienttest.Scripted{clienttest.Gives(400, `{"code":400}`), good}, cardgateway.RetryPolicy{}, 1, 400, cardgateway.ErrQueryFailed},
+		{"401", []clienttest.Scripted{clienttest.Gives(401, ""), good}, cardgateway.RetryPolicy{}, 1, 401, cardgateway.ErrQueryFailed},
+		{"404 with a page", []clienttest.Scripted{clienttest.Gives(404, "<html>"), good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrQueryFailed},
+		{"404 without a body", []clienttest.Scripted{clienttest.Gives(404, ""), good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrNotFound},
+		{
+			"404 of another program", []clienttest.Scripted{clienttest.Gives(404, `{"status":404,"error":"Not Found","path":"/search/order/1"}`), good}, cardgateway.RetryPolicy{},
+			1, 404, cardgateway.ErrQueryFailed,
+		},
+		{"404 cut short", []clienttest.Scripted{clienttest.Gives(404, `{"code":404`), good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrQueryFailed},
+		{"404 twice", []clienttest.Scripted{clienttest.Gives(404, `{"code":404}`), good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrNotFound},
+		{"404 with another code", []clienttest.Scripted{clienttest.Gives(404, `{"code":500}`), good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrQueryFailed},
+		{"404 of another server", []clienttest.Scripted{clienttest.Gives(404, "404 page not found\n"), good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrQueryFailed},
+		{"code 404", []clienttest.Scripted{clienttest.Gives(200, `{"code":404}`), good}, cardgateway.RetryPolicy{}, 1, 200, cardgateway.ErrNotFound},
+		{
+			"code 404 with the id", []clienttest.Scripted{clienttest.Gives(200, `{"code":404,"uniqueId":"1","message":"no"}`), good}, cardgateway.RetryPolicy{}, 1, 200,
+			cardgateway.ErrNotFound,
+		},
+		{"code 999 with the id", []clienttest.Scripted{clienttest.Gives(200, `{"code":999,"uniqueId":"1"}`), good}, cardgateway.RetryPolicy{}, 1, 200, cardgateway.ErrQueryFailed},
+		{"a transaction with code 400", []clienttest.Scripted{clienttest.Gives(200, `{"code":400,"uniqueId":"1","transactionId":"t-1"}`), good}, cardgateway.RetryPolicy{}, 1, 200, nil},
+		{"408", []clienttest.Scripted{clienttest.Gives(408, ""), good}, cardgateway.RetryPolicy{}, 1, 408, cardgateway.ErrQueryFailed},
+		{"302", []clienttest.Scripted{clienttest.Gives(302, ""), good}, cardgateway.RetryPolicy{}, 1, 302, cardgateway.ErrQueryFailed},
+		{"201", []clienttest.Scripted{clienttest.Gives(201, foundOne), good}, cardgateway.RetryPolicy{}, 1, 201, cardgateway.ErrQueryFailed},
+		{"nothing", []clienttest.Scripted{clienttest.Gives(200, `{}`), good}, cardgateway.RetryPolicy{}, 1, 200, verdict.ErrNobodys},
+		{"code 100 without an id", []clienttest.Scripted{clienttest.Gives(200, `{"code":100}`), good}, cardgateway.RetryPolicy{}, 1, 200, verdict.ErrNobodys},
+		{"code 101 without an id", []clienttest.Scripted{clienttest.Gives(200, `{"code":101}`), good}, cardgateway.RetryPolicy{}, 1, 200, cardgateway.ErrQueryFailed},
+		{"another transaction", []clienttest.Scripted{clienttest.Gives(200, `{"code":100,"uniqueId":"2"}`), good}, cardgateway.RetryPolicy{}, 1, 200, verdict.ErrNotOurs},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := clienttest.Script{Responses: tt.responses}
+				var info cardgateway.CallInfo
+				c := s.Client(t,
+					cardgateway.Config{Retry: tt.policy, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+						return ctx, func(i cardgateway.CallInfo) { info = i }
+					}})
+				_, err := c.GetTransaction(t.Context(), "1")
+				if !errors.Is(err, tt.err) || errors.Is(err, cardgateway.ErrNotFound) != (tt.err == cardgateway.ErrNotFound) {
+					t.Errorf("got %v, want %v", err, tt.err)
+				}
+				if info.Err != err {
+					t.Errorf("observed %v, returned %v", info.Err, err)
+				}
+				if failed, ok := errors.AsType[*cardgateway.QueryError](err); ok && failed.Code != info.Code {
+					t.Errorf("observed code %v, returned %v", info.Code, failed.Code)
+				}
+				if failed, ok := errors.AsType[*cardgateway.QueryError](err); ok && failed.HTTPStatus != tt.status {
+					t.Errorf("HTTPStatus: got %d, want %d", failed.HTTPStatus, tt.status)
+				}
+				if len(s.Times()) != tt.attempts || info.Attempts != tt.attempts || info.HTTPStatus != tt.status {
+					t.Errorf("attempts: got %d, observed %d with status %d, want %d and %d", len(s.Times()), info.Attempts, info.HTTPStatus, tt.attempts, tt.status)
+				}
+			})
+		})
+	}
+}
+
+// TestFullJitter: each pause is anything between nothing and a bound that doubles up to MaxWait.
+func TestFullJitter(t *testing.T) {
+	const calls = 300
+	bounds := []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond, time.Second, time.Second}
+	shortest, longest := make([]time.Duration, len(bounds)), make([]time.Duration, len(bounds))
+	for range calls {
+		synctest.Test(t, func(t *testing.T) {
+			s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Resets}}
+			_, _ = s.Client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 6, MaxWait: time.Second}}).GetTransaction(t.Context(), "1")
+			asked := s.Times()
+			for i := range bounds {
+				pause := asked[i+1].Sub(asked[i])
+				longest[i] = max(longest[i], pause)
+				if shortest[i] == 0 || pause < shortest[i] {
+					shortest[i] = pause
+				}
+			}
+		})
+	}
+	for i, bound := range bounds {
+		if longest[i] > bound || longest[i] < bound*9/10 || shortest[i] > bound/10 {
+			t.Errorf("pause %d: from %v to %v in %d calls, want from nothing to %v", i+1, shortest[i], longest[i], calls, bound)
+		}
+	}
+}
+
+func TestRetryAfterIsCapped(t *testing.T) {
+	for _, header := range []string{"3600", "9223372037", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(429, "", header)}}
+			begun := time.Now()
+			_, err := s.Client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 3}}).GetTransaction(t.Context(), "1")
+			if took := time.Since(begun); took != 10*time.Second {
+				t.Errorf("%s: three attempts took %v, want two pauses of MaxWait", header, took)
+			}
+			if failed, ok := errors.AsType[*cardgateway.QueryError](err); !ok || failed.RetryAfter != 5*time.Second {
+				t.Errorf("%s: got %+v", header, err)
+			}
+		})
+	}
+}
+
+// TestQueryStops: no attempt and no pause begins for which the context leaves no time.
+func TestQueryStops(t *testing.T) {
+	tests := []struct {
+		name      string
+		responses []clienttest.Scripted
+		timeout   time.Duration // of the caller's context
+		cancel    time.Duration
+		took      time.Duration
+		asked     int
+		err       error
+		status    int
+	}{
+		{"deadline before the pause ends", []clienttest.Scripted{clienttest.Gives(503, "", "3")}, 2 * time.Second, 0, 0, 1, cardgateway.ErrQueryFailed, 503},
+		{"deadline with the pause's end", []clienttest.Scripted{clienttest.Gives(503, "", "3")}, 3 * time.Second, 0, 0, 1, cardgateway.ErrQueryFailed, 503},
+		{"room for one more", []clienttest.Scripted{clienttest.Gives(503, "", "3")}, 4 * time.Second, 0, 3 * time.Second, 2, cardgateway.ErrQueryFailed, 503},
+		{"cancelled in a pause", []clienttest.Scripted{clienttest.Gives(503, "", "5")}, 0, time.Second, time.Second, 1, context.Canceled, 503},
+		{"cancelled in an attempt", []clienttest.Scripted{clienttest.Hangs}, 0, time.Second, time.Second, 1, context.Canceled, 0},
+		{"deadline in an attempt", []clienttest.Scripted{clienttest.Hangs}, time.Second, 0, time.Second, 1, context.DeadlineExceeded, 0},
+		{"over before it begins", []clienttest.Scripted{clienttest.Gives(200, foundOne)}, -1, 0, 0, 0, context.DeadlineExceeded, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if tt.timeout != 0 {
+					ctx, cancel = context.WithTimeout(ctx, tt.timeout)
+					defer cancel()
+				}
+				if tt.cancel != 0 {
+					time.AfterFunc(tt.cancel, cancel)
+				}
+				s := clienttest.Script{Responses: tt.responses}
+				begun := time.Now()
+				_, err := s.Client(t, cardgateway.Config{}).GetTransaction(ctx, "1")
+				if took := time.Since(begun); took != tt.took || len(s.Times()) != tt.asked || !errors.Is(err, tt.err) {
+					t.Errorf("got %v after %v and %d attempts, want %v after %v and %d", err, took, len(s.Times()), tt.err, tt.took, tt.asked)
+				}
+				if failed, ok := errors.AsType[*cardgateway.QueryError](err); !ok || failed.HTTPStatus != tt.status {
+					t.Errorf("got %+v, want a QueryError with the last status, %d", err, tt.status)
+				}
+			})
+		})
+	}
+}
+
+// TestAttemptTimeout: an attempt that hangs is ended and repeated; the caller's own context has not ended.
+func TestAttemptTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Hangs, clienttest.Hangs, clienttest.Gives(200, foundOne)}}
+		c := s.Client(t, cardgateway.Config{AttemptTimeout: 7 * time.Second})
+		begun := time.Now()
+		if _, err := c.GetTransaction(t.Context(), "1"); err != nil || len(s.Times()) != 3 {
+			t.Errorf("got %v after %d attempts", err, len(s.Times()))
+		}
+		if took := time.Since(begun); took < 14*time.Second || took > 15*time.Second {
+			t.Errorf("took %v", took)
+		}
+		s2 := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Hangs}}
+		_, err := s2.Client(t, cardgateway.Config{AttemptTimeout: 7 * time.Second}).GetTransaction(t.Context(), "1")
+		var timeout net.Error
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &timeout) && !strings.Contains(err.Error(), "within 7s") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestNotFoundUnread: a response that could not be read does not mean that there is no such transaction.
+func TestNotFoundUnread(t *testing.T) {
+	c := clienttest.NewClient(t, cardgateway.Config{
+		BaseURL: clienttest.BaseURL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+		HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := clienttest.Respond(r, 404, "packed")
+			resp.Header.Set("Content-Encoding", "gzip")
+			return resp, err
+		})},
+	})
+	_, err := c.GetTransaction(t.Context(), "1")
+	if errors.Is(err, cardgateway.ErrNotFound) || !errors.Is(err, cardgateway.ErrQueryFailed) || !strings.Contains(err.Error(), "compressed") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -21,7 +21,7 @@ func TestNamedFilesExist(t *testing.T) {
 	named := 0
 	for _, p := range readPages(t) {
 		t.Run(p.path, func(t *testing.T) {
-			if path.Dir(p.path) != "docs" && p.path != "CONTRIBUTING.md" {
+			if path.Dir(p.path) != "docs" {
 				return
 			}
 			for i, line := range p.lines {

@@ -10,8 +10,9 @@ const forge = 'https://github.com/cardgateway/cardgateway-go'
 const pages: Record<string, string> = {
   'README.md': 'index.md',
   'CHANGELOG.md': 'changelog.md',
-  'CONTRIBUTING.md': 'contributing.md',
-  'SECURITY.md': 'security.md',
+  'docs/CONTRIBUTING.md': 'contributing.md',
+  'docs/SECURITY.md': 'security.md',
+  'proof/README.md': 'proof.md',
   'proof/RESULTS.md': 'results.md',
   'proof/bench/RESULTS.md': 'benchmarks.md',
   'examples/shop/README.md': 'shop.md',
@@ -115,13 +116,13 @@ export default defineConfig({
       section('In production', 'docs/journal.md', 'docs/program.md', 'docs/running.md', 'docs/operation.md'),
       section('Bookkeeping', 'docs/reconcile.md'),
       section('Tools', 'docs/sandbox.md', 'docs/testing.md', 'docs/tool.md', 'examples/shop/README.md'),
-      section('Proof', 'proof/README.md', 'proof/RESULTS.md', 'proof/bench/RESULTS.md', 'docs/what-is-not-shown.md', 'SECURITY.md'),
+      section('Proof', 'proof/README.md', 'proof/RESULTS.md', 'proof/bench/RESULTS.md', 'docs/what-is-not-shown.md', 'docs/SECURITY.md'),
       section(
         'Exported names, with examples',
         ...['cardgateway', 'journal', 'journal-sqlite', 'journal-sqlstore', 'journal-journaltest', 'notify', 'sandbox', 'otel', 'temporal']
           .map((name) => `site/api/${name}.md`),
       ),
-      section('The project', 'docs/architecture.md', 'CONTRIBUTING.md', 'CHANGELOG.md'),
+      section('The project', 'docs/architecture.md', 'docs/CONTRIBUTING.md', 'CHANGELOG.md'),
     ],
   },
 })

@@ -1,4 +1,4 @@
-package cardgateway_test
+package leaks_test
 
 import (
 	"bytes"
@@ -96,7 +96,7 @@ func TestCardsInKeptResults(t *testing.T) {
 		return c.Resolve(ctx, cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: time.Now()})
 	}
 	refund := func(ctx context.Context, c *cardgateway.Client) (any, error) {
-		return c.CreateRefund(ctx, refundRequest())
+		return c.CreateRefund(ctx, clienttest.RefundRequest())
 	}
 	resolveRefund := func(ctx context.Context, c *cardgateway.Client) (any, error) {
 		return c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
@@ -108,15 +108,15 @@ func TestCardsInKeptResults(t *testing.T) {
 		call       func(context.Context, *cardgateway.Client) (any, error)
 		want       error
 	}{
-		{"two payments", page(orderRow(100, "1", pan), orderRow(100, "2", pan)), resolve, cardgateway.ErrConflict},
-		{"a declined payment", page(orderRow(101, "1", pan)), resolve, cardgateway.ErrDeclined},
-		{"a declined refund", refundRow(112, "9", pan), refund, cardgateway.ErrDeclined},
-		{"an unknown refund", refundRow(777, "9", pan), refund, cardgateway.ErrOutcomeUnknown},
-		{"two refunds", page(refundRow(111, "8", pan), refundRow(111, "9", pan)), resolveRefund, cardgateway.ErrConflict},
+		{"two payments", clienttest.Page(clienttest.OrderRow(100, "1", pan), clienttest.OrderRow(100, "2", pan)), resolve, cardgateway.ErrConflict},
+		{"a declined payment", clienttest.Page(clienttest.OrderRow(101, "1", pan)), resolve, cardgateway.ErrDeclined},
+		{"a declined refund", clienttest.RefundRow(112, "9", pan), refund, cardgateway.ErrDeclined},
+		{"an unknown refund", clienttest.RefundRow(777, "9", pan), refund, cardgateway.ErrOutcomeUnknown},
+		{"two refunds", clienttest.Page(clienttest.RefundRow(111, "8", pan), clienttest.RefundRow(111, "9", pan)), resolveRefund, cardgateway.ErrConflict},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, tt.body)}})
+				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.Answering(200, tt.body)}})
 				result, err := tt.call(t.Context(), c)
 				if !errors.Is(err, tt.want) {
 					t.Fatalf("%s: got %v, want %v", tt.name, err, tt.want)
@@ -155,7 +155,7 @@ func TestSecretsInEveryMember(t *testing.T) {
 					for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeParameterError, cardgateway.CodeSystemError} {
 						c := clienttest.NewClient(t, cardgateway.Config{
 							BaseURL: clienttest.BaseURL, KeepResponses: true, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey),
-							HTTPClient: &http.Client{Transport: answering(200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, member))},
+							HTTPClient: &http.Client{Transport: clienttest.Answering(200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, member))},
 						})
 						tx, err := secret.sent.Call(t.Context(), c, "t-1")
 						marshaled, _ := json.Marshal([]any{tx, err})
@@ -181,7 +181,7 @@ func TestCodesInResponses(t *testing.T) {
 		for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeSystemError} {
 			c := clienttest.NewClient(t, cardgateway.Config{
 				BaseURL: clienttest.BaseURL, KeepResponses: true,
-				HTTPClient: &http.Client{Transport: answering(200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, member))},
+				HTTPClient: &http.Client{Transport: clienttest.Answering(200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, member))},
 			})
 			tx, err := clienttest.PaymentOperations[1].Call(t.Context(), c, "t-1")
 			marshaled, _ := json.Marshal([]any{tx, err})

@@ -1,4 +1,4 @@
-package cardgateway_test
+package leaks_test
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ func TestCredentialsInErrors(t *testing.T) {
 			return fmt.Errorf("too old: %v", r.Header)
 		},
 		"error": func(*http.Request, []byte) error {
-			return &url.Error{Op: "Get", URL: "https://vault.example/x", Err: errReset}
+			return &url.Error{Op: "Get", URL: "https://vault.example/x", Err: clienttest.ErrReset}
 		},
 	}
 	for name, hook := range hooks {
@@ -123,9 +123,9 @@ func TestShortCredentials(t *testing.T) {
 			if name == "Cookie" {
 				secret = "s3cr3t-and-more"
 			}
-			responses := []scripted{gives(200, `{"code":122,"message":"kept, `+secret+`"}`)}
-			s := script{responses: responses}
-			c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set(name, header); return nil }})
+			responses := []clienttest.Scripted{clienttest.Gives(200, `{"code":122,"message":"kept, `+secret+`"}`)}
+			s := clienttest.Script{Responses: responses}
+			c := s.Client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set(name, header); return nil }})
 			end := time.Now()
 			_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
 			if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "kept, ***") {
@@ -135,8 +135,8 @@ func TestShortCredentials(t *testing.T) {
 	}
 	const more = `,"billDescription":"shop","transactionMethod":"shop","billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},` +
 		`"link":"https://shop.example"`
-	s := script{responses: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, more))}}
-	c := s.client(t, cardgateway.Config{Authenticate: cardgateway.BasicAuth(clienttest.Merchant, "shop")})
+	s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, more))}}
+	c := s.Client(t, cardgateway.Config{Authenticate: cardgateway.BasicAuth(clienttest.Merchant, "shop")})
 	tx, err := c.GetTransaction(t.Context(), "2018062815300001")
 	if err != nil || tx.BillDescription != "shop" || tx.BillingAddress.Email != "ada@shop.example" || string(tx.Extra["link"]) != `"https://shop.example"` {
 		t.Errorf("a word that is the password too: got %+v, %v", tx, err)
@@ -151,8 +151,8 @@ func TestShortCredentials(t *testing.T) {
 // remains.
 func TestCredentialsInOneAnother(t *testing.T) {
 	for range 20 { // headers have no order
-		s := script{responses: []scripted{gives(200, `{"code":401,"message":"kept, no key shop-77.`+clienttest.SecretKey+`"}`)}}
-		c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error {
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, `{"code":401,"message":"kept, no key shop-77.`+clienttest.SecretKey+`"}`)}}
+		c := s.Client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error {
 			r.Header.Set("X-Key-Id", "shop-77")
 			r.Header.Set("X-Api-Key", "shop-77."+clienttest.SecretKey)
 			return nil
@@ -165,8 +165,8 @@ func TestCredentialsInOneAnother(t *testing.T) {
 
 // TestHeadersThatSpeakOfCredentials: the name of a signature method is no credential.
 func TestHeadersThatSpeakOfCredentials(t *testing.T) {
-	s := script{responses: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, `,"transactionMessage":"card expired"`))}}
-	c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error {
+	s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, `,"transactionMessage":"card expired"`))}}
+	c := s.Client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error {
 		r.Header.Set("X-Sign-Type", "card")
 		return nil
 	}})
@@ -201,8 +201,8 @@ func TestSecretsThatLookEscaped(t *testing.T) {
 		{`pa\u0041ss\nword12`, `%70a\\u0041ss\\nword12`},
 	} {
 		t.Run(tt.secret, func(t *testing.T) {
-			s := script{responses: []scripted{gives(401, `{"code":401,"message":"`+tt.said+`"}`)}}
-			c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set("X-Api-Key", tt.secret); return nil }})
+			s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(401, `{"code":401,"message":"`+tt.said+`"}`)}}
+			c := s.Client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set("X-Api-Key", tt.secret); return nil }})
 			if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), `"***"`) {
 				t.Errorf("%s: got %v", tt.said, err)
 			}

@@ -1,4 +1,4 @@
-package cardgateway_test
+package leaks_test
 
 import (
 	"bytes"

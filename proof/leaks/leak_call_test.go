@@ -1,4 +1,4 @@
-package cardgateway_test
+package leaks_test
 
 import (
 	"bytes"
@@ -299,7 +299,7 @@ func TestServersShowNothing(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("responses: %d, sinks tried: %d", len(responses), sinks)
+	t.Logf("Responses: %d, sinks tried: %d", len(responses), sinks)
 }
 
 // TestStacksShowNothing looks at the stacks of all goroutines while a payment is on its way.

@@ -1,4 +1,4 @@
-package cardgateway_test
+package leaks_test
 
 import (
 	"bytes"
@@ -53,7 +53,7 @@ func TestTokensAreNotStored(t *testing.T) {
 // promoted from the embedded type.
 func TestSecretMethodsAreDocumented(t *testing.T) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "card.go", nil, parser.ParseComments)
+	file, err := parser.ParseFile(fset, "../../card.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cardgateway_test
+package wire_test
 
 import (
 	"bytes"

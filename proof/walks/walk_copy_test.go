@@ -1,4 +1,4 @@
-package cardgateway_test
+package walks_test
 
 import (
 	"context"
@@ -150,14 +150,14 @@ func TestBatches(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tt := range []struct {
 		name      string
-		transport roundTripFunc
+		transport clienttest.RoundTrip
 		size      int
 		want      string // sizes of the batches, and how the walk ends
 	}{
 		{"the last is not full", dayOrders, 100, "100 100 100 65 last"},
 		{"the last is empty", dayOrders, 73, "73 73 73 73 73 0 last"},
 		{"one", dayOrders, 1000, "365 last"},
-		{"no rows", answering(200, page()), 10, "0 last"},
+		{"no rows", clienttest.Answering(200, clienttest.Page()), 10, "0 last"},
 		{"an error", func(r *http.Request) (*http.Response, error) {
 			if r.URL.Query().Get("endingDate") > "2025-04-10" {
 				return nil, broken
@@ -211,7 +211,7 @@ func TestBatches(t *testing.T) {
 
 // TestBatchesAreLeft: leaving the loop stops the walk.
 func TestBatchesAreLeft(t *testing.T) {
-	client, gateway := seeded()
+	client, gateway := clienttest.Seeded()
 	defer gateway.Close()
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	walk := client.OrderWalk(cardgateway.OrderQuery{Start: start, End: start.AddDate(0, 3, 0)}, cardgateway.WalkOptions{})

@@ -1,4 +1,4 @@
-package cardgateway_test
+package walks_test
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func dayOrders(r *http.Request) (*http.Response, error) {
 			rows = append(rows, fmt.Sprintf(`{"code":100,"uniqueId":"%d","transactionId":"t","transactionAt":%q}`, day.YearDay(), at))
 		}
 	}
-	return answering(200, page(rows...))(r)
+	return clienttest.Answering(200, clienttest.Page(rows...))(r)
 }
 
 func year2025() cardgateway.OrderQuery {
@@ -44,7 +44,7 @@ func year2025() cardgateway.OrderQuery {
 func TestResumeWithoutARange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(dayOrders)}})
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(dayOrders)}})
 		seen := map[string]bool{}
 		first := c.OrderWalk(year2025(), cardgateway.WalkOptions{Window: 10 * 24 * time.Hour})
 		for order, err := range first.All(t.Context()) {
@@ -99,7 +99,7 @@ func firstOf(walk func(func(*cardgateway.Transaction, error) bool)) (order *card
 }
 
 func TestWalkedOnce(t *testing.T) {
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, page())}})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.Answering(200, clienttest.Page())}})
 	w := c.OrderWalk(year2025(), cardgateway.WalkOptions{})
 	for range w.All(t.Context()) {
 		t.Error("there is nothing to give")
@@ -117,8 +117,8 @@ func TestWalkedOnce(t *testing.T) {
 func TestWalkErrorsNameTheZone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
-		for name, transport := range map[string]roundTripFunc{
-			"failed": answering(401, ""), "unsettled": answering(200, `{"code":121,"totalCount":3,"data":[]}`),
+		for name, transport := range map[string]clienttest.RoundTrip{
+			"failed": clienttest.Answering(401, ""), "unsettled": clienttest.Answering(200, `{"code":121,"totalCount":3,"data":[]}`),
 		} {
 			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: transport}})
 			q := year2025()
@@ -140,7 +140,7 @@ func TestWalksAreObserved(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tt := range []struct {
 		name      string
-		transport roundTripFunc
+		transport clienttest.RoundTrip
 		take      int // orders, then the loop is left
 		want      string
 	}{
@@ -151,7 +151,7 @@ func TestWalksAreObserved(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
-				var lines lineLog
+				var lines clienttest.LineLog
 				var walks, queries, below int
 				c := clienttest.NewClient(t, cardgateway.Config{
 					BaseURL: clienttest.BaseURL, Logger: slog.New(&lines), HTTPClient: &http.Client{Transport: tt.transport},
@@ -207,7 +207,7 @@ func TestWalkPanics(t *testing.T) {
 // TestWalkGoexit: and runtime.Goexit, with which t.Fatal ends a test, ends the goroutine of the loop.
 func TestWalkGoexit(t *testing.T) {
 	c := clienttest.NewClient(t, cardgateway.Config{
-		BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(*http.Request) (*http.Response, error) {
+		BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(*http.Request) (*http.Response, error) {
 			runtime.Goexit()
 			return nil, nil
 		})},
@@ -228,7 +228,7 @@ func TestWalkGoexit(t *testing.T) {
 
 // TestWalkEndsInFarFuture: a Checkpoint must be able to hold the end.
 func TestWalkEndsInFarFuture(t *testing.T) {
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, page())}})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.Answering(200, clienttest.Page())}})
 	last := time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 	for _, end := range []time.Time{last, last.In(time.FixedZone("", 14*3600)), last.Add(1), last.AddDate(0, 0, 1), time.Unix(1<<60, 0)} {
 		w := c.OrderWalk(cardgateway.OrderQuery{Start: time.Now().Add(-time.Hour), End: end}, cardgateway.WalkOptions{})

@@ -1,4 +1,4 @@
-package cardgateway_test
+package wire_test
 
 import (
 	"bytes"
@@ -219,7 +219,7 @@ func TestHostileResponses(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("hostile responses: %d in %d calls; slowest %v (%s); most allocated %.1f MiB (%s)",
+	t.Logf("hostile Responses: %d in %d calls; slowest %v (%s); most allocated %.1f MiB (%s)",
 		f.calls/len(calls), f.calls, f.longest.Round(100*time.Microsecond), f.slowest, float64(f.most)/(1<<20), f.mostMemory)
 }
 

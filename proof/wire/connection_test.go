@@ -1,4 +1,4 @@
-package cardgateway_test
+package wire_test
 
 import (
 	"crypto/tls"
@@ -131,7 +131,7 @@ func TestNothingOfTheCallersIsChanged(t *testing.T) {
 	transport := s.Client().Transport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = 3, time.Minute
 	transport.MaxResponseHeaderBytes, transport.DisableCompression = 1<<30, false
-	given := &http.Client{Transport: transport, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return errReset }}
+	given := &http.Client{Transport: transport, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return clienttest.ErrReset }}
 	_ = transport.Clone() // completes it
 	before := exportedFields(transport)
 	clientBefore := *given
