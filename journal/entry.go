@@ -79,15 +79,18 @@ const (
 	opRefund               = "CreateRefund"
 )
 
-// onHostedPage reports whether the payment is made on the gateway's page, where a cardholder whose card is declined can
+// OnHostedPage reports whether the payment is made on the gateway's page, where a cardholder whose card is declined can
 // try another one.
-func (in *Intent) onHostedPage() bool {
+func (in *Intent) OnHostedPage() bool {
 	switch in.Operation {
 	case opTokenOrder, opCheckout, opCheckoutSubscription:
 		return true
 	}
 	return false
 }
+
+// IsTokenOrder reports whether it is no payment but a token order, whose success says that the card was accepted.
+func (in *Intent) IsTokenOrder() bool { return in.Operation == opTokenOrder }
 
 // same reports whether two intents have the same ids, operation, amount and currency.
 func (in *Intent) same(other *Intent) bool {

@@ -126,7 +126,7 @@ func (in *Intent) unknown(got gatewayResult, cause error) error {
 	}
 	return &cardgateway.OutcomeUnknownError{
 		Op: in.Operation, TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: in.At,
-		HostedPage: in.onHostedPage(), SubscriptionCycle: in.SubscriptionCycle, Transaction: got.transaction, Cause: cause,
+		HostedPage: in.OnHostedPage(), SubscriptionCycle: in.SubscriptionCycle, Transaction: got.transaction, Cause: cause,
 	}
 }
 

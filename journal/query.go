@@ -110,7 +110,7 @@ func (j *Journal) resolveOnce(ctx context.Context, known *projection, at time.Ti
 	return ofPayment(j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
 		// SentAgain is not set: Resolve then returns declines, and evidenceOfRow decides whether they are final.
-		HostedPage: in.onHostedPage(), SubscriptionCycle: cycle,
+		HostedPage: in.OnHostedPage(), SubscriptionCycle: cycle,
 	}))
 }
 
@@ -191,9 +191,9 @@ func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool)
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case ev.State == Declined && known.state == Succeeded && (known.intent.onHostedPage() || !known.reverses(&ev)):
+	case ev.State == Declined && known.state == Succeeded && (known.intent.OnHostedPage() || !known.reverses(&ev)):
 		return nil // another attempt than the one that succeeded
-	case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:
+	case ev.State == Declined && known.intent.OnHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
 	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):
 		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive, or has.

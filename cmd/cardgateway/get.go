@@ -16,7 +16,7 @@ import (
 type getCommand struct {
 	ID          string `arg:"" optional:"" help:"The payment's uniqueId: the gateway's id, digits only."`
 	Transaction string `placeholder:"ID" help:"Search by your transactionId instead. Several payments can have it, such as attempts with two cards."`
-	Since       string `default:"30d" placeholder:"DURATION" help:"With --transaction: how far to search back, such as 36h or 7d; default 30d."`
+	Last        string `default:"30d" placeholder:"DURATION" help:"With --transaction: how far to search back, such as 36h or 7d; default 30d."`
 	detailsFlags
 }
 
@@ -26,7 +26,7 @@ func (*getCommand) Help() string {
 
 Examples:
   cardgateway get 1234567890
-  cardgateway get --transaction t-1002 --since 7d
+  cardgateway get --transaction t-1002 --last 7d
   cardgateway get 1234567890 --format jsonl`
 }
 
@@ -66,7 +66,7 @@ func (c *call) checkUniqueID(id string) error {
 
 // search finds all payments with the transactionId.
 func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardgateway.Transaction, err error) {
-	back, err := period.ParseLast("--since", g.Since)
+	back, err := period.ParseLast("--last", g.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardg
 	}
 	found, err = payments.all(now.Add(-back), now)
 	if err == nil && len(found) == 0 {
-		return nil, exit.Fail(exit.Negative, "the gateway has no payment with this transactionId since %s; search further back with --since",
+		return nil, exit.Fail(exit.Negative, "the gateway has no payment with this transactionId since %s; search further back with --last",
 			terminal.Wall(now.Add(-back).In(client.Location())))
 	}
 	return found, err

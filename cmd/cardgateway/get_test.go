@@ -52,7 +52,7 @@ func TestGet(t *testing.T) {
 			t.Errorf("got %s, want the line %q", r.out, line)
 		}
 	}
-	r = tool(t, env, "get", "--transaction", "t-1", "--since", "2h", "--format", "jsonl")
+	r = tool(t, env, "get", "--transaction", "t-1", "--last", "2h", "--format", "jsonl")
 	r.want(t, exit.OK)
 	var row struct{ State, TransactionAmount, UniqueID, At string }
 	if err := json.Unmarshal([]byte(r.out), &row); err != nil || row.State != "approved" || row.TransactionAmount != "12.50" ||
@@ -70,7 +70,7 @@ func TestGet(t *testing.T) {
 	tool(t, env, "get", "--transaction=t-1").want(t, exit.OK)
 	tool(t, env, "get").want(t, exit.Failed, "specify the payment")
 	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.Failed, "specify the payment")
-	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.Failed, `--since: "soon" is not a duration`)
+	tool(t, env, "get", "--transaction", "t-1", "--last", "soon").want(t, exit.Failed, `--last: "soon" is not a duration`)
 }
 
 func TestWrongCredentials(t *testing.T) {
@@ -95,7 +95,7 @@ func TestOtherRows(t *testing.T) {
 	for _, id := range []string{"t-1", "t-2", "t-3", "t-4", "t-5"} {
 		pay(t, server, id, "12.50", sandbox.Approved)
 	}
-	r := tool(t, env, "get", "--transaction", "t-1", "--format", "jsonl", "--since", "90d")
+	r := tool(t, env, "get", "--transaction", "t-1", "--format", "jsonl", "--last", "90d")
 	r.want(t, exit.OK)
 	if strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, `"transactionId":"t-1"`) {
 		t.Errorf("got %s, want one payment", r.out)

@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 	list := m.list(t, m.lines...)
 	env := with(m.env, "CARDGATEWAY_DB", db)
 	tool(t, env, "reconcile", "run", "--list", list).want(t, exit.Failed, "there is no file")
-	r := tool(t, env, "reconcile", "run", "--since", m.lastOf.AddDate(0, 0, -40).Format(time.DateOnly), "--list", list, "--out", out)
+	r := tool(t, env, "reconcile", "run", "--from", m.lastOf.AddDate(0, 0, -40).Format(time.DateOnly), "--list", list, "--out", out)
 	r.want(t, exit.OK, "300 orders, 0 refunds", "273 of 273 rows tie out")
 	if r.out != out+"\n" {
 		t.Errorf("got %q, want the path of the page alone", r.out)
@@ -32,7 +32,7 @@ func TestRun(t *testing.T) {
 	}
 	dead := with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1")
 	tool(t, dead, "reconcile", "run", "--out", out).want(t, exit.Failed)
-	tool(t, with(dead, "CARDGATEWAY_DB", db+"2"), "reconcile", "run", "--since", "2026-01-01").want(t, exit.Failed, "To continue, run: the same command again")
+	tool(t, with(dead, "CARDGATEWAY_DB", db+"2"), "reconcile", "run", "--from", "2026-01-01").want(t, exit.Failed, "To continue, run: the same command again")
 }
 
 // demonstrate runs without any setting, and removes what that leaves.
@@ -69,7 +69,7 @@ func notWritable(t *testing.T) string {
 func TestRunWithWrongFlags(t *testing.T) {
 	env := environment("http://127.0.0.1:1")
 	for _, test := range []struct{ flag, value, want string }{
-		{"--since", "1.1.2026", `--since: "1.1.2026" is not a time`},
+		{"--from", "1.1.2026", `--from: "1.1.2026" is not a time`},
 		{"--month", "2026-13", `"2026-13" is not a month`},
 		{"--grace", "soon", `--grace: "soon" is not a duration`},
 		{"--list", "none.csv", "--list: the list none.csv cannot be opened: open none.csv: no such file"},
@@ -93,8 +93,8 @@ func TestRunWithWrongFlags(t *testing.T) {
 		t.Run(test.flag, func(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "books.db")
 			args := []string{"reconcile", "run", "--db", db, strings.TrimSuffix(test.flag+"="+test.value, "=")}
-			if test.flag != "--since" {
-				args = append(args, "--since", "2026-01-01")
+			if test.flag != "--from" {
+				args = append(args, "--from", "2026-01-01")
 			}
 			tool(t, env, args...).want(t, exit.Failed, test.want)
 			if _, err := os.Stat(db); err == nil {

@@ -14,8 +14,7 @@ import (
 type runCommand struct {
 	compareFlags
 	reportFlags
-	Demo  bool   `help:"Show a demonstration: a sandbox on this machine with a year of orders, and lists with errors. Ignores every setting."`
-	Since string `placeholder:"TIME" help:"Where a new copy begins, such as 2026-01-01. Required for the first run."`
+	Demo bool `help:"Show a demonstration: a sandbox on this machine with a year of orders, and lists with errors. Ignores every setting."`
 	syncFlags
 }
 
@@ -31,7 +30,7 @@ The path of the page is printed on stdout. After a demonstration the exit code i
 
 Examples:
   cardgateway reconcile run --demo
-  cardgateway reconcile run --db books.db --since 2026-01-01 --list paid.csv
+  cardgateway reconcile run --db books.db --from 2026-01-01 --list paid.csv
   cardgateway reconcile run --month last --as shop --list october.csv --out october.html`
 }
 
@@ -47,7 +46,7 @@ func (r *runCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := r.options(c, client, "--since", r.Since)
+	options, err := r.options(c, client)
 	if err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func (r *runCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	b, err := c.openBooks(set, r.Since != "")
+	b, err := c.openBooks(set, r.From != "")
 	if err != nil {
 		return err
 	}
@@ -91,8 +90,8 @@ func (r *runCommand) update(c *call, b *books.Books, options books.SyncOptions) 
 
 // demonstrate reconciles with a gateway in this process. The lists are made from the copy, with errors added.
 func (r *runCommand) demonstrate(c *call) (err error) {
-	if r.listsFlags.isSet() || r.Known != "" || r.Since != "" {
-		return exit.Fail(exit.Failed, "--demo has its own lists and its own copy: omit --list and the other flags of lists, --known and --since")
+	if r.listsFlags.isSet() || r.Known != "" || r.From != "" {
+		return exit.Fail(exit.Failed, "--demo has its own lists and its own copy: omit --list and the other flags of lists, --known and --from")
 	}
 	if err := r.Interval.Check(); err != nil {
 		return err

@@ -52,7 +52,7 @@ func TestWrongClockOrZone(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{Location: test.real, RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 			env := with(environment(server.URL), "CARDGATEWAY_ZONE", test.zone)
 			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-			toolLate(t, test.late, env, "get", "--transaction", "t-1", "--since", "1h").want(t, exit.OK)
+			toolLate(t, test.late, env, "get", "--transaction", "t-1", "--last", "1h").want(t, exit.OK)
 			refund := []string{"refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes"}
 			toolLate(t, test.late, env, refund...).want(t, exit.Unknown, "remaining    12.50 EUR\n")
 			toolLate(t, test.late, env, refund...).want(t, exit.Negative, "nothing was sent: the gateway already has a refund r-1 of this payment")

@@ -17,13 +17,13 @@ import (
 )
 
 type syncCommand struct {
-	From string `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Required for the first run."`
 	syncFlags
 	AcceptGone bool `help:"Delete all rows that the gateway no longer returns, however many they are."`
 }
 
 // syncFlags are the flags of an update, also of the one with which reconcile run begins.
 type syncFlags struct {
+	From  string `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Required for the first run."`
 	Again string `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
 	progress.Interval
 }
@@ -49,7 +49,7 @@ func (s *syncCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := s.options(c, client, "--from", s.From)
+	options, err := s.options(c, client)
 	if err != nil {
 		return err
 	}
@@ -62,14 +62,14 @@ func (s *syncCommand) Run(c *call) (err error) {
 	return s.sync(c, c.out, b, options, c.commandLine("reconcile", "sync"))
 }
 
-// options checks the flags. The flag with the start of a new copy has another name in each command.
-func (s *syncFlags) options(c *call, client *cardgateway.Client, fromFlag, from string) (o books.SyncOptions, err error) {
+// options checks the flags.
+func (s *syncFlags) options(c *call, client *cardgateway.Client) (o books.SyncOptions, err error) {
 	if err := s.Interval.Check(); err != nil {
 		return o, err
 	}
 	o = books.SyncOptions{Client: client, Now: c.now}
-	if from != "" {
-		if o.From, err = period.ParseTime(fromFlag, from, client.Location()); err != nil {
+	if s.From != "" {
+		if o.From, err = period.ParseTime("--from", s.From, client.Location()); err != nil {
 			return o, err
 		}
 	}

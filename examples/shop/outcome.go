@@ -15,7 +15,7 @@ import (
 func (s *Shop) storeOutcome(ctx context.Context, e journal.Entry) error {
 	return e.Outcome(func(t *cardgateway.Transaction, err error) error {
 		id := e.ID().Text
-		if e.Intent().Operation == "CreateTokenOrder" {
+		if e.Begun.IsTokenOrder() {
 			return s.store.SetCard(ctx, id, paymentOf(&e, t))
 		}
 		o, failed := s.store.Order(ctx, id)

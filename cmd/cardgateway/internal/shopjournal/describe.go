@@ -117,7 +117,7 @@ func next(e *journal.Entry, absentAfter time.Duration, client *cardgateway.Clien
 		return "every Recover (cardgateway journal run) queries the gateway; if it is not known there after " + wall(at.Add(absentAfter), client) +
 			", it is presumed absent. Until then do not send it again"
 	case journal.Pending:
-		if isHosted(e.Begun.Operation) {
+		if e.Begun.OnHostedPage() {
 			return "every Recover queries the gateway for the outcome; if the cardholder has not finished by " + wall(at.Add(client.HostedPageLifetime()), client) +
 				", it is abandoned"
 		}
@@ -128,9 +128,4 @@ func next(e *journal.Entry, absentAfter time.Duration, client *cardgateway.Clien
 		return "every Recover queries again, less and less often; a success that appears after all is a conflict. To end the queries: " + ack
 	}
 	return "it is reported to the shop's program until that acknowledges it; if the outcome is in the shop's database: " + ack
-}
-
-// isHosted reports whether a payment of this operation is made on the hosted page.
-func isHosted(operation string) bool {
-	return operation == "CreateTokenOrder" || operation == "CreateCheckout" || operation == "CreateCheckoutSubscription"
 }

@@ -85,7 +85,7 @@ func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf,
 	case ok:
 		return old, nil
 	case now.since.IsZero():
-		return old, &Refused{"the database is new: set the start of the copy, with reconcile sync --from 2026-01-01 or reconcile run --since 2026-01-01"}
+		return old, &Refused{"the database is new: set the start of the copy, with --from 2026-01-01"}
 	case !now.since.Before(clock):
 		return old, &Refused{fmt.Sprintf("the start of the copy, %s, is not in the past: the clock of this machine says %s",
 			now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}

@@ -149,7 +149,7 @@ func TestBegin(t *testing.T) {
 			from   time.Time
 			want   string // empty: it goes well
 		}{
-			{"new without a time", cardgateway.Config{}, time.Time{}, "set the start of the copy, with reconcile sync --from"},
+			{"new without a time", cardgateway.Config{}, time.Time{}, "set the start of the copy, with --from"},
 			{"a time to come", cardgateway.Config{}, time.Now().Add(time.Hour), "is not in the past"},
 			{"new", cardgateway.Config{}, from, ""},
 			{"an earlier time", cardgateway.Config{}, from.Add(-day), "the copy in the database begins at"},
