@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/cardgateway/cardgateway-go v0.1.0
+	github.com/google/go-cmp v0.7.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/shopspring/decimal v1.6.0

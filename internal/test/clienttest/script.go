@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jarcoal/httpmock"
-
 	"github.com/cardgateway/cardgateway-go"
 )
 
@@ -18,7 +16,7 @@ import (
 type Script struct {
 	Responses []Scripted
 
-	mu    sync.Mutex // a mock responds in a goroutine of its own where a context may end
+	mu    sync.Mutex
 	asked []time.Time
 }
 
@@ -31,15 +29,14 @@ func (s *Script) Times() []time.Time {
 
 // Client returns a client of this gateway.
 func (s *Script) Client(t testing.TB, cfg cardgateway.Config) *cardgateway.Client {
-	mock := httpmock.NewMockTransport()
-	mock.RegisterNoResponder(func(r *http.Request) (*http.Response, error) {
+	transport := RoundTrip(func(r *http.Request) (*http.Response, error) {
 		s.mu.Lock()
 		n := min(len(s.asked), len(s.Responses)-1)
 		s.asked = append(s.asked, time.Now())
 		s.mu.Unlock()
 		return s.Responses[n](r)
 	})
-	cfg.BaseURL, cfg.AppID, cfg.HTTPClient = BaseURL, "1", &http.Client{Transport: mock}
+	cfg.BaseURL, cfg.AppID, cfg.HTTPClient = BaseURL, "1", &http.Client{Transport: transport}
 	c, err := cardgateway.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -52,12 +49,12 @@ type Scripted = func(r *http.Request) (*http.Response, error)
 
 // Gives responds with a status, a body and an optional Retry-After.
 func Gives(status int, body string, retryAfter ...string) Scripted {
-	return func(*http.Request) (*http.Response, error) {
-		resp := httpmock.NewStringResponse(status, body)
+	return func(r *http.Request) (*http.Response, error) {
+		resp, err := Respond(r, status, body)
 		for _, text := range retryAfter {
 			resp.Header.Set("Retry-After", text)
 		}
-		return resp, nil
+		return resp, err
 	}
 }
 
