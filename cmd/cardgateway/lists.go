@@ -72,6 +72,10 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 			continue
 		}
 		source := common
+		source.Names = books.ListNames{
+			List: list.flag, DSN: "--list-dsn", Query: "--list-query", Columns: list.columnsFlag, DecimalComma: "--decimal-comma",
+			Dates: "--dates", States: "--states", Refunds: "--refund-list",
+		}
 		source.Kind, source.Path, source.Query = list.kind, list.path, list.query
 		if list.path == "" {
 			source.DSN = dsn
@@ -104,7 +108,7 @@ func (c *call) importLists(b *books.Books, sources []books.ListSource) error {
 		return booksError("", err)
 	}
 	for i, info := range infos {
-		flag := sources[i].Flag()
+		flag := sources[i].Names.List
 		c.say("%s: %s lines read from %s, %s not readable", flag, terminal.Thousands(info.Rows), info.Name, terminal.Thousands(info.Unreadable))
 		if info.First != "" {
 			c.say("%s: the first that is not readable is %s", flag, info.First)

@@ -31,8 +31,7 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 		return nil, exit.Fail(exit.Failed, "db (flag --db) contains a password, which every user of this machine could read: set %s, PGPASSWORD, "+
 			"or db in %s", settings.Variable(settings.Database), set.FileName())
 	case !isNew && database.IsMissing(db.Value):
-		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync or "+
-			"reconcile run with --from", db.From, db.Value)
+		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From, db.Value)
 	}
 	anyApp, err := set.AnyApp()
 	if err != nil {
@@ -52,6 +51,9 @@ func booksError(before string, err error) error {
 		return exit.Fail(exit.Interrupted, "interrupted")
 	}
 	code := exit.Failed
+	if refused, ok := errors.AsType[*books.Refused](err); ok && refused.Setting == "From" {
+		refused.Setting = "--from"
+	}
 	if _, gone := errors.AsType[*books.GoneError](err); gone {
 		code = exit.Negative
 	}

@@ -26,11 +26,11 @@ errors of nearly every class.
 
 ` + compareHelp + `
 
-The path of the page is printed on stdout. After a demonstration the exit code is 0, although there are differences.
+The copy must exist: create it with reconcile sync --from. The path of the page is printed on stdout. After a demonstration the exit code is 0, although there are differences.
 
 Examples:
   cardgateway reconcile run --demo
-  cardgateway reconcile run --db books.db --from 2026-01-01 --list paid.csv
+  cardgateway reconcile run --db books.db --list paid.csv
   cardgateway reconcile run --month last --as shop --list october.csv --out october.html`
 }
 
@@ -61,7 +61,7 @@ func (r *runCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	b, err := c.openBooks(set, r.From != "")
+	b, err := c.openBooks(set, false)
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (r *runCommand) update(c *call, b *books.Books, options books.SyncOptions) 
 
 // demonstrate reconciles with a gateway in this process. The lists are made from the copy, with errors added.
 func (r *runCommand) demonstrate(c *call) (err error) {
-	if r.listsFlags.isSet() || r.Known != "" || r.From != "" {
-		return exit.Fail(exit.Failed, "--demo has its own lists and its own copy: omit --list and the other flags of lists, --known and --from")
+	if r.listsFlags.isSet() || r.Known != "" {
+		return exit.Fail(exit.Failed, "--demo has its own lists and its own copy: omit --list and the other flags of lists, and --known")
 	}
 	if err := r.Interval.Check(); err != nil {
 		return err

@@ -17,13 +17,13 @@ import (
 )
 
 type syncCommand struct {
+	From string `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Required for the first run."`
 	syncFlags
 	AcceptGone bool `help:"Delete all rows that the gateway no longer returns, however many they are."`
 }
 
 // syncFlags are the flags of an update, also of the one with which reconcile run begins.
 type syncFlags struct {
-	From  string `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Required for the first run."`
 	Again string `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
 	progress.Interval
 }
@@ -53,6 +53,11 @@ func (s *syncCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.From != "" {
+		if options.From, err = period.ParseTime("--from", s.From, client.Location()); err != nil {
+			return err
+		}
+	}
 	options.AcceptGone = s.AcceptGone
 	b, err := c.openBooks(set, s.From != "")
 	if err != nil {
@@ -68,11 +73,6 @@ func (s *syncFlags) options(c *call, client *cardgateway.Client) (o books.SyncOp
 		return o, err
 	}
 	o = books.SyncOptions{Client: client, Now: c.now}
-	if s.From != "" {
-		if o.From, err = period.ParseTime("--from", s.From, client.Location()); err != nil {
-			return o, err
-		}
-	}
 	if s.Again != "" {
 		o.Again, err = period.ParseLast("--again", s.Again)
 	}

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // payFor makes an approved payment of an app, and a refund of a part of it.

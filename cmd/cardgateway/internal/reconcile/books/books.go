@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
-	"github.com/cardgateway/cardgateway-go/internal/openfile"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
+	"github.com/cardgateway/cardgateway-go/internal/openfile"
 )
 
 // Books are a merchant's copy of a gateway's orders and refunds, and the merchant's lists. Only one process at a time can open
@@ -65,9 +66,17 @@ func (b *Books) change(ctx context.Context, do func(*sql.Tx) error) error {
 }
 
 // Refused is the error for wrong input or a wrong database. Nothing was changed.
-type Refused struct{ Why string }
+type Refused struct {
+	Setting string // as ListSource.Names has it, or a field of SyncOptions; empty if it is about the list or the database as a whole
+	Why     string
+}
 
-func (r *Refused) Error() string { return r.Why }
+func (r *Refused) Error() string {
+	if r.Setting == "" {
+		return r.Why
+	}
+	return r.Setting + ": " + r.Why
+}
 
 // ErrInUse means that another run has the books open.
 var ErrInUse = errors.New("another run is using the database; wait until it has ended")

@@ -12,11 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {

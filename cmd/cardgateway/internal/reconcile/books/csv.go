@@ -41,7 +41,7 @@ type csvFile struct {
 func openCSV(path string, choose func(titles []string) error) (lines, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &Refused{fmt.Sprintf("cannot be opened: %v", err)}
+		return nil, &Refused{Why: fmt.Sprintf("cannot be opened: %v", err)}
 	}
 	c := &csvFile{file: f, hash: sha256.New()}
 	if c.csvReader, err = newCSV(io.TeeReader(f, c.hash), choose); err != nil {
@@ -78,15 +78,15 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 	case bytes.HasPrefix(head, []byte(byteOrder)):
 		_, _ = r.in.Discard(len(byteOrder)) // they are in the buffer
 	case bytes.HasPrefix(head, []byte(utf16Little)), bytes.HasPrefix(head, []byte(utf16Big)):
-		return nil, &Refused{"is UTF-16; save it as CSV UTF-8"}
+		return nil, &Refused{Why: "is UTF-16; save it as CSV UTF-8"}
 	case bytes.HasPrefix(head, []byte(zipSignature)):
-		return nil, &Refused{"is a spreadsheet workbook, or another archive; save it as CSV UTF-8"}
+		return nil, &Refused{Why: "is a spreadsheet workbook, or another archive; save it as CSV UTF-8"}
 	}
 	var text string
 	for {
 		record, err := r.text()
 		if errors.Is(err, io.EOF) {
-			return nil, &Refused{"is empty; its first line must contain the column names"}
+			return nil, &Refused{Why: "is empty; its first line must contain the column names"}
 		}
 		if err != nil {
 			return nil, r.asRefused(err)
@@ -96,10 +96,10 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 		}
 	}
 	if strings.Contains(text, "\r") {
-		return nil, &Refused{"has lines that end with a carriage return, as old spreadsheet programs write them; save it as CSV UTF-8"}
+		return nil, &Refused{Why: "has lines that end with a carriage return, as old spreadsheet programs write them; save it as CSV UTF-8"}
 	}
 	if !utf8.ValidString(text) {
-		return nil, &Refused{fmt.Sprintf("is not UTF-8 (line %d); save it as CSV UTF-8", r.line)}
+		return nil, &Refused{Why: fmt.Sprintf("is not UTF-8 (line %d); save it as CSV UTF-8", r.line)}
 	}
 	candidates := []rune(separators)
 	slices.SortStableFunc(candidates, func(a, b rune) int {
@@ -150,7 +150,7 @@ func (r *csvReader) asRefused(err error) error {
 		return refused
 	}
 	if bad, ok := errors.AsType[*badLine](err); ok {
-		return &Refused{bad.Error()}
+		return &Refused{Why: bad.Error()}
 	}
 	return err
 }

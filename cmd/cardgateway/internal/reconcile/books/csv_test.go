@@ -14,7 +14,7 @@ func readAll(text string) (lines map[int][]string, bad map[int]string, err error
 	lines, bad = map[int][]string{}, map[int]string{}
 	r, err := newCSV(strings.NewReader(text), func(titles []string) error {
 		if len(titles) < 2 {
-			return &Refused{"has one column"}
+			return &Refused{Why: "has one column"}
 		}
 		return nil
 	})

@@ -33,27 +33,28 @@ type ListSource struct {
 	Zone         *time.Location    // of times without a zone; nil means that of the gateway, or UTC in new books
 	Dates        string            // how dates are written, such as DD.MM.YYYY hh:mm:ss; those of ISO 8601 are read in any case
 	States       map[string]string // states by the words of the list, in lower case; they come before the usual English words
+
+	Names ListNames // what messages call these settings
 }
 
-// listTable is the database table of a list, and the flags of the tool that concern it, for messages.
+// ListNames are the names that the user knows for the settings of a list. They begin every error about one of them.
+type ListNames struct{ List, DSN, Query, Columns, DecimalComma, Dates, States, Refunds string }
+
+// listTable is the database table of a list.
 type listTable struct {
-	name              string
-	flag, columnsFlag string
-	columns           []string // line, one per understood column, and until after at
-	understood        []listColumn
+	name       string
+	columns    []string // line, one per understood column, and until after at
+	understood []listColumn
 }
 
 func (s *ListSource) table() listTable {
 	if s.Kind == Refund {
-		return listTable{"cardgateway_listed_refunds", "--refund-list", "--refund-columns",
+		return listTable{"cardgateway_listed_refunds",
 			[]string{"line", "refund_id", "amount", "currency", "order_id", "at", "until"}, refundColumns}
 	}
-	return listTable{"cardgateway_listed_payments", "--list", "--columns",
+	return listTable{"cardgateway_listed_payments",
 		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns}
 }
-
-// Flag returns the flag of the tool that names the list, for messages.
-func (s *ListSource) Flag() string { return s.table().flag }
 
 // Import replaces lists of the merchant: all of them, or none if one of them cannot be read. Lines that cannot be parsed are stored as
 // Unreadable. A list of which no line can be parsed is a *Refused, and so is a list of payments without lines; a list of refunds may
@@ -80,7 +81,7 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 	err = b.change(ctx, func(tx *sql.Tx) error {
 		for _, l := range lists {
 			if err := b.importLines(ctx, tx, l); err != nil {
-				return fmt.Errorf("%s: %w", l.flag, err)
+				return fmt.Errorf("%s: %w", l.Names.List, err)
 			}
 		}
 		return nil
@@ -133,10 +134,10 @@ func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
 	l := &openList{lineReader: &lineReader{ListSource: *s, listTable: s.table(), counts: map[string]int{}}}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s: %w", l.flag, err)
+			err = fmt.Errorf("%s: %w", l.Names.List, err)
 		}
 	}()
-	if l.layouts, err = timeLayouts(s.Dates); err != nil {
+	if l.layouts, err = s.timeLayouts(); err != nil {
 		return nil, err
 	}
 	l.info = ListInfo{Name: s.Query, ReadAt: time.Now(), As: ReadAs{Dates: s.Dates}}
@@ -147,10 +148,10 @@ func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
 		l.info.Name = filepath.Base(s.Path)
 		l.source, err = openCSV(s.Path, l.chooseColumns)
 	} else {
-		l.source, err = openQuery(ctx, s.DSN, s.Query, l.chooseColumns)
+		l.source, err = s.openQuery(ctx, l.chooseColumns)
 	}
-	if refused, ok := errors.AsType[*Refused](err); ok && !strings.HasPrefix(refused.Why, "--") {
-		err = &Refused{fmt.Sprintf("the list %s %s", l.info.Name, refused.Why)}
+	if refused, ok := errors.AsType[*Refused](err); ok && refused.Setting == "" {
+		err = &Refused{Why: fmt.Sprintf("the list %s %s", l.info.Name, refused.Why)}
 	}
 	return l, err
 }
@@ -207,10 +208,10 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		info.First = fmt.Sprintf("line %d: %s", first.Line, strings.TrimSpace(first.Column+" "+first.Why))
 	}
 	if info.Rows == 0 && first != nil {
-		return &Refused{fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
+		return &Refused{Why: fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
 	}
 	if info.Rows == 0 && l.Kind == Payment { // a merchant without refunds is usual
-		return &Refused{fmt.Sprintf("the list %s has no lines below the column names", info.Name)}
+		return &Refused{Why: fmt.Sprintf("the list %s has no lines below the column names", info.Name)}
 	}
 	if err := flush(0); err != nil {
 		return err

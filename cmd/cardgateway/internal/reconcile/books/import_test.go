@@ -16,9 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 )
 
 var timeUTC = time.UTC
@@ -75,12 +76,21 @@ var sameDecimal = cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(
 
 // importOne replaces one list.
 func importOne(ctx context.Context, b *Books, kind Kind, s ListSource) (ListInfo, error) {
-	s.Kind = kind
+	s.Kind, s.Names = kind, namesOfKind(kind)
 	infos, err := b.Import(ctx, s)
 	if err != nil {
 		return ListInfo{}, err
 	}
 	return infos[0], nil
+}
+
+// namesOfKind are names that the user of these tests knows.
+func namesOfKind(kind Kind) ListNames {
+	n := ListNames{List: "the payments", Columns: "columns", DecimalComma: "decimal comma", Dates: "dates", States: "states", Refunds: "the refunds"}
+	if kind == Refund {
+		n.List, n.Columns = "the refunds", "refund columns"
+	}
+	return n
 }
 
 // TestImport reads lists with lines that are right and such that are not, and replaces them.
@@ -110,7 +120,7 @@ func TestImport(t *testing.T) {
 		}
 		hash := sha256.Sum256([]byte(text))
 		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9,
-			First: "line 4: amount has a comma; write 1234.50, or use --decimal-comma for amounts such as 1.234,50", ReadAt: info.ReadAt,
+			First: "line 4: amount has a comma; write 1234.50, or use decimal comma for amounts such as 1.234,50", ReadAt: info.ReadAt,
 			As: ReadAs{States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
 		if diff := cmp.Diff(want, info); diff != "" {
 			t.Errorf("info (-want +got):\n%s", diff)
@@ -183,19 +193,19 @@ func TestImportBoth(t *testing.T) {
 			columns             map[string]string
 			found               bool // by CheckLists
 		}{
-			{"no column", "Erstattung,amount,currency\nr-new,1,EUR\n", "--refund-list: the list list.csv has no column refund_id; it has \"Erstattung\", \"amount\", " +
-				"\"currency\". Name the column with --refund-columns refund_id=NAME", nil, true},
-			{"no such mapping", "refund_id,amount,currency\nr-new,1,EUR\n", "--refund-list: --refund-columns: there is no column \"nope\" to map; " +
+			{"no column", "Erstattung,amount,currency\nr-new,1,EUR\n", "the refunds: the list list.csv has no column refund_id; it has \"Erstattung\", \"amount\", " +
+				"\"currency\". Name the column with refund columns refund_id=NAME", nil, true},
+			{"no such mapping", "refund_id,amount,currency\nr-new,1,EUR\n", "the refunds: refund columns: there is no column \"nope\" to map; " +
 				"there are refund_id, amount, currency, order, at", map[string]string{"nope": "x"}, true},
-			{"mapped to no column", "refund_id,amount,currency\nr-new,1,EUR\n", "--refund-list: the list list.csv has no column \"X\", to which --refund-columns " +
+			{"mapped to no column", "refund_id,amount,currency\nr-new,1,EUR\n", "the refunds: the list list.csv has no column \"X\", to which refund columns " +
 				"maps refund_id; it has \"refund_id\", \"amount\", \"currency\"", map[string]string{"refund_id": "X"}, true},
-			{"no line", "refund_id,amount,currency,at\nr-new,1,EUR,soon\n", "--refund-list: no line of the list list.csv can be read; line 2: at is not a time; write " +
-				"2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with --dates, such as --dates DD.MM.YYYY, or ignore the column with " +
-				"--refund-columns at=", nil, false},
+			{"no line", "refund_id,amount,currency,at\nr-new,1,EUR,soon\n", "the refunds: no line of the list list.csv can be read; line 2: at is not a time; write " +
+				"2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with dates, such as dates DD.MM.YYYY, or ignore the column with " +
+				"refund columns at=", nil, false},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				refunds := source(Refund, tt.refunds)
-				refunds.Columns = tt.columns
+				refunds.Columns, refunds.Names = tt.columns, namesOfKind(Refund)
 				if err := CheckLists(t.Context(), payments, refunds); (err != nil) != tt.found || tt.found && err.Error() != tt.want {
 					t.Errorf("checked: got %v, want %s", err, tt.want)
 				}
@@ -224,9 +234,9 @@ func TestImportRefused(t *testing.T) {
 	}{
 		{"no such file", "", func(s *ListSource) { s.Path += "x" }, "cannot be opened"},
 		{"no amount", "transaction_id,total,currency\n", nil,
-			`has no column amount; it has "transaction_id", "total", "currency". Name the column with --columns amount=NAME`},
+			`has no column amount; it has "transaction_id", "total", "currency". Name the column with columns amount=NAME`},
 		{"no such mapping", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"sum": "total"} },
-			`--columns: there is no column "sum"`},
+			`columns: there is no column "sum"`},
 		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},
 		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "is used twice"},
 		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns for transaction_id"},
@@ -285,7 +295,7 @@ func TestAmount(t *testing.T) {
 		{"7", true, "7"},
 	} {
 		t.Run(test.text, func(t *testing.T) {
-			got, err := parseAmount(test.text, test.comma)
+			got, err := (&ListSource{DecimalComma: test.comma}).parseAmount(test.text)
 			if (err != nil) != (test.want == "") || err == nil && got.String() != test.want {
 				t.Errorf("%q, decimal comma %t: got %s, %v, want %q", test.text, test.comma, got, err, test.want)
 			}

@@ -50,7 +50,7 @@ func plainName(name string) string {
 func (l *lineReader) chooseColumns(titles []string) error {
 	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {
 		if !slices.ContainsFunc(l.understood, func(c listColumn) bool { return c.name == name }) {
-			return &Refused{fmt.Sprintf("%s: there is no column %q to map; there are %s", l.columnsFlag, name, namesOf(l.understood))}
+			return &Refused{l.Names.Columns, fmt.Sprintf("there is no column %q to map; there are %s", name, namesOf(l.understood))}
 		}
 	}
 	l.at, l.width = nil, len(titles)
@@ -61,10 +61,10 @@ func (l *lineReader) chooseColumns(titles []string) error {
 			return err
 		}
 		if at < 0 && column.required && !(column.name == "currency" && l.Currency != "") {
-			return &Refused{fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles), l.columnsFlag, column.name)}
+			return &Refused{Why: fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles), l.Names.Columns, column.name)}
 		}
 		if at >= 0 && taken[at] {
-			return &Refused{fmt.Sprintf("%s: the column %q is used twice", l.columnsFlag, titles[at])}
+			return &Refused{l.Names.Columns, fmt.Sprintf("the column %q is used twice", titles[at])}
 		}
 		taken[at] = true
 		l.at = append(l.at, at)
@@ -90,7 +90,7 @@ func (l *lineReader) findColumn(titles []string, column listColumn) (int, error)
 				continue
 			}
 			if at >= 0 {
-				return -1, &Refused{fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[at], other)}
+				return -1, &Refused{Why: fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[at], other)}
 			}
 			at = i
 		}
@@ -99,7 +99,7 @@ func (l *lineReader) findColumn(titles []string, column listColumn) (int, error)
 		}
 	}
 	if isMapped {
-		return -1, &Refused{fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, l.columnsFlag, column.name, quoted(titles))}
+		return -1, &Refused{Why: fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, l.Names.Columns, column.name, quoted(titles))}
 	}
 	return -1, nil
 }

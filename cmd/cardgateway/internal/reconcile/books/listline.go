@@ -88,10 +88,10 @@ func (l *lineReader) words() (words []StateWord) {
 func (l *lineReader) value(column listColumn, text string) (any, error) {
 	switch column.name {
 	case "amount":
-		amount, err := parseAmount(text, l.DecimalComma)
+		amount, err := l.parseAmount(text)
 		if err == nil && amount.IsNegative() {
 			if l.Kind == Payment {
-				return nil, errors.New("is negative; if it is a refund, export it to a list of refunds: --refund-list")
+				return nil, errors.New("is negative; if it is a refund, export it to a list of refunds: " + l.Names.Refunds)
 			}
 			amount = amount.Neg() // many lists write refunds as negative amounts
 		}
@@ -100,7 +100,7 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 		if text == "" {
 			return "", nil
 		}
-		total, err := parseAmount(text, l.DecimalComma)
+		total, err := l.parseAmount(text)
 		if err == nil && total.IsNegative() {
 			err = errors.New("is negative")
 		}
@@ -134,16 +134,16 @@ var (
 )
 
 // parseAmount parses an amount. A comma can be a decimal or a thousands separator, so it is rejected without decimalComma.
-func parseAmount(text string, decimalComma bool) (decimal.Decimal, error) {
+func (s *ListSource) parseAmount(text string) (decimal.Decimal, error) {
 	switch {
 	case text == "":
 		return decimal.Decimal{}, errors.New("is empty")
-	case decimalComma && commaAmount.MatchString(text):
+	case s.DecimalComma && commaAmount.MatchString(text):
 		text = strings.ReplaceAll(strings.ReplaceAll(text, ".", ""), ",", ".")
-	case decimalComma:
+	case s.DecimalComma:
 		return decimal.Decimal{}, errors.New("is not an amount with a decimal comma, such as 12,50 or 1.234,50")
 	case strings.Contains(text, ","):
-		return decimal.Decimal{}, errors.New("has a comma; write 1234.50, or use --decimal-comma for amounts such as 1.234,50")
+		return decimal.Decimal{}, errors.New("has a comma; write 1234.50, or use " + s.Names.DecimalComma + " for amounts such as 1.234,50")
 	case !pointAmount.MatchString(text):
 		return decimal.Decimal{}, errors.New("is not an amount; write 1234.50, without a currency symbol and with at most 15 digits before and 6 after the point")
 	}
@@ -181,8 +181,8 @@ func (l *lineReader) readState(text string) (string, error) {
 	if state, ok := stateWords[word]; ok {
 		return state, nil
 	}
-	return "", errors.New("is not a state; say what your word means with --states, such as --states bezahlt=approved,storniert=declined, or ignore the column " +
-		"with " + l.columnsFlag + " state=")
+	return "", fmt.Errorf("is not a state; say what your word means with %[1]s, such as %[1]s bezahlt=approved,storniert=declined, or ignore the column with %[2]s state=",
+		l.Names.States, l.Names.Columns)
 }
 
 // IsState reports whether a text is the name of a state.

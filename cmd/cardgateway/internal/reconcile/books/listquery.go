@@ -29,13 +29,13 @@ type queryRows struct {
 	hash  hash.Hash
 }
 
-func openQuery(ctx context.Context, dsn, query string, choose func(titles []string) error) (_ lines, err error) {
-	name, err := database.Parse(dsn)
+func (s *ListSource) openQuery(ctx context.Context, choose func(titles []string) error) (_ lines, err error) {
+	name, err := database.Parse(s.DSN)
 	if err != nil {
-		return nil, &Refused{"--list-dsn " + err.Error()}
+		return nil, &Refused{s.Names.DSN, err.Error()}
 	}
-	if strings.TrimSpace(query) == "" {
-		return nil, &Refused{"--list-query is missing: set a SELECT statement or a table name"}
+	if strings.TrimSpace(s.Query) == "" {
+		return nil, &Refused{s.Names.Query, "is missing: set a SELECT statement or a table name"}
 	}
 	q := &queryRows{hash: sha256.New()}
 	defer func() {
@@ -43,7 +43,7 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 			err = errors.Join(err, q.close())
 		}
 	}()
-	if q.db, err = openReadOnly(name); err != nil {
+	if q.db, err = s.openReadOnly(name); err != nil {
 		return nil, err
 	}
 	q.db.SetMaxOpenConns(1)
@@ -51,7 +51,7 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: name.Kind != database.SQLite}); err != nil {
 		return nil, cannotRead(ctx, name, err)
 	}
-	query = asSelect(query, name.Kind)
+	query := asSelect(s.Query, name.Kind)
 	if name.Kind == database.SQLite {
 		if query, err = q.asTexts(ctx, query); err != nil {
 			return nil, cannotRead(ctx, name, err)
@@ -100,16 +100,16 @@ func cannotRead(ctx context.Context, name database.Name, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &Refused{fmt.Sprintf("cannot be read from the %s: %v", name, err)}
+	return &Refused{Why: fmt.Sprintf("cannot be read from the %s: %v", name, err)}
 }
 
 // openReadOnly opens a database of the merchant, a SQLite file read-only.
-func openReadOnly(name database.Name) (*sql.DB, error) {
+func (s *ListSource) openReadOnly(name database.Name) (*sql.DB, error) {
 	if name.Kind != database.SQLite {
 		return name.OpenServer("")
 	}
 	if _, err := os.Stat(name.Text); err != nil {
-		return nil, &Refused{fmt.Sprintf("--list-dsn names a file that cannot be opened: %v", err)}
+		return nil, &Refused{s.Names.DSN, fmt.Sprintf("names a file that cannot be opened: %v", err)}
 	}
 	return database.OpenSQLite(name.Text, "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(10000)")
 }

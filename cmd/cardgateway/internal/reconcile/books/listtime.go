@@ -1,7 +1,6 @@
 package books
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -22,14 +21,14 @@ var (
 	dateParts    = strings.NewReplacer("YYYY", "2006", "YY", "06", "MM", "1", "DD", "2") // 1 and 2 accept a leading zero
 )
 
-// timeLayouts returns the layouts of a list: those of ListSource.Dates, with and without seconds and time of day, and those of ISO 8601.
-func timeLayouts(dates string) ([]timeLayout, error) {
-	if dates == "" {
+// timeLayouts returns the layouts of a list: those of Dates, with and without seconds and time of day, and those of ISO 8601.
+func (s *ListSource) timeLayouts() ([]timeLayout, error) {
+	if s.Dates == "" {
 		return isoLayouts, nil
 	}
-	parts := datesPattern.FindStringSubmatch(dates)
+	parts := datesPattern.FindStringSubmatch(s.Dates)
 	if parts == nil || parts[1][0] == parts[3][0] || parts[1][0] == parts[5][0] || parts[3][0] == parts[5][0] {
-		return nil, &Refused{fmt.Sprintf("--dates: %q is not a way to write dates; write DD.MM.YYYY, MM/DD/YYYY or \"DD.MM.YYYY hh:mm:ss\"", dates)}
+		return nil, &Refused{s.Names.Dates, fmt.Sprintf("%q is not a way to write dates; write DD.MM.YYYY, MM/DD/YYYY or \"DD.MM.YYYY hh:mm:ss\"", s.Dates)}
 	}
 	date, between := dateParts.Replace(strings.Join(parts[1:6], "")), parts[6]
 	if between == "" {
@@ -49,8 +48,8 @@ func (l *lineReader) readTime(text string) (timeRange, error) {
 			return way.means(at), nil
 		}
 	}
-	return timeRange{}, errors.New("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with --dates, " +
-		"such as --dates DD.MM.YYYY, or ignore the column with " + l.columnsFlag + " at=")
+	return timeRange{}, fmt.Errorf("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with %[1]s, "+
+		"such as %[1]s DD.MM.YYYY, or ignore the column with %[2]s at=", l.Names.Dates, l.Names.Columns)
 }
 
 func oneTime(at time.Time) timeRange  { return timeRange{at, at} }

@@ -46,14 +46,14 @@ func TestReadTime(t *testing.T) {
 		{"year 0", "", "0000-01-01", "refused", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			layouts, err := timeLayouts(test.dates)
+			layouts, err := (&ListSource{Dates: test.dates}).timeLayouts()
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := (&lineReader{ListSource: ListSource{Zone: zone}, layouts: layouts}).readTime(test.text)
+			got, err := (&lineReader{ListSource: ListSource{Zone: zone, Names: namesOfKind(Payment)}, layouts: layouts}).readTime(test.text)
 			if test.start == "refused" {
-				if err == nil || !strings.Contains(err.Error(), "--dates") {
-					t.Errorf("got %v, %v, want an error that names --dates", got, err)
+				if err == nil || !strings.Contains(err.Error(), "with dates") {
+					t.Errorf("got %v, %v, want an error that names dates", got, err)
 				}
 				return
 			}
@@ -73,8 +73,8 @@ func TestReadTime(t *testing.T) {
 func TestDatesRefused(t *testing.T) {
 	for _, dates := range []string{"DD.MM", "DD.DD.YYYY", "YYYY-YY-MM", "dd.mm.yyyy", "02.01.2006", "DD.MM.YYYY hh", "DD.MM.YYYY x", "DD MM YYYY"} {
 		t.Run(dates, func(t *testing.T) {
-			if layouts, err := timeLayouts(dates); err == nil || !strings.Contains(err.Error(), "--dates") {
-				t.Errorf("got %v, %v, want an error that names --dates", layouts, err)
+			if layouts, err := (&ListSource{Dates: dates, Names: namesOfKind(Payment)}).timeLayouts(); err == nil || !strings.Contains(err.Error(), "dates: ") {
+				t.Errorf("got %v, %v, want an error that names dates", layouts, err)
 			}
 		})
 	}
@@ -130,8 +130,8 @@ func TestImportAsWritten(t *testing.T) {
 			t.Errorf("totals (-want +got):\n%s", diff)
 		}
 		unread := collect(t, b.Unreadables(t.Context(), Payment))
-		for i, want := range []string{"A-4 state is not a state; say what your word means with --states",
-			"A-5 amount is negative; if it is a refund, export it to a list of refunds: --refund-list",
+		for i, want := range []string{"A-4 state is not a state; say what your word means with states",
+			"A-5 amount is negative; if it is a refund, export it to a list of refunds: the refunds",
 			"A-6 order_total is negative"} {
 			if len(unread) != 3 || !strings.HasPrefix(unread[i].Order+" "+unread[i].Column+" "+unread[i].Why, want) {
 				t.Errorf("got %+v, want %s", unread, want)

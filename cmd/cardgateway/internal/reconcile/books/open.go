@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 )
 
 // maxConns is the maximum number of connections: one writes, and the others read.
@@ -23,7 +24,7 @@ func Open(ctx context.Context, name string) (*Books, error) {
 		err = errors.New("is a MySQL database; use a SQLite file or Postgres")
 	}
 	if err != nil {
-		return nil, &Refused{"the name of the database " + err.Error()}
+		return nil, &Refused{Why: "the name of the database " + err.Error()}
 	}
 	b := &Books{kind: n.Kind}
 	if n.Kind == database.SQLite {
@@ -45,7 +46,7 @@ func Open(ctx context.Context, name string) (*Books, error) {
 
 func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return &Refused{"is a directory; write the path of a file"}
+		return &Refused{Why: "is a directory; write the path of a file"}
 	}
 	if err := makeFile(path); err != nil {
 		return err
@@ -111,7 +112,7 @@ func (b *Books) openPostgres(ctx context.Context, name database.Name) (err error
 	case !locked:
 		return ErrInUse
 	case !utf8:
-		return &Refused{"the encoding of the database is not UTF8"}
+		return &Refused{Why: "the encoding of the database is not UTF8"}
 	}
 	return nil
 }

@@ -40,11 +40,11 @@ func (b *Books) readCopy(ctx context.Context) (c copyOf, ok bool, err error) {
 func (c copyOf) refuseOther(now copyOf) error {
 	switch {
 	case now.gateway != "" && c.gateway != now.gateway:
-		return &Refused{fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database with --db", c.gateway, now.gateway)}
+		return &Refused{Why: fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database", c.gateway, now.gateway)}
 	case now.app != "" && c.app != now.app:
-		return &Refused{fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database with --db", c.app, now.app)}
+		return &Refused{Why: fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database", c.app, now.app)}
 	case now.zone != nil && c.zone.String() != now.zone.String():
-		return &Refused{fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database with --db",
+		return &Refused{Why: fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database",
 			c.zone, now.zone)}
 	}
 	return nil
@@ -80,14 +80,14 @@ func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf,
 	case err != nil:
 		return old, err
 	case ok && !now.since.IsZero() && now.since.Before(old.since):
-		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, "+
-			"or create another database with --db", old.since.Format(time.DateTime))}
+		return old, &Refused{"From", fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, "+
+			"or create another database", old.since.Format(time.DateTime))}
 	case ok:
 		return old, nil
 	case now.since.IsZero():
-		return old, &Refused{"the database is new: set the start of the copy, with --from 2026-01-01"}
+		return old, &Refused{"From", "the database is new: set the start of the copy"}
 	case !now.since.Before(clock):
-		return old, &Refused{fmt.Sprintf("the start of the copy, %s, is not in the past: the clock of this machine says %s",
+		return old, &Refused{"From", fmt.Sprintf("the start of the copy, %s, is not in the past: the clock of this machine says %s",
 			now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
 	}
 	now.since = now.since.Truncate(time.Second)

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 )
 
 // Rows are saved in batches. A batch is first inserted into an empty staging table, with COPY in Postgres and with multi-row

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // TestSaveOdd saves what a gateway should not send but may: both databases keep the same.
@@ -149,7 +150,7 @@ func TestBegin(t *testing.T) {
 			from   time.Time
 			want   string // empty: it goes well
 		}{
-			{"new without a time", cardgateway.Config{}, time.Time{}, "set the start of the copy, with --from"},
+			{"new without a time", cardgateway.Config{}, time.Time{}, "From: the database is new: set the start of the copy"},
 			{"a time to come", cardgateway.Config{}, time.Now().Add(time.Hour), "is not in the past"},
 			{"new", cardgateway.Config{}, from, ""},
 			{"an earlier time", cardgateway.Config{}, from.Add(-day), "the copy in the database begins at"},

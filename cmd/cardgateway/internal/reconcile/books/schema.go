@@ -33,7 +33,7 @@ func (b *Books) migrate(ctx context.Context) error {
 			return err
 		}
 		if version > len(schemas) {
-			return &Refused{fmt.Sprintf("the tables have version %d, but this program supports only up to %d: use the newer program that created them",
+			return &Refused{Why: fmt.Sprintf("the tables have version %d, but this program supports only up to %d: use the newer program that created them",
 				version, len(schemas))}
 		}
 		for ; version < len(schemas); version++ {
@@ -65,7 +65,7 @@ func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
 	case err != nil:
 		return err
 	}
-	return &Refused{fmt.Sprintf("the file belongs to another program: it has a table %q", other)}
+	return &Refused{Why: fmt.Sprintf("the file belongs to another program: it has a table %q", other)}
 }
 
 // statements splits a migration into statements for this kind of database.

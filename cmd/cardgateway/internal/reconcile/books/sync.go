@@ -127,7 +127,7 @@ func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
 	}
 	now := s.Now()
 	if !now.After(at.complete) {
-		return &Refused{fmt.Sprintf("the %s are complete up to %s, but the clock of this machine says %s: it is wrong, or was wrong in an earlier run",
+		return &Refused{Why: fmt.Sprintf("the %s are complete up to %s, but the clock of this machine says %s: it is wrong, or was wrong in an earlier run",
 			r.table.kind, at.complete.In(s.copied.zone).Format(time.DateTime), now.In(s.copied.zone).Format(time.DateTime))}
 	}
 	again := max(rereadAlways, s.Again)

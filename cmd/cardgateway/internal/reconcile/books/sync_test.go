@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // mustSync syncs, and returns what it found.
