@@ -114,12 +114,12 @@ func (d *Deduper) claim(ctx context.Context, event string) (notify.ClaimResult, 
 	insert := d.dialect.insertMissing(`INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, FALSE, `+
 		d.dialect.in(claimLapses)+`)`, "event")
 	for range 3 {
-		if n, err := d.dialect.exec(ctx, d.db, insert, event, d.holder); n > 0 || err != nil {
+		if n, err := d.dialect.exec(ctx, d.db, insert, event, d.holder); n == 1 || err != nil {
 			return notify.ClaimFresh, err
 		}
 		n, err := d.dialect.exec(ctx, d.db, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.dialect.in(claimLapses)+`
 			WHERE event = ? AND (expires < `+d.dialect.clock()+` OR NOT handled AND expires > `+d.dialect.in(2*claimLapses)+`)`, d.holder, event)
-		if n > 0 || err != nil {
+		if n == 1 || err != nil {
 			return notify.ClaimFresh, err
 		}
 		var handled bool

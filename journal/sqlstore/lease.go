@@ -53,26 +53,27 @@ func (s *Store) Lease(ctx context.Context, shop journal.Shop, holder string, len
 	}
 	take := fmt.Sprintf(takeLease, s.dialect.clock())
 	for range 3 {
-		n, err := s.changeLease(ctx, take, holder, length.Microseconds(), shop.String(), holder)
+		n, err := s.change(ctx, take, holder, length.Microseconds(), shop.String(), holder)
 		if err != nil {
-			return "", err
+			return "", s.explain(ctx, err)
 		}
-		if n > 0 {
+		if n == 1 {
 			return holder, nil
 		}
 		var text []byte
 		err = s.db.QueryRowContext(ctx, s.dialect.sql(selectHolder), shop.String()).Scan(&text)
-		if err == nil && len(text) == 0 { // it has just been inserted
-			continue
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return string(text), s.explained(ctx, err)
-		}
-		if _, err := s.changeLease(ctx, s.dialect.insertMissing(insertLease, "shop"), shop.String()); err != nil {
-			return "", err
+		switch other := string(text); {
+		case errors.Is(err, sql.ErrNoRows):
+			if _, err := s.change(ctx, s.dialect.insertMissing(insertLease, "shop"), shop.String()); err != nil {
+				return "", s.explain(ctx, err)
+			}
+		case err != nil:
+			return "", s.explain(ctx, err)
+		case other != "" && other != holder: // "": it has just been inserted. Its own name proves nothing: no row was changed
+			return other, nil
 		}
 	}
-	return "", errors.New("sqlstore: the row of the lease cannot be created")
+	return "", errors.New("sqlstore: the row of the lease cannot be created or changed")
 }
 
 // Release implements journal.LeaseStore.
@@ -80,20 +81,8 @@ func (s *Store) Release(ctx context.Context, shop journal.Shop, holder string) e
 	if err := needContext(ctx, "Release"); err != nil {
 		return err
 	}
-	_, err := s.changeLease(ctx, releaseLease, shop.String(), holder)
-	return err
-}
-
-// changeLease executes a statement, and returns how many rows it has changed.
-func (s *Store) changeLease(ctx context.Context, statement string, args ...any) (int64, error) {
-	n, err := s.dialect.exec(ctx, s.db, statement, args...)
-	return n, s.explained(ctx, err)
-}
-
-// explained is explain, and nil for nil.
-func (s *Store) explained(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
+	if _, err := s.change(ctx, releaseLease, shop.String(), holder); err != nil {
+		return s.explain(ctx, err)
 	}
-	return s.explain(ctx, err)
+	return nil
 }

@@ -241,6 +241,15 @@ func (s *Store) onConn(ctx context.Context, do func(*sql.Conn, *connState) error
 	return do(conn, settings)
 }
 
+// change makes one statement, and returns how many rows it has changed.
+func (s *Store) change(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	err = s.onConn(ctx, func(conn *sql.Conn, _ *connState) error {
+		n, err = s.dialect.exec(ctx, conn, statement, args...)
+		return err
+	})
+	return n, err
+}
+
 // explain adds the prefix of this package to an error of the database. If ctx has ended while all connections are in use, it
 // says so: most likely a connection was waited for, and the end of the context alone would hide that.
 func (s *Store) explain(ctx context.Context, err error) error {

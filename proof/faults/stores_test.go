@@ -108,6 +108,12 @@ func everyStore(t *testing.T, test func(t *testing.T, spec string)) {
 	t.Run("mysql", func(t *testing.T) { test(t, mysqlStore(t, t.Name()+t.TempDir())) })
 }
 
+// storeKind is the kind of database in a specification.
+func storeKind(spec string) string {
+	kind, _, _ := strings.Cut(spec, ":")
+	return kind
+}
+
 func harness(spec func(t testing.TB, place string) string) journaltest.Harness {
 	return journaltest.Harness{
 		Shared: true,
