@@ -215,7 +215,8 @@ const (
 
 	selectAcked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
 		WHERE shop = ? AND transaction_id > ? AND NOT unacked AND begun < ? ORDER BY transaction_id LIMIT ?`
-	deleteAcked = `DELETE FROM cardgateway_journal WHERE shop = ? AND version = ? AND transaction_id IN (%s)`
+	deleteAcked = `DELETE FROM cardgateway_journal
+		WHERE shop = ? AND NOT unacked AND begun < ? AND version = ? AND transaction_id IN (%s)`
 )
 
 // Forget deletes acknowledged payments and refunds, of every shop, of which everything was recorded before the given time:
@@ -253,7 +254,7 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int64, err erro
 				}
 			}
 			for version, ids := range old {
-				deleted, err := s.deleteAcked(ctx, shop, version, ids)
+				deleted, err := s.deleteAcked(ctx, shop, before, version, ids)
 				if n += deleted; err != nil {
 					return n, s.explain(ctx, err)
 				}
@@ -264,8 +265,9 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int64, err erro
 	return n, unreadable
 }
 
-// deleteAcked deletes acknowledged entries of a shop, unless more was recorded since: then they have another version.
-func (s *Store) deleteAcked(ctx context.Context, shop string, version int, ids []any) (int64, error) {
+// deleteAcked deletes acknowledged entries of a shop that began before a time, unless more was recorded since: then they have another
+// version. An entry that began since has an id that another Forget deleted meanwhile.
+func (s *Store) deleteAcked(ctx context.Context, shop string, before time.Time, version int, ids []any) (int64, error) {
 	ids = padded(ids)
-	return s.dialect.exec(ctx, s.db, fmt.Sprintf(deleteAcked, repeated("?", len(ids))), append([]any{shop, version}, ids...)...)
+	return s.change(ctx, fmt.Sprintf(deleteAcked, repeated("?", len(ids))), append([]any{shop, before.UnixMicro(), version}, ids...)...)
 }

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
@@ -135,31 +133,27 @@ func (c *plainStatements) PrepareContext(ctx context.Context, query string) (dri
 	return struct{ driver.Stmt }{s}, err
 }
 
-// openWrapped opens a new database of MySQL, whose connections are wrapped, until the end of the test.
+// openWrapped opens a new database, whose connections are wrapped, until the end of the test.
 func openWrapped(t *testing.T, spec string, wrap func(fullConn) driver.Conn) *sql.DB {
 	t.Helper()
-	db := sql.OpenDB(wrapping{createDatabase(t, spec).source, wrap})
+	d := createDatabase(t, spec)
+	if d.dialect == sqlstore.MySQL {
+		d.source += "?interpolateParams=true"
+	}
+	db := sql.OpenDB(wrapping{d.source, openDB(t, spec).Driver(), wrap})
 	t.Cleanup(func() { _ = db.Close() }) // it has served
 	return db
 }
 
-// wrapping opens connections of MySQL's driver and wraps them.
+// wrapping opens connections of a driver and wraps them.
 type wrapping struct {
-	dsn  string
-	wrap func(fullConn) driver.Conn
+	source string
+	driver driver.Driver
+	wrap   func(fullConn) driver.Conn
 }
 
-func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
-	config, err := mysql.ParseDSN(w.dsn)
-	if err != nil {
-		return nil, err
-	}
-	config.InterpolateParams = true
-	connector, err := mysql.NewConnector(config)
-	if err != nil {
-		return nil, err
-	}
-	c, err := connector.Connect(ctx)
+func (w wrapping) Connect(context.Context) (driver.Conn, error) {
+	c, err := w.driver.Open(w.source)
 	if err != nil {
 		return nil, err
 	}
@@ -170,4 +164,4 @@ func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
 	return w.wrap(full), nil
 }
 
-func (w wrapping) Driver() driver.Driver { return mysql.MySQLDriver{} }
+func (w wrapping) Driver() driver.Driver { return w.driver }

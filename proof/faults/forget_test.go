@@ -75,6 +75,45 @@ func TestForgetWhatChanges(t *testing.T) {
 	}
 }
 
+// TestForgetAtOnce: of two that forget at once, one deletes, and the ids are used again. The other one deletes none of the new entries.
+func TestForgetAtOnce(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		var beforeDelete func()
+		db := openWrapped(t, spec, func(c fullConn) driver.Conn { return &deletingConn{plainConn{c, c, c, c}, &beforeDelete} })
+		s := newStore(t, db, databaseFor(t, spec).dialect)
+		var olds []journal.Intent
+		for _, id := range []string{"open", "open again", "acknowledged"} {
+			olds = append(olds, oldEntry(t, s, id))
+		}
+		before := time.Now().AddDate(0, 0, -30)
+		beforeDelete = func() {
+			beforeDelete = func() {}
+			if n, err := s.Forget(t.Context(), before); n != 3 || err != nil {
+				t.Errorf("the first one forgot %d, %v", n, err)
+			}
+			for i, in := range olds {
+				if i != 1 { // whose clock is wrong: nobody has acknowledged it all the same
+					in.At = time.Now()
+				}
+				if _, created, err := s.Begin(t.Context(), in); !created || err != nil {
+					t.Errorf("%s: created %t, %v", in.ID.Text, created, err)
+				}
+			}
+			if err := s.Ack(t.Context(), olds[2].Key(), 0); err != nil {
+				t.Error(err)
+			}
+		}
+		if n, err := s.Forget(t.Context(), before); n != 0 || err != nil {
+			t.Errorf("forgot %d, %v; want 0", n, err)
+		}
+		for _, in := range olds {
+			if _, err := s.Get(t.Context(), in.Key()); err != nil {
+				t.Errorf("%s: %v", in.ID.Text, err)
+			}
+		}
+	})
+}
+
 // deletingConn calls a function before it deletes.
 type deletingConn struct {
 	plainConn
