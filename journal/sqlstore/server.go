@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"reflect"
+	"slices"
+	"strings"
 )
 
 // A write to a database server is one statement, which is committed when it returns. The server shares the disk syncs of its sessions by
@@ -37,24 +40,57 @@ func (w *write) statement(d Dialect) (string, []any) {
 	return recordOne, []any{w.text, w.shop, w.id, w.version}
 }
 
-// writeToServer makes one write, and reads the entry if the statement changed nothing.
+// writeToServer makes one write, and reads the entry if the statement changed nothing. It can be repeated: what was written has another
+// version, and an intent its sender.
 func (s *Store) writeToServer(ctx context.Context, w *write) error {
-	once := func() error {
-		return s.onConn(ctx, func(conn *sql.Conn, _ *connState) error {
-			statement, args := w.statement(s.dialect)
-			n, err := s.dialect.exec(ctx, conn, statement, args...)
-			if w.changed = n == 1; w.changed || err != nil {
-				return err
-			}
-			w.current, err = s.read(ctx, conn, w.key)
-			// An earlier attempt may have inserted the intent without knowing it.
-			w.changed = w.sender != "" && len(w.current.Evidence) == 0 && w.current.Begun.Sender == w.sender
+	return s.onConn(ctx, func(conn *sql.Conn, _ *connState) error {
+		statement, args := w.statement(s.dialect)
+		n, err := s.dialect.exec(ctx, conn, statement, args...)
+		if w.changed = n == 1; w.changed || err != nil {
 			return err
-		})
+		}
+		w.current, err = s.read(ctx, conn, w.key)
+		// An earlier attempt may have inserted the intent without knowing it.
+		w.changed = w.sender != "" && len(w.current.Evidence) == 0 && w.current.Begun.Sender == w.sender
+		return err
+	})
+}
+
+// sessionOver reports whether an error says that the session of a connection executes no writes, now or any more: its server has become
+// read-only, as after a failover, or ends, or has ended it. Another connection may lead to a server that does.
+func (d Dialect) sessionOver(err error) bool {
+	switch {
+	case err == nil || d == SQLite:
+		return false
+	case errors.Is(err, driver.ErrBadConn):
+		return true
+	case d == Postgres:
+		state := (interface{ SQLState() string })(nil)
+		if !errors.As(err, &state) {
+			return false
+		}
+		code := state.SQLState()
+		return strings.HasPrefix(code, "08") || // the connection, or that of a pooler
+			// read-only; the server shuts down, has crashed, starts; the session was idle for too long
+			slices.Contains([]string{"25006", "57P01", "57P02", "57P03", "57P05"}, code)
 	}
-	err := once()
-	if errors.Is(err, driver.ErrBadConn) { // the connection had been closed meanwhile: nothing was written
-		err = once()
+	switch mysqlNumber(err) {
+	case 1290, 1792, 1836, // read-only
+		1047, 1053, 3032, // a node of a cluster that has no quorum; the server shuts down, is offline
+		1927, 3169, 4031: // the session was killed (MariaDB, MySQL), was idle for too long
+		return true
 	}
-	return err
+	return false
+}
+
+// mysqlNumber returns the number of an error of MySQL, or 0. Drivers have it in a field of this name: this package imports none of them.
+func mysqlNumber(err error) uint64 {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {
+			if number := v.FieldByName("Number"); number.CanUint() {
+				return number.Uint()
+			}
+		}
+	}
+	return 0
 }

@@ -15,6 +15,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -224,13 +225,30 @@ func (s *Store) write(ctx context.Context, w *write) error {
 	return s.writeToServer(ctx, w)
 }
 
-// onConn calls do with a connection whose settings have been checked.
+// onConn calls do with a connection whose settings have been checked. If its session is over, the pool closes it, and do is called again: with
+// each other one that was idle, since they may lead to the same server, and then with a new one. So do must be something that can be
+// repeated, even if the server has done it and could not say so.
 func (s *Store) onConn(ctx context.Context, do func(*sql.Conn, *connState) error) error {
+	err := s.onOneConn(ctx, do)
+	if s.dialect.sessionOver(err) {
+		for left := s.db.Stats().Idle + 1; left > 0 && s.dialect.sessionOver(err); left-- {
+			err = s.onOneConn(ctx, do)
+		}
+	}
+	return err
+}
+
+func (s *Store) onOneConn(ctx context.Context, do func(*sql.Conn, *connState) error) (err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // back to the pool: it fails only if the driver has dropped the connection
+	defer func() {
+		if s.dialect.sessionOver(err) {
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool closes it
+		}
+		_ = conn.Close() // back to the pool: it fails only if it has been closed
+	}()
 	settings, err := s.conns.check(ctx, conn, s.db)
 	if err == nil {
 		err = s.file.Check() // it may have been opened a moment ago

@@ -1,0 +1,201 @@
+//go:build unix
+
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
+)
+
+// TestFailover: after the server has become read-only, and another one takes writes, every payment, lease and acknowledgement goes there at
+// once, although the pool is full of connections to the first one.
+func TestFailover(t *testing.T) {
+	test := func(t *testing.T, d database, fail func()) {
+		db, err := sql.Open(d.driver, d.source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		s := filled(t, db, d.dialect)
+		fail()
+		var all sync.WaitGroup
+		for i := range 30 {
+			all.Go(func() { everyWrite(t, s, fmt.Sprint("after ", i)) })
+		}
+		all.Wait()
+	}
+	t.Run("postgres", func(t *testing.T) {
+		a, b := pgserver.Own(t), pgserver.Own(t)
+		source := "postgres:///postgres?user=t&host=" + socketOf(a) + "," + socketOf(b) + "&search_path=shop&target_session_attrs=read-write"
+		for _, server := range []*pgserver.Server{a, b} {
+			createStore(t, "postgres:"+server.URL("shop"))
+		}
+		test(t, database{"pgx", source, sqlstore.Postgres}, func() {
+			execAll(t, openDB(t, "postgres:"+a.URL("")), "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
+			time.Sleep(300 * time.Millisecond) // until every session has it
+		})
+	})
+	t.Run("mysql", func(t *testing.T) {
+		a, b := mysqlserver.Own(t), mysqlserver.Own(t)
+		for _, server := range []*mysqlserver.Server{a, b} {
+			createStore(t, "mysql:"+server.DSN("shop"))
+			execAll(t, openDB(t, "mysql:"+server.DSN("shop")), "CREATE USER cashier@localhost", "GRANT ALL ON shop.* TO cashier@localhost")
+		}
+		var now atomic.Pointer[mysqlserver.Server] // where the name of the servers leads
+		now.Store(a)
+		mysql.RegisterDialContext("primary", func(ctx context.Context, _ string) (net.Conn, error) {
+			config, err := mysql.ParseDSN(now.Load().DSN(""))
+			if err != nil {
+				return nil, err
+			}
+			return new(net.Dialer).DialContext(ctx, "unix", config.Addr)
+		})
+		test(t, database{"mysql", "cashier@primary(shop)/shop", sqlstore.MySQL}, func() {
+			execAll(t, openDB(t, "mysql:"+a.DSN("")), "SET GLOBAL read_only = 1")
+			now.Store(b)
+		})
+	})
+}
+
+// socketOf returns the directory of a server's socket.
+func socketOf(s *pgserver.Server) string {
+	_, rest, _ := strings.Cut(s.URL(""), "host=")
+	dir, _, _ := strings.Cut(rest, "&")
+	return dir
+}
+
+// TestSessionsEnd: if the server ends every session, as before it restarts, the next writes use new ones.
+func TestSessionsEnd(t *testing.T) {
+	if err := mysql.SetLogger(log.New(io.Discard, "", 0)); err != nil { // it would say so of each session
+		t.Fatal(err)
+	}
+	everyServer(t, func(t *testing.T, spec string, _ journal.Store) {
+		db := openDB(t, spec)
+		d := databaseFor(t, spec).dialect
+		s := filled(t, db, d)
+		end := openDB(t, spec)
+		for round := range 5 {
+			fill(t, db)
+			if d == sqlstore.Postgres {
+				execAll(t, end, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+			} else {
+				killSessions(t, end)
+			}
+			everyWrite(t, s, fmt.Sprint("round ", round))
+		}
+	})
+}
+
+// killSessions ends all sessions of a MySQL server but this one.
+func killSessions(t *testing.T, db *sql.DB) {
+	t.Helper()
+	db.SetMaxOpenConns(1)
+	rows, err := db.QueryContext(t.Context(), "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = 'root'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		_, _ = db.ExecContext(t.Context(), fmt.Sprint("KILL ", id)) // it may have ended
+	}
+}
+
+// TestReadOnlyForAWhile: while the server is read-only, nothing is sent; the first payment after that is recorded.
+func TestReadOnlyForAWhile(t *testing.T) {
+	spec := "postgres:" + pgserver.Own(t).URL("shop")
+	createStore(t, spec)
+	db := openDB(t, spec)
+	s := filled(t, db, sqlstore.Postgres)
+	for i, state := range []string{"on", "off", "on", "off"} {
+		execAll(t, db, "ALTER SYSTEM SET default_transaction_read_only = "+state, "SELECT pg_reload_conf()")
+		time.Sleep(300 * time.Millisecond)
+		if state == "off" {
+			everyWrite(t, s, fmt.Sprint("round ", i))
+		} else if _, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("none"), At: time.Now(), Currency: "USD", Sender: "s"}); err == nil {
+			t.Error("a read-only server took a payment")
+		}
+	}
+}
+
+// filled is a store over a pool of connections, all of which have been used and are idle.
+func filled(t *testing.T, db *sql.DB, d sqlstore.Dialect) *sqlstore.Store {
+	t.Helper()
+	db.SetMaxIdleConns(poolSize)
+	s := newStore(t, db, d)
+	var all sync.WaitGroup
+	for i := range 3 * poolSize {
+		all.Go(func() { everyWrite(t, s, fmt.Sprint("before ", i)) })
+	}
+	all.Wait()
+	fill(t, db)
+	return s
+}
+
+const poolSize = 8
+
+// fill gives a pool its idle connections.
+func fill(t *testing.T, db *sql.DB) {
+	t.Helper()
+	var conns []*sql.Conn
+	for range poolSize {
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, conn)
+	}
+	for _, conn := range conns {
+		_ = conn.Close() // back to the pool
+	}
+}
+
+// everyWrite makes a write of each kind, at the first attempt.
+func everyWrite(t *testing.T, s *sqlstore.Store, id string) {
+	t.Helper()
+	in := journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: "s"}
+	if _, created, err := s.Begin(t.Context(), in); err != nil || !created {
+		t.Errorf("%s: Begin: created %t, %v", id, created, err)
+		return
+	}
+	if err := s.Record(t.Context(), in.Key(), 0, journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "s"}); err != nil {
+		t.Errorf("%s: Record: %v", id, err)
+	}
+	if err := s.Ack(t.Context(), in.Key(), 1); err != nil {
+		t.Errorf("%s: Ack: %v", id, err)
+	}
+	if to, err := s.Lease(t.Context(), journal.Shop{AppID: "1"}, "a", time.Minute); to != "a" || err != nil {
+		t.Errorf("%s: leased to %q, %v", id, to, err)
+	}
+	if n, err := s.Forget(t.Context(), time.Now().AddDate(0, 0, -30)); n != 0 || err != nil {
+		t.Errorf("%s: forgot %d, %v", id, n, err)
+	}
+	if e, err := s.Get(t.Context(), in.Key()); err != nil || e.State() != journal.Refused || e.Unacked() {
+		t.Errorf("%s: %v, unacknowledged %t, %v", id, e.State(), e.Unacked(), err)
+	}
+}
