@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/retry"
@@ -15,6 +17,21 @@ import (
 // deployment rolls, programs of both versions use the tables. So a new version says which oldest version can use it, with the
 // statements that it has.
 const thisVersion = 1
+
+// Schema returns the statements that New and NewDeduper execute in a database without tables, for an administrator who creates them for an
+// account that may not. Each ends with a semicolon at the end of a line. Execute them once. For an unknown Dialect it returns "".
+func Schema(d Dialect) string {
+	switch d {
+	case SQLite, Postgres, MySQL:
+	default:
+		return ""
+	}
+	var b strings.Builder
+	for _, statement := range slices.Concat(d.tables(), []string{d.insertVersion()}, d.notified()) {
+		b.WriteString(strings.TrimSpace(statement) + ";\n")
+	}
+	return b.String()
+}
 
 // tables returns the statements that create the tables. Each can be repeated without harm: two processes may create the tables
 // at the same time, and MySQL commits each statement by itself.
@@ -94,8 +111,11 @@ const (
 	selectVersion   = `SELECT version, COALESCE(oldest, version) FROM cardgateway_journal_schema ORDER BY version DESC LIMIT 1`
 	selectColumns   = `SELECT shop, transaction_id, begun, intent, evidence, version, acked, unacked FROM cardgateway_journal WHERE 1 = 0`
 	selectLease     = `SELECT shop, holder, until FROM cardgateway_journal_lease WHERE 1 = 0`
-	insertVersion   = `INSERT INTO cardgateway_journal_schema (version, applied) VALUES (?, ?)`
 )
+
+func (d Dialect) insertVersion() string {
+	return fmt.Sprintf(`INSERT INTO cardgateway_journal_schema (version, applied) VALUES (%d, %s)`, thisVersion, d.clock())
+}
 
 // ErrNoTables says that a database has no journal tables.
 var ErrNoTables = errors.New("sqlstore: the database has no tables of a journal")
@@ -151,7 +171,7 @@ func (d Dialect) tryTables(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 	}
-	_, err = db.ExecContext(ctx, d.sql(insertVersion), thisVersion, time.Now().UnixMicro())
+	_, err = db.ExecContext(ctx, d.insertVersion())
 	if now, _, failed := schemaVersion(ctx, db); now < thisVersion { // another process can have inserted it
 		return errors.Join(err, failed)
 	}

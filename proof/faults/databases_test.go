@@ -121,6 +121,36 @@ func TestSchema(t *testing.T) {
 	})
 }
 
+// TestSchemaByAnother: the statements of Schema make what New would, so that nothing is left to create.
+func TestSchemaByAnother(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		d := createDatabase(t, spec)
+		db := openDB(t, spec)
+		execAll(t, db, strings.SplitAfter(strings.TrimSuffix(sqlstore.Schema(d.dialect), "\n"), ";\n")...)
+		tables := func() (n int) {
+			t.Helper()
+			for _, table := range []string{"journal", "journal_lease", "journal_schema", "notified"} {
+				if _, err := db.ExecContext(t.Context(), "SELECT * FROM cardgateway_"+table); err == nil {
+					n++
+				}
+			}
+			return n
+		}
+		if n := tables(); n != 4 {
+			t.Errorf("%d tables, want 4", n)
+		}
+		s, err := sqlstore.OpenExisting(t.Context(), db, d.dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		everyWrite(t, s, "a")
+		expectOpen(t, spec, "")
+	})
+	if text := sqlstore.Schema(0); text != "" {
+		t.Errorf("of an unknown database: %q", text)
+	}
+}
+
 // TestVersionThatCannotBeRecorded: tables are not used if the database does not store their version.
 func TestVersionThatCannotBeRecorded(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
