@@ -31,7 +31,8 @@ func (e Engine) WorkflowID(id journal.ID) string {
 }
 
 // Start starts the workflow Settle. If it is running for this id, Start returns that run, and changes nothing. If it has ended,
-// it is started again: it submits nothing that the journal has, and returns what the journal has.
+// it is started again: it submits nothing that the journal has, and returns what the journal has. After a failure of type Lost, ask the
+// gateway first.
 func (e Engine) Start(ctx context.Context, s Settlement) (client.WorkflowRun, error) {
 	if s.ID.Text == "" {
 		return nil, errors.New("temporal: Start: the ID is empty")

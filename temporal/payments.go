@@ -27,7 +27,8 @@ type Payments struct {
 
 	// Report stores the entry's Outcome in your own database, as the function that is passed to journal.Journal.Run does, and
 	// must be idempotent. It is called whenever the state or the number of submissions has changed, and again until it returns
-	// nil. After that, an entry that has an outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict) is acknowledged.
+	// nil; the gateway is queried meanwhile. After that, an entry that has an outcome (NotSent, Abandoned, Declined, Succeeded, or a
+	// conflict) is acknowledged.
 	Report func(ctx context.Context, e journal.Entry) error
 }
 
@@ -44,8 +45,24 @@ type Methods interface {
 // Status is what the workflow knows about a payment or a refund. The journal's entry has the details.
 type Status struct {
 	State       string    // a journal.State in words; empty if nothing has begun
-	Submissions int       // recorded in the journal, including those that are proved not sent
+	Submissions int       // recorded in the journal, including those that are proved not sent; also if the journal has lost them since
 	SentAt      time.Time // when the last of them was recorded
+}
+
+// isLessThan reports whether other knows more. As evidence is added, the state of a submission goes up in the order of
+// journal.State, except that what was presumed absent can become unknown again.
+func (s Status) isLessThan(other Status) bool {
+	if s.Submissions != other.Submissions {
+		return s.Submissions < other.Submissions
+	}
+	return rank(s.State) < rank(other.State) && other.State != journal.PresumedAbsent.String()
+}
+
+// rank returns the place of a state, in words, in the order of journal.State.
+func rank(state string) (r journal.State) {
+	for r = journal.Unknown; r < journal.Conflicting && r.String() != state; r++ {
+	}
+	return r
 }
 
 func statusOf(e *journal.Entry) Status {
@@ -147,6 +164,9 @@ func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
 func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
 	defer beat(ctx)()
 	e, err := p.journal.Get(ctx, id)
+	if errors.Is(err, journal.ErrNoEntry) {
+		return Status{}, sdk.NewNonRetryableApplicationError("the journal has lost the entry", Lost, nil)
+	}
 	if err != nil {
 		return Status{}, err
 	}

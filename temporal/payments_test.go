@@ -37,6 +37,8 @@ type shop struct {
 	told    []string     // what was reported
 	fails   error        // of Submit, before it calls anything
 
+	reporting func() error // what Report does instead, if it is not nil
+
 	cannotSend atomic.Bool // every call to the gateway fails before it is sent
 }
 
@@ -63,6 +65,9 @@ func newShop(t *testing.T) *shop {
 	t.Cleanup(s.Client.CloseIdleConnections)
 	s.Store, s.Submit = journal.NewMemoryStore(), s.submit
 	s.Report = func(_ context.Context, e journal.Entry) error {
+		if s.reporting != nil {
+			return s.reporting()
+		}
 		s.told = append(s.told, e.State().String())
 		return nil
 	}
@@ -637,5 +642,68 @@ func (takes noResponse) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestPaymentsInvalid(t *testing.T) {
 	if _, err := newPayments(Payments{}); err == nil {
 		t.Error("got no error")
+	}
+}
+
+// losing is a store that can lose what was written last.
+type losing struct {
+	journal.Store
+	lost atomic.Bool // everything
+}
+
+func (l *losing) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
+	if l.lost.Load() {
+		return journal.Entry{}, journal.ErrNoEntry
+	}
+	return l.Store.Get(ctx, key)
+}
+
+func (l *losing) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	if l.lost.Swap(false) {
+		l.Store = journal.NewMemoryStore()
+	}
+	return l.Store.Begin(ctx, in)
+}
+
+// TestLostEntry: a payment whose entry the journal loses is not submitted again, whatever else happens.
+func TestLostEntry(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		with func(*testsuite.TestWorkflowEnvironment, *shop)
+	}{
+		{"nothing else", func(*testsuite.TestWorkflowEnvironment, *shop) {}},
+		{"a notification", func(env *testsuite.TestWorkflowEnvironment, _ *shop) { env.SignalWorkflow(notifiedSignal, nil) }},
+		{"the first submission is ordered", func(env *testsuite.TestWorkflowEnvironment, _ *shop) {
+			env.SignalWorkflow(orderSignal, order{Submission: 1})
+		}},
+		{"another one is ordered", func(env *testsuite.TestWorkflowEnvironment, _ *shop) {
+			env.SignalWorkflow(orderSignal, order{Submission: 2, Risky: true, Accept: []journal.Acceptance{journal.AcceptNoOrderGuard}})
+		}},
+		{"the merchant's function fails when the outcome is known", func(env *testsuite.TestWorkflowEnvironment, s *shop) {
+			s.Store.(*losing).lost.Store(false)
+			s.reporting = func() error {
+				s.Store.(*losing).lost.Store(true)
+				return errors.New("down")
+			}
+			env.SignalWorkflow(notifiedSignal, nil)
+		}},
+		{"the gateway is down", func(_ *testsuite.TestWorkflowEnvironment, s *shop) { s.cannotSend.Store(true) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newShop(t)
+			store := &losing{Store: s.Store}
+			s.Store = store
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, Reply: sandbox.ReplyClose})
+			env := s.env(t)
+			env.RegisterDelayedCallback(func() {
+				store.lost.Store(true)
+				test.with(env, s)
+			}, time.Minute)
+			env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1"), FirstQuery: 10 * time.Minute})
+			failed, ok := errors.AsType[*sdk.ApplicationError](env.GetWorkflowError())
+			if n := s.gateway.Executed("t-1"); !ok || failed.Type() != Lost || n != 1 || s.calls.Load() != 1 {
+				t.Errorf("got %v, %d charges and %d calls of Submit, want one of each", env.GetWorkflowError(), n, s.calls.Load())
+			}
+		})
 	}
 }

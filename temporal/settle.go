@@ -42,10 +42,11 @@ const (
 	statusQuery    = "cardgateway.status"
 )
 
-// Mismatch and NotBegun are the types of the application errors with which Settle fails.
+// Mismatch, NotBegun and Lost are the types of the application errors with which Settle fails.
 const (
 	Mismatch = "Mismatch"
 	NotBegun = "NotBegun"
+	Lost     = "Lost"
 )
 
 // Settle makes a payment or a refund, and follows it until the journal has its outcome. It is the workflow that Engine.Start
@@ -60,6 +61,10 @@ const (
 //
 // The result is the last status. The workflow fails with an application error of type NotBegun if nothing was submitted within
 // SubmitWithin, and Mismatch if another payment has the id.
+//
+// A journal that knows less than the workflow has lost something, for example by a failover to a replica that was behind. Then nothing is
+// submitted, and each time that the journal is read the workflow logs an error, so that somebody asks the gateway. It stays open,
+// because a new workflow would know nothing of the submission, and after KeepOpen it fails with type Lost.
 func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 	in.SubmitWithin = cmp.Or(in.SubmitWithin, time.Hour)
 	in.FirstQuery = cmp.Or(in.FirstQuery, 10*time.Second)
@@ -81,7 +86,7 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 		if err == nil && !known {
 			known = s.query(ctx)
 		}
-		if err == nil && s.Status != s.Reported && s.Status.Submissions > 0 {
+		if err == nil && s.toReport() {
 			err = s.report(ctx)
 		}
 		if err != nil {
@@ -91,8 +96,11 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 		if s.Status.SentAt.After(since) {
 			since = s.Status.SentAt
 		}
+		waited := workflow.Now(ctx).Sub(since) > s.KeepOpen
 		switch {
-		case s.Status.settled(), s.Status.isOver() && workflow.Now(ctx).Sub(since) > s.KeepOpen:
+		case s.lost && waited:
+			return s.Status, sdk.NewNonRetryableApplicationError("the journal has lost a submission", Lost, nil)
+		case s.Status == s.Reported && (s.Status.settled() || s.Status.isOver() && waited):
 			return s.Status, nil
 		case known && s.Status.Submissions == 0 && s.timeToSubmit(ctx) <= 0:
 			return s.Status, sdk.NewNonRetryableApplicationError("nothing was submitted in time", NotBegun, nil)
@@ -119,6 +127,22 @@ func (s Status) isOver() bool {
 type settling struct {
 	Settlement
 	notified, orders workflow.ReceiveChannel
+	lost             bool // the journal knows less than Status
+}
+
+// learn takes over what the journal has. Status never shrinks, because a submission that the journal has lost may have been sent.
+func (s *settling) learn(ctx workflow.Context, got Status) (known bool) {
+	if s.lost = got.isLessThan(s.Status); s.lost {
+		workflow.GetLogger(ctx).Error("the journal has lost a submission, or its outcome: nothing is sent again", "id", s.ID.String())
+		return false
+	}
+	s.Status = got
+	return true
+}
+
+// toReport reports whether the merchant has not been told the status.
+func (s *settling) toReport() bool {
+	return s.Status != s.Reported && s.Status.Submissions > 0 && !s.lost
 }
 
 // timeToSubmit returns how much time is left for the first submission.
@@ -146,8 +170,7 @@ func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error)
 	var got Status
 	err = workflow.ExecuteActivity(ctx, submitName, s.ID, o).Get(ctx, &got)
 	if err == nil {
-		s.Status = got
-		return true, nil
+		return s.learn(ctx, got), nil
 	}
 	if failed, ok := errors.AsType[*sdk.ApplicationError](err); ok && failed.Type() == Mismatch {
 		return false, err
@@ -168,19 +191,27 @@ func (s *settling) query(ctx workflow.Context) (known bool) {
 	if err := workflow.ExecuteActivity(ctx, queryName, s.ID).Get(ctx, &got); err != nil {
 		return false
 	}
-	s.Status = got
-	return true
+	return s.learn(ctx, got)
 }
 
-// report tells the merchant, however long that takes.
+// report tells the merchant. If the gateway is still to be queried, it gives up after a while, and is called again after the next query.
 func (s *settling) report(ctx workflow.Context) error {
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	o := workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute, HeartbeatTimeout: heartbeat, RetryPolicy: &sdk.RetryPolicy{MaximumInterval: time.Minute},
-	})
-	err := workflow.ExecuteActivity(ctx, reportName, s.ID).Get(ctx, &s.Reported)
-	s.Status = s.Reported
-	return err
+	}
+	if !s.Status.settled() {
+		o.ScheduleToCloseTimeout = longestReport
+	}
+	var got Status
+	if workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, o), reportName, s.ID).Get(ctx, &got) == nil {
+		s.Reported = got
+		s.learn(ctx, got)
+	}
+	return ctx.Err()
 }
+
+// longestReport limits the attempts to report between two queries, with the time that they wait for a worker.
+const longestReport = 2 * time.Minute
 
 // wait waits until it is time to query, a notification comes, or another submission is ordered. It returns what is to be
 // submitted.
@@ -191,21 +222,37 @@ func (s *settling) wait(ctx workflow.Context) (o *order) {
 	} else if left > 0 {
 		pause = min(pause, left)
 	}
+	if s.toReport() {
+		pause = min(s.FirstQuery, time.Minute)
+	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
-	workflow.NewSelector(ctx).
-		AddFuture(workflow.NewTimer(timerCtx, pause), func(workflow.Future) {}).
+	over := false
+	selector := workflow.NewSelector(ctx).
+		AddFuture(workflow.NewTimer(timerCtx, pause), func(workflow.Future) { over = true }).
 		AddReceive(s.notified, func(c workflow.ReceiveChannel, _ bool) {
 			for c.ReceiveAsync(nil) { // one query is enough for all of them
 			}
+			over = true
 		}).
 		AddReceive(s.orders, func(c workflow.ReceiveChannel, _ bool) {
-			o = new(order)
-			c.Receive(ctx, o)
-		}).
-		Select(ctx)
+			var got order
+			// The engine logs what it cannot decode, and skips it.
+			if over = c.ReceiveAsync(&got) && !s.isStale(ctx, got); over {
+				o = &got
+			}
+		})
+	for !over {
+		selector.Select(ctx)
+	}
 	if o == nil {
 		o = s.first(ctx)
 	}
 	return o
+}
+
+// isStale reports whether an order is not carried out, because the workflow knows of this submission, although the journal may have
+// lost it, or knows more of the one before.
+func (s *settling) isStale(ctx workflow.Context, o order) bool {
+	return (s.lost || o.Submission <= s.Status.Submissions) && workflow.GetVersion(ctx, "stale orders", workflow.DefaultVersion, 1) >= 1
 }

@@ -224,6 +224,78 @@ func TestSettle(t *testing.T) {
 			want:   "not sent", orders: []order{first}, reported: []string{"not sent"}, queries: 200, takes: time.Hour,
 		},
 		{
+			name:    "the journal loses the entry",
+			script:  script{Submits: []string{"unknown"}, Queries: []string{"unknown", ""}},
+			failure: Lost, orders: []order{first}, reported: []string{"unknown"}, queries: 200, takes: 30 * 24 * time.Hour,
+		},
+		{
+			name:    "the journal loses the entry of what was only followed",
+			in:      Settlement{SubmitWithin: -1, KeepOpen: time.Hour},
+			script:  script{Queries: []string{"pending", ""}},
+			failure: Lost, reported: []string{"pending"}, queries: 200, takes: time.Hour,
+		},
+		{
+			name:   "the journal has the entry again",
+			script: script{Submits: []string{"pending"}, Queries: []string{"", "", "", "succeeded"}},
+			want:   "succeeded", orders: []order{first}, reported: []string{"pending", "succeeded"}, queries: -4,
+		},
+		{
+			name:   "the journal loses evidence",
+			script: script{Submits: []string{"pending"}, Queries: []string{"unknown", "presumed absent", "pending", "succeeded"}},
+			want:   "succeeded", orders: []order{first}, reported: []string{"pending", "succeeded"}, queries: -4,
+		},
+		{
+			name:    "the journal loses the entry, and the first submission is ordered",
+			in:      Settlement{KeepOpen: time.Hour},
+			script:  script{Submits: []string{"refused", "succeeded"}, Queries: []string{""}},
+			signal:  signal(30*time.Minute, orderSignal, order{Submission: 1}),
+			failure: Lost, orders: []order{first}, queries: 200,
+		},
+		{
+			name:   "an order is repeated, of a submission that the journal may have lost",
+			in:     Settlement{KeepOpen: time.Hour, FirstQuery: 24 * time.Hour},
+			script: script{Submits: []string{"refused", "refused", "succeeded"}, Queries: []string{"refused"}},
+			signal: func(env *testsuite.TestWorkflowEnvironment) {
+				for after := range 3 {
+					signal(time.Duration(after+1)*time.Minute, orderSignal, order{Submission: 2})(env)
+				}
+			},
+			want: "refused", orders: []order{first, {Submission: 2}}, queries: 1,
+		},
+		{
+			name:   "orders that cannot be decoded",
+			in:     Settlement{FirstQuery: time.Hour},
+			script: script{Submits: []string{"refused", "succeeded"}, Queries: []string{"refused"}},
+			signal: func(env *testsuite.TestWorkflowEnvironment) {
+				for i, text := range []any{"no order", 7, []string{}, map[string]any{"Submission": "2"}, order{Submission: 2}} {
+					signal(time.Duration(i+1)*time.Minute, orderSignal, text)(env)
+				}
+			},
+			want: "succeeded", orders: []order{first, {Submission: 2}}, takes: 5 * time.Minute, within: 6 * time.Minute,
+		},
+		{
+			name:   "an order that cannot be decoded, and a notification",
+			in:     Settlement{FirstQuery: time.Hour},
+			script: script{Submits: []string{"pending"}, Queries: []string{"succeeded"}},
+			signal: func(env *testsuite.TestWorkflowEnvironment) {
+				signal(time.Minute, orderSignal, "no order")(env)
+				signal(2*time.Minute, notifiedSignal, "anything")(env)
+			},
+			want: "succeeded", orders: []order{first}, queries: -1, takes: 2 * time.Minute, within: 3 * time.Minute,
+		},
+		{
+			name:   "an order that cannot be decoded, and time passes",
+			in:     Settlement{FirstQuery: time.Hour},
+			script: script{Submits: []string{"pending"}, Queries: []string{"succeeded"}},
+			signal: signal(time.Minute, orderSignal, "no order"),
+			want:   "succeeded", orders: []order{first}, queries: -1, takes: time.Hour, within: 61 * time.Minute,
+		},
+		{
+			name:   "the report of an open payment fails for long, and the gateway is queried",
+			script: script{Submits: []string{"pending"}, Queries: []string{"pending", "pending", "succeeded"}, reportFails: 30},
+			want:   "succeeded", orders: []order{first}, reported: []string{"succeeded"}, queries: -3,
+		},
+		{
 			name:   "the report fails at first",
 			script: script{Submits: []string{"succeeded"}, reportFails: 5},
 			want:   "succeeded", orders: []order{first}, reported: []string{"succeeded"}, takes: 30 * time.Second,
