@@ -30,8 +30,11 @@ type call struct {
 	attempts int                          // made so far
 	last     attemptResult                // of the last attempt
 	begun    time.Time
-	report   func(Outcome, error) // reports how the call ended
+	observed observation
 }
+
+// errPanicked is what a call has to say about an attempt, or a call, that did not return.
+var errPanicked = errors.New("a panic of a hook, the transport or the logger ended the call")
 
 // ID implements transport.Payment.
 func (c *call) ID() string { return cmp.Or(c.op.RefundTransactionID, c.op.TransactionID) }
@@ -44,40 +47,46 @@ func (c *call) Judge(body []byte) (statesID, accepts bool) {
 
 // pay sends a payment and returns its outcome. The request is validated and encoded first; then control goes down once
 // through the attempts and returns once through classify.
-func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encoder) (*Transaction, error) {
+func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encoder) (t *Transaction, err error) {
 	op.TransactionID = p.transactionID
-	call, err := c.submit(ctx, op, e, decodePayment)
+	call, err := c.newPayment(ctx, op, e, decodePayment)
 	if err != nil {
 		return nil, err
 	}
 	p.appID, p.at = c.onlyAppID(), call.begun
-	t, err := classify(&call.op, &p, &call.last, &call.decoded)
-	call.secrets.redact(t, err)
-	if t != nil {
-		t.Raw = call.raw()
-	}
-	return t, call.end(outcomeName(t, err), err)
+	defer func() { // also if it panics: what is known is classified then, too
+		t, err = classify(&call.op, &p, &call.last, &call.decoded)
+		call.secrets.redact(t, err)
+		if t != nil {
+			t.Raw = call.raw()
+		}
+		_ = call.end(outcomeName(t, err), err)
+	}()
+	call.submit(ctx)
+	return t, err
 }
 
-// submit validates the request of a payment, and sends it. The caller classifies the last attempt, with its decoded response, and
-// ends the call.
-func (c *Client) submit(ctx context.Context, op Operation, e *encoder, decode func([]byte) decodedResponse) (*call, error) {
+// newPayment validates the request of a payment, and prepares its call.
+func (c *Client) newPayment(ctx context.Context, op Operation, e *encoder, decode func([]byte) decodedResponse) (*call, error) {
 	e.check.Context(ctx)
 	body, err := e.finish(op.Name)
 	if err != nil {
 		return nil, err
 	}
-	defer clear(body) // the transport has sealed it: these bytes are not read any more
-	call := &call{
+	return &call{
 		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: body, limit: transport.MaxPayment,
 		decode: decode, secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
-	}
-	ctx = call.observe(ctx)
-	retry.Policy(c.cfg.Retry).RunPayment(ctx, func(ctx context.Context) retry.Attempt {
-		call.attempt(ctx)
-		return call.facts()
+	}, nil
+}
+
+// submit sends a payment. The caller classifies the last attempt, with its decoded response, and ends the call.
+func (c *call) submit(ctx context.Context) {
+	defer clear(c.body) // the transport has sealed it: these bytes are not read any more
+	ctx = c.observe(ctx)
+	retry.Policy(c.client.cfg.Retry).RunPayment(ctx, func(ctx context.Context) retry.Attempt {
+		c.attempt(ctx)
+		return c.facts()
 	})
-	return call, nil
 }
 
 // newQuery prepares a query. The element is the variable part of the path template; it needs no escaping.
@@ -89,8 +98,15 @@ func (c *Client) newQuery(op Operation, element string, params url.Values) *call
 }
 
 // ask sends a query as often as the policy allows, and returns the last response as decoded by decode, which also
-// stores its code. The error is a *QueryError if no response could be decoded.
+// stores its code. The error is a *QueryError if no response could be decoded. The caller ends the call, unless it panics.
 func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (decoded T, err error) {
+	returns := false
+	defer func() {
+		if !returns {
+			_ = c.endQuery(c.failed("", errPanicked))
+		}
+	}()
+	ctx = c.observe(ctx)
 	var bad error // why the last response cannot be used
 	query := (&http.Request{Method: c.op.Method, URL: &c.url, Header: http.Header{}}).WithContext(ctx)
 	retry.Policy(c.client.cfg.Retry).RunQuery(query, func(ctx context.Context) retry.Attempt {
@@ -102,6 +118,7 @@ func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (d
 		facts.Failed = bad != nil
 		return facts
 	})
+	returns = true
 	if bad == nil && c.last.Status == http.StatusOK {
 		return decoded, nil
 	}
@@ -146,11 +163,11 @@ func (c *call) endQuery(err error) error {
 
 // end ends a call: err is what it returns.
 func (c *call) end(outcome Outcome, err error) error {
+	defer c.buffer.Release()
 	if err != nil {
 		keepRaw(c.raw(), err)
 	}
-	c.report(outcome, err)
-	c.buffer.Release()
+	c.observed.end(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Outcome: outcome, Err: err})
 	return err
 }
 
@@ -165,19 +182,24 @@ func (c *call) raw() *RawResponse {
 // attempt sends the call exactly once, and reads the whole response.
 func (c *call) attempt(ctx context.Context) {
 	c.attempts++
-	begun := time.Now()
+	c.last = local(errPanicked)
+	defer c.endAttempt(ctx, time.Now())
 	c.last = c.send(ctx)
 	if text := c.last.Header.Get("Retry-After"); text != "" {
 		c.last.retryAfter = min(retry.ParseRetryAfter(text, time.Now()), c.client.cfg.Retry.MaxWait)
 	}
+}
+
+// endAttempt tells the log and the observer how the last attempt ended.
+func (c *call) endAttempt(ctx context.Context, begun time.Time) {
 	duration := time.Since(begun)
-	c.logAttempt(ctx, duration)
 	if c.client.cfg.ObserveAttempt != nil {
-		c.client.cfg.ObserveAttempt(ctx, AttemptInfo{
+		defer c.client.cfg.ObserveAttempt(ctx, AttemptInfo{
 			Operation: c.op, Number: c.attempts, HTTPStatus: c.last.Status, Sent: c.op.Payment && !c.last.Unsent,
 			Duration: duration, Err: c.last.failure(),
 		})
 	}
+	c.logAttempt(ctx, duration)
 }
 
 // facts returns what the retry decision depends on.
@@ -209,11 +231,11 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 		if err != nil {
 			return local(c.foreign(ctx, err))
 		}
-		if r.Response = sender.Do(exchange, c.limit, &c.buffer); !r.Ended {
+		if r.Response = c.exchange(sender, exchange); !r.Ended {
 			break
 		}
 	}
-	r.Err = c.secrets.all().ReadError(r.Err)
+	r.Err = c.secrets.all().ReadError(r.Err, outcomeErrors)
 	switch {
 	case r.Err == nil || limited.Err() == nil:
 	case ctx.Err() == nil:
@@ -224,16 +246,21 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	return r
 }
 
+// exchange sends one request. If that panics, only the proof of "not sent" is known of it.
+func (c *call) exchange(s *transport.Sender, x *transport.Exchange) transport.Response {
+	defer func() { c.last.Unsent = x.Seal() }()
+	return s.Do(x, c.limit, &c.buffer)
+}
+
 // maxEnded limits how often one attempt of a payment meets a connection that the payment before has ended.
 const maxEnded = 20
 
-// foreign returns what may be kept of an error of the limiter or of the hook, which can be a *ValidationError.
+// foreign returns what may be kept of an error of the limiter or of the hook. That of BasicAuth stays as it is.
 func (c *call) foreign(ctx context.Context, err error) error {
-	secrets := c.secrets.all()
-	if invalid, ok := errors.AsType[*ValidationError](withoutCause(ctx, err)); ok && !secrets.Find(fmt.Sprint(*invalid), redact.MinText) {
-		return invalid
+	if invalid, ok := errors.AsType[*credentialsError](err); ok && invalid != nil { // an As method may find anything
+		return invalid.err
 	}
-	return withoutCause(ctx, secrets.Error(err))
+	return withoutCause(ctx, c.secrets.all().Error(err, outcomeErrors))
 }
 
 // withoutCause returns an error that does not match the cause with which ctx has ended. net/http returns the cause, and so may a
@@ -285,24 +312,39 @@ func within(ctx context.Context) context.Context { return context.WithValue(ctx,
 
 type withinKey struct{}
 
-// observeOperation notifies the observer that an operation begins. The returned function ends the operation: it notifies the observer
-// and writes one log line.
-func (c *Client) observeOperation(ctx context.Context, op Operation) (context.Context, func(CallInfo)) {
-	begun := time.Now()
-	observed, end := ctx, func(CallInfo) {}
-	if c.cfg.Observe != nil {
-		given, givenEnd := c.cfg.Observe(ctx, op)
-		if given != nil {
-			observed = given
-		}
-		if givenEnd != nil {
-			end = givenEnd
+// observation is one call as the observer and the log see it: it begins once and ends once.
+type observation struct {
+	client *Client
+	op     Operation
+	within bool
+	begun  time.Time
+	ctx    context.Context // of the log
+	ended  func(CallInfo)  // of the observer
+}
+
+func (c *Client) newObservation(ctx context.Context, op Operation) observation {
+	return observation{client: c, op: op, within: ctx.Value(withinKey{}) != nil, begun: time.Now(), ctx: ctx}
+}
+
+// begin notifies the observer that the call begins, and returns the context for it.
+func (o *observation) begin() context.Context {
+	if o.client.cfg.Observe != nil {
+		given, ended := o.client.cfg.Observe(o.ctx, o.op)
+		if o.ended = ended; given != nil {
+			o.ctx = given
 		}
 	}
-	return observed, func(info CallInfo) {
-		info.Duration = time.Since(begun)
-		c.logOperation(observed, &op, &info, ctx.Value(withinKey{}) != nil)
-		end(info)
+	return o.ctx
+}
+
+// end writes one log line, and notifies the observer, also if the logger panics.
+func (o *observation) end(info CallInfo) {
+	info.Duration = time.Since(o.begun)
+	if o.ended != nil {
+		defer o.ended(info)
+	}
+	if o.client.cfg.Logger != nil {
+		o.client.logOperation(o.ctx, &o.op, &info, o.within)
 	}
 }
 
@@ -334,18 +376,12 @@ func (op *Operation) ids() calllog.IDs {
 	return calllog.IDs{Transaction: op.TransactionID, Refund: op.RefundTransactionID, Unique: op.UniqueID}
 }
 
-// observe notifies the observer that the call begins, and sets report, which notifies the observer and the log how it ended.
+// observe notifies the observer that the call begins, and returns the context for its attempts.
 func (c *call) observe(ctx context.Context) context.Context {
 	c.secrets.credentials.Add(redact.SecretOf(ctx), redact.MinText)
-	if c.client.cfg.Observe == nil && c.client.cfg.Logger == nil {
-		c.report = func(Outcome, error) {} // no observer, no logger
-		return ctx
-	}
-	ctx, ended := c.client.observeOperation(ctx, c.op)
-	c.report = func(outcome Outcome, err error) {
-		ended(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Outcome: outcome, Err: err})
-	}
-	return ctx
+	c.last = local(errPanicked) // if the observer panics
+	c.observed = c.client.newObservation(ctx, c.op)
+	return c.observed.begin()
 }
 
 // logAttempt writes the log line of the last attempt.

@@ -48,7 +48,7 @@ type Config struct {
 	// TLS settings nor this: each query then has a new connection, and a payment relies on what holds for each of them, that its
 	// connection carries no other one unless the response states its id. With any other RoundTripper the client can enforce nothing
 	// of all this, nor that a payment is sent once: the RoundTripper must not resend requests, must not log them, and must not
-	// return the response to another request.
+	// return the response to another request. A success or a decline without reading the request's body counts as not sent.
 	HTTPClient *http.Client
 	// AttemptTimeout limits one attempt, from connecting to the last byte of the response; zero means the Timeout of
 	// HTTPClient, or 30 s. If both are set, the shorter one applies.
@@ -68,6 +68,8 @@ type Config struct {
 	// Observe, if set, is called when a validated call begins, and the function that it returns when the call ends: use it
 	// for spans and metrics. Resolve and a walk count as calls; the queries that they make are observed too. The context
 	// that it returns is used for the call. It may return nil for either.
+	//
+	// If a hook, the transport or the logger panics, the call ends, too, with what is known of its outcome, and the panic goes on.
 	Observe func(context.Context, Operation) (context.Context, func(CallInfo))
 	// ObserveAttempt, if set, is called after each attempt of a call, with the context that Observe returned.
 	ObserveAttempt func(context.Context, AttemptInfo)
@@ -251,11 +253,19 @@ func BasicAuth(merchantID, secretKey string) func(*http.Request, []byte) error {
 	v.Require("merchantID", merchantID != "", required)
 	v.Require("secretKey", secretKey != "", required)
 	v.AddIf(strings.Contains(merchantID, ":"), "merchantID", RuleFormat, "must not have a colon")
-	invalid := v.err("BasicAuth")
+	if err := v.err("BasicAuth"); err != nil {
+		invalid := &credentialsError{err}
+		return func(*http.Request, []byte) error { return invalid }
+	}
 	return func(r *http.Request, _ []byte) error {
-		if invalid == nil {
-			r.SetBasicAuth(merchantID, secretKey)
-		}
-		return invalid
+		r.SetBasicAuth(merchantID, secretKey)
+		return nil
 	}
 }
+
+// credentialsError is the error of BasicAuth. A *ValidationError alone could be that of another call, which a hook has made.
+type credentialsError struct{ err error }
+
+func (e *credentialsError) Error() string { return e.err.Error() }
+
+func (e *credentialsError) Unwrap() error { return e.err }

@@ -44,20 +44,25 @@ func outcomeName(t *Transaction, err error) Outcome {
 		}
 		return OutcomeRedirect
 	}
-	for _, kind := range []struct {
-		err     error
-		outcome Outcome
-	}{
-		{ErrOutcomeUnknown, OutcomeUnknown}, {ErrConflict, OutcomeConflict}, {ErrDeclined, OutcomeDeclined},
-		{ErrRefused, OutcomeRefused}, {ErrNotSent, OutcomeNotSent}, {ErrNotFound, OutcomeNotFound},
-		{ErrUnsettled, OutcomeUnsettled}, {ErrQueryFailed, OutcomeFailed}, {ErrInvalidRequest, OutcomeInvalid},
-	} {
-		if errors.Is(err, kind.err) {
-			return kind.outcome
+	for i, kind := range outcomeErrors {
+		if errors.Is(err, kind) {
+			return outcomeNames[i]
 		}
 	}
 	return OutcomeCanceled
 }
+
+// outcomeErrors are the errors that say how a call ended, and outcomeNames their names. No error of a hook or a transport matches one.
+var (
+	outcomeErrors = []error{
+		ErrOutcomeUnknown, ErrConflict, ErrDeclined, ErrRefused, ErrNotSent, ErrNotFound, ErrUnsettled, ErrQueryFailed, ErrInvalidRequest,
+		ErrWalked,
+	}
+	outcomeNames = []Outcome{
+		OutcomeUnknown, OutcomeConflict, OutcomeDeclined, OutcomeRefused, OutcomeNotSent, OutcomeNotFound, OutcomeUnsettled, OutcomeFailed,
+		OutcomeInvalid, OutcomeCanceled,
+	}
+)
 
 // sentPayment identifies the payment that was sent: what a response must repeat to be accepted, and what an unknown outcome
 // is searched by.

@@ -242,18 +242,19 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 			yield(nil, err)
 			return
 		}
-		ctx, ended := w.client.observeOperation(ctx, w.query.op)
-		err := walk.ErrStopped // also if the loop's body panics
+		observed := w.client.newObservation(ctx, w.query.op)
+		err := walk.ErrStopped // also if the loop's body or a hook panics
 		defer func() {
 			if err == walk.ErrStopped {
-				ended(CallInfo{Outcome: OutcomeCanceled})
+				observed.end(CallInfo{Outcome: OutcomeCanceled})
 			}
 		}()
+		ctx = observed.begin()
 		if err = w.engine.Run(within(ctx), func(row *T) bool { return yield(row, nil) }); err == walk.ErrStopped {
 			return
 		}
 		err = w.failure(err)
-		ended(CallInfo{Outcome: outcomeName(nil, err), Err: err})
+		observed.end(CallInfo{Outcome: outcomeName(nil, err), Err: err})
 		if err != nil {
 			yield(nil, err)
 		}

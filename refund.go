@@ -40,21 +40,25 @@ type RefundRequest struct {
 // Errors are those of every payment operation; see the package comment. ErrDeclined means that the gateway declined it for
 // good (112), for example because the amount exceeds the payment's. After ErrOutcomeUnknown the refund may have been made:
 // use ResolveRefund, and do not call again.
-func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, error) {
+func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (r *Refund, err error) {
 	e := c.newEncoder('{')
 	req.encode(e)
 	op := opCreateRefund
 	op.UniqueID, op.RefundTransactionID = req.UniqueID, req.RefundTransactionID
-	call, err := c.submit(ctx, op, e, decodeRefund)
+	call, err := c.newPayment(ctx, op, e, decodeRefund)
 	if err != nil {
 		return nil, err
 	}
-	r, err := req.classify(call)
-	call.secrets.redact(r, err)
-	if r != nil {
-		r.Raw = call.raw()
-	}
-	return r, call.end(refundOutcome(r, err), err)
+	defer func() { // as in pay
+		r, err = req.classify(call)
+		call.secrets.redact(r, err)
+		if r != nil {
+			r.Raw = call.raw()
+		}
+		_ = call.end(refundOutcome(r, err), err)
+	}()
+	call.submit(ctx)
+	return r, err
 }
 
 func (req *RefundRequest) encode(e *encoder) {
@@ -153,13 +157,23 @@ func (e *RefundUnknownError) Query() ResolveRefundQuery {
 // It returns the refund (in processing, code 110, only after Wait), a *RefundDeclinedError, a *RefundConflictError
 // (refunded twice), ErrNotFound, or again a *RefundUnknownError. A *ValidationError says that q is invalid, and that nothing was
 // queried.
-func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refund, error) {
+func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Refund, err error) {
 	if err := q.check(ctx); err != nil {
 		return nil, err
 	}
-	ctx, ended := c.observeOperation(ctx, Operation{Name: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID})
 	secrets := new(callSecrets) // of the last query
-	found := resolve.Run(within(ctx), &resolve.Config[Refund]{
+	observed := c.newObservation(ctx, Operation{Name: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID})
+	found := resolve.Result[Refund]{Cause: errPanicked} // if a query or the observer panics
+	defer func() {
+		r, err = q.outcome(&found)
+		secrets.redact(r, err)
+		info := CallInfo{Outcome: refundOutcome(r, err), Err: err}
+		if r != nil {
+			info.Code = r.Code
+		}
+		observed.end(info)
+	}()
+	found = resolve.Run(within(observed.begin()), &resolve.Config[Refund]{
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, SentAgain: q.SentAgain,
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Refund], error) {
 			refunds := RefundQuery{UniqueID: q.UniqueID, Start: start, End: end}
@@ -179,13 +193,6 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 		},
 		NotFinal: func(declined []Refund) error { return severalDeclined(len(declined)) },
 	})
-	r, err := q.outcome(&found)
-	secrets.redact(r, err)
-	info := CallInfo{Outcome: refundOutcome(r, err), Err: err}
-	if r != nil {
-		info.Code = r.Code
-	}
-	ended(info)
 	return r, err
 }
 
@@ -256,7 +263,6 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	}
 	call := c.newQuery(opUploadTrackingNumbers, "", nil)
 	call.body, call.limit = body, transport.MaxPayment
-	ctx = call.observe(ctx)
 	decoded, err := ask(ctx, call, func(body []byte) (response, error) {
 		decoded, err := call.decodeSingle(body)
 		if err == nil && decoded.Code == 0 {

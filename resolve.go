@@ -71,13 +71,23 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 //
 // A transaction that waits for the cardholder may lack its RedirectURL, which the interface documents only in responses to
 // payments. If ctx ends, the outcome is still unknown.
-func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, error) {
+func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, err error) {
 	if err := q.check(ctx); err != nil {
 		return nil, err
 	}
-	ctx, ended := c.observeOperation(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
 	secrets := new(callSecrets) // of the last query
-	found := resolve.Run(within(ctx), &resolve.Config[Transaction]{
+	observed := c.newObservation(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
+	found := resolve.Result[Transaction]{Cause: errPanicked} // if a query or the observer panics
+	defer func() {
+		t, err = q.outcome(&found)
+		secrets.redact(t, err)
+		info := CallInfo{Outcome: outcomeName(t, err), Err: err}
+		if t != nil {
+			info.Code = t.Code
+		}
+		observed.end(info)
+	}()
+	found = resolve.Run(within(observed.begin()), &resolve.Config[Transaction]{
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, SentAgain: q.SentAgain, Attempts: q.HostedPage, Gap: recurring.Gap(string(q.SubscriptionCycle)),
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Transaction], error) {
 			orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end}
@@ -96,13 +106,6 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		},
 		NotFinal: func(declined []Transaction) error { return c.notFinal(&q, declined) },
 	})
-	t, err := q.outcome(&found)
-	secrets.redact(t, err)
-	info := CallInfo{Outcome: outcomeName(t, err), Err: err}
-	if t != nil {
-		info.Code = t.Code
-	}
-	ended(info)
 	return t, err
 }
 

@@ -78,7 +78,6 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	op := opGetTransaction
 	op.UniqueID = uniqueID
 	call := c.newQuery(op, uniqueID, nil)
-	ctx = call.observe(ctx)
 	decoded, err := ask(ctx, call, call.decodeSingle)
 	if err == nil {
 		err = call.checkSingle(uniqueID, &decoded)
@@ -246,7 +245,6 @@ func runSearch[T any, P interface {
 	op.TransactionID, op.RefundTransactionID = s.params.Get("transactionId"), s.params.Get("refundTransactionId")
 	op.UniqueID = s.params.Get("uniqueId")
 	call := c.newQuery(op, "", s.params)
-	ctx = call.observe(ctx)
 	page, err := ask(ctx, call, func(body []byte) (page decodedPage[T], err error) {
 		if page, err = decodePage(body, max(s.page, 1), row); err == nil {
 			call.last.code = page.Code

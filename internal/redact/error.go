@@ -4,27 +4,28 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 )
 
 // Error replaces an error of a hook, a limiter or a transport, whose fields may hold a request or a secret, by its text, or by its
 // type if there is a secret in the text. *url.Error is unwrapped, because its text has the URL. For errors.Is the replacement
-// matches what the error matches; errors.As finds nothing of it.
-func (s Secrets) Error(err error) error {
-	return replace(err, func(text string) bool { return s.Find(text, MinText) })
+// matches what the error matches, except the outcomes of calls, which are not about this one; errors.As finds nothing of it.
+func (s Secrets) Error(err error, outcomes []error) error {
+	return replace(err, outcomes, func(text string) bool { return s.Find(text, MinText) })
 }
 
 // ReadError does the same for an error in reading a response, and also withholds a text with a card number or a CVV: net/http
 // quotes what it could not read, which can be from another response.
-func (s Secrets) ReadError(err error) error {
-	return replace(err, func(text string) bool { return s.Find(text, MinText) || mask.CardData(text) != text })
+func (s Secrets) ReadError(err error, outcomes []error) error {
+	return replace(err, outcomes, func(text string) bool { return s.Find(text, MinText) || mask.CardData(text) != text })
 }
 
-func replace(err error, isSecret func(text string) bool) error {
+func replace(err error, outcomes []error, isSecret func(text string) bool) error {
 	for {
 		u, ok := errors.AsType[*url.Error](err)
-		if !ok {
+		if !ok || u == nil { // an As method may find anything
 			break
 		}
 		err = u.Err
@@ -40,8 +41,11 @@ func replace(err error, isSecret func(text string) bool) error {
 		error
 		Timeout() bool
 	}](err)
+	isOutcome := func(target error) bool {
+		return slices.ContainsFunc(outcomes, func(outcome error) bool { return errors.Is(target, outcome) })
+	}
 	return &foreignError{
-		text: text, timeout: ok && late.Timeout(), is: func(target error) bool { return errors.Is(err, target) },
+		text: text, timeout: ok && late != nil && late.Timeout(), is: func(target error) bool { return !isOutcome(target) && errors.Is(err, target) },
 	}
 }
 
@@ -58,7 +62,7 @@ type foreignError struct {
 
 func (e *foreignError) Error() string { return e.text }
 
-// Is reports whether the original matches target.
+// Is reports whether the original matches target, and target is no outcome of a call.
 func (e *foreignError) Is(target error) bool { return e.is(target) }
 
 // Timeout tells callers who ask for interface{ Timeout() bool }, as net.Error has it.

@@ -107,7 +107,7 @@ func TestError(t *testing.T) {
 		{"too long a list", inField{make([]string, 5000)}, "failed", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := secretsOf(token).Error(tt.err)
+			got := secretsOf(token).Error(tt.err, nil)
 			want := tt.text
 			if tt.withheld {
 				want = fmt.Sprintf("an error of type %T, whose text is withheld because it held a secret", tt.err)
@@ -123,7 +123,7 @@ func TestError(t *testing.T) {
 			}
 		})
 	}
-	if err := secretsOf(token).Error(nil); err != nil {
+	if err := secretsOf(token).Error(nil, nil); err != nil {
 		t.Errorf("nil: got %v", err)
 	}
 }
@@ -147,14 +147,14 @@ func TestURLErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, s := range []redact.Secrets{nil, secretsOf(token)} {
-				got := s.Error(tt.err)
+				got := s.Error(tt.err, nil)
 				if (got == nil) != (tt.want == nil) || got != nil && (got.Error() != tt.want.Error() || !errors.Is(got, tt.want)) {
 					t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 				}
 			}
 		})
 	}
-	if got := secretsOf(token).Error(at(inText{})); strings.Contains(printed(t, got), token) || !strings.Contains(got.Error(), "inText") {
+	if got := secretsOf(token).Error(at(inText{}), nil); strings.Contains(printed(t, got), token) || !strings.Contains(got.Error(), "inText") {
 		t.Errorf("around a secret: got %v", got)
 	}
 }
@@ -165,7 +165,7 @@ func TestCauses(t *testing.T) {
 	causes := []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, os.ErrNotExist, late, errors.New("own")}
 	for _, text := range []string{"harmless", token} {
 		for _, cause := range causes {
-			got := secretsOf(token).Error(fmt.Errorf("%s: %w", text, cause))
+			got := secretsOf(token).Error(fmt.Errorf("%s: %w", text, cause), nil)
 			if strings.Contains(got.Error(), "withheld") != (text == token) {
 				t.Fatalf("%v: got %v", cause, got)
 			}
@@ -202,14 +202,14 @@ func TestCertificateErrors(t *testing.T) {
 		"in a url.Error": &url.Error{Op: "Post", URL: "https://pay.example", Err: x509.HostnameError{Certificate: certificate, Host: "pay.example"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := secretsOf(token).Error(err)
+			got := secretsOf(token).Error(err, nil)
 			if !strings.Contains(got.Error(), "certificate") || strings.Contains(got.Error(), "withheld") {
 				t.Errorf("%s: got %v", name, got)
 			}
 		})
 	}
 	with := x509.HostnameError{Certificate: certificate, Host: token}
-	if got := secretsOf(token).Error(with); strings.Contains(printed(t, got), token) {
+	if got := secretsOf(token).Error(with, nil); strings.Contains(printed(t, got), token) {
 		t.Errorf("a secret beside a certificate: got %v", got)
 	}
 }
@@ -228,7 +228,7 @@ func TestReadError(t *testing.T) {
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			err := fmt.Errorf("%s: %w", tt.text, io.ErrUnexpectedEOF)
-			got := secretsOf(token).ReadError(err)
+			got := secretsOf(token).ReadError(err, nil)
 			if strings.Contains(got.Error(), "withheld") != tt.withheld || !errors.Is(got, io.ErrUnexpectedEOF) {
 				t.Errorf("%s: withheld: want %t, got %v", tt.text, tt.withheld, got)
 			}
@@ -237,10 +237,10 @@ func TestReadError(t *testing.T) {
 			}
 		})
 	}
-	if err := secretsOf(token).ReadError(nil); err != nil {
+	if err := secretsOf(token).ReadError(nil, nil); err != nil {
 		t.Errorf("nil: got %v", err)
 	}
-	if err := secretsOf(token).ReadError(&url.Error{Op: "Get", URL: "https://pay.example"}); err != nil {
+	if err := secretsOf(token).ReadError(&url.Error{Op: "Get", URL: "https://pay.example"}, nil); err != nil {
 		t.Errorf("a url.Error of nothing: got %v", err)
 	}
 }
@@ -249,7 +249,7 @@ func TestReadError(t *testing.T) {
 // number.
 func TestDigitsInErrors(t *testing.T) {
 	err := errors.New("vault sealed, request 1700000000000")
-	if got := secretsOf(token).Error(err); got.Error() != err.Error() {
+	if got := secretsOf(token).Error(err, nil); got.Error() != err.Error() {
 		t.Errorf("got %v", got)
 	}
 }

@@ -84,18 +84,24 @@ func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 	}
 	x.watch.payment = x.Payment
 	statesID, accepts := false, false
-	defer func() { x.watch.giveBack(statesID, accepts) }()
+	defer func() {
+		x.Seal() // also if the transport panics
+		x.watch.giveBack(statesID, accepts)
+	}()
 	r := s.roundTripAndRead(req, limit, buffer)
 	if x.watch.unsolicited.Load() { // neither the response nor the error of closing the connection is about this request
 		r = Response{Err: errUnsolicited}
 	}
-	r.Unsent = x.body.seal()
+	r.Unsent = x.Seal()
 	r.Ended = r.Unsent && x.watch.ended
 	if r.Err == nil && x.Payment != nil {
 		statesID, accepts = x.Payment.Judge(r.Body)
 	}
 	return r
 }
+
+// Seal prevents that more of the request's body is read, and reports whether none was read: then nothing was sent.
+func (x *Exchange) Seal() (unsent bool) { return x.body.seal() }
 
 var (
 	errNoResponse  = errors.New("the transport gave neither a response nor an error")
@@ -106,6 +112,9 @@ func (s *Sender) roundTripAndRead(req *http.Request, limit int64, buffer *Buffer
 	resp, err := s.roundTrip(req)
 	switch {
 	case err != nil:
+		if resp != nil && resp.Body != nil { // a RoundTripper of the caller gave both
+			_ = resp.Body.Close()
+		}
 		return Response{Err: err}
 	case resp == nil:
 		return Response{Err: errNoResponse}

@@ -14,6 +14,8 @@ const (
 	MaxPayment = 1 << 20  // bytes of the response to a payment
 	MaxQuery   = 8 << 20  // bytes of the response to a query: a page of 999 rows has some 650 kB
 	maxHeader  = 64 << 10 // bytes of all headers
+
+	maxEmptyReads = 100 // one after another, that return neither data nor an error
 )
 
 var (
@@ -85,8 +87,11 @@ func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, e
 		size = unannounced
 	}
 	data = slices.Grow(data[:0], int(size)+1) // one more byte, for the read that returns io.EOF
-	for {
+	for empty := 0; empty < maxEmptyReads; empty++ {
 		n, err := body.Read(data[len(data):cap(data)])
+		if n > 0 {
+			empty = 0
+		}
 		data = data[:len(data)+n]
 		if int64(len(data)) > limit {
 			return nil, errTooLarge
@@ -101,4 +106,5 @@ func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, e
 			data = slices.Grow(data, len(data))
 		}
 	}
+	return nil, io.ErrNoProgress
 }

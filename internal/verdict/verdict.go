@@ -70,6 +70,7 @@ var (
 	ErrOtherApp = errors.New("the response states another appId than the client has: see Config.AnyAppID")
 	errRedirect = errors.New("the response's redirectUrl is not an absolute http or https URL without user info")
 	errNowhere  = errors.New("the response asks for a redirect and has no redirectUrl")
+	errUnread   = errors.New("a response came although nothing of the request's body was read: it answers something else")
 	ErrNobodys  = errors.New("the response does not say which transaction it is about")
 )
 
@@ -84,11 +85,13 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 		return r.failed(), r.Failure
 	case IsRefusalStatus(r.Status):
 		if !refuses(r, says) {
-			return Unknown, fmt.Errorf("HTTP %d with a response that is no refusal", r.Status)
+			return r.failed(), fmt.Errorf("HTTP %d with a response that is no refusal", r.Status)
 		}
 		return Refused, nil
 	case r.Status != http.StatusOK:
 		return r.failed(), fmt.Errorf("HTTP %d%s", r.Status, Hint(r.Status, r.Body))
+	case r.Unsent:
+		return NotSent, errUnread
 	case says.Unreadable != nil:
 		return Unknown, fmt.Errorf("%w%s", says.Unreadable, Hint(r.Status, r.Body))
 	case says.Bad != nil:
