@@ -186,7 +186,7 @@ func (c *call) attempt(ctx context.Context) {
 	defer c.endAttempt(ctx, time.Now())
 	c.last = c.send(ctx)
 	if text := c.last.Header.Get("Retry-After"); text != "" {
-		c.last.retryAfter = min(retry.ParseRetryAfter(text, time.Now()), c.client.cfg.Retry.MaxWait)
+		c.last.retryAfter = retry.ParseRetryAfter(text, time.Now())
 	}
 }
 

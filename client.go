@@ -115,7 +115,7 @@ type Config struct {
 type RetryPolicy struct {
 	MaxAttempts int           // attempts, not retries; zero means 4, one means a single attempt
 	MinWait     time.Duration // zero means 200 ms; the pause before the second attempt is random up to this
-	MaxWait     time.Duration // zero means 5 s; limits the increasing pauses, and Retry-After
+	MaxWait     time.Duration // zero means 5 s; limits the increasing pauses, and what is waited of Retry-After
 }
 
 const (

@@ -154,7 +154,7 @@ type RefusedError struct {
 	HTTPStatus int
 	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
-	RetryAfter time.Duration // requested by the gateway, at most RetryPolicy.MaxWait; zero if none
+	RetryAfter time.Duration // requested by the gateway, however long; zero if none
 	Raw        *RawResponse  // nil unless Config.KeepResponses
 
 	hint string // what to check if the response is not from the gateway
@@ -271,7 +271,7 @@ type QueryError struct {
 	HTTPStatus int           // of the last attempt; zero if no response came
 	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
-	RetryAfter time.Duration // last requested by the gateway, at most RetryPolicy.MaxWait
+	RetryAfter time.Duration // last requested by the gateway, however long; zero if none
 	Cause      error         // why the response could not be used, or ErrNotFound; nil if the gateway itself reported the failure
 	Raw        *RawResponse  // nil unless Config.KeepResponses and a response came
 

@@ -170,7 +170,11 @@ func newWalk[T any](
 				}
 				return &walk.Page[T]{Rows: p.Data, Total: p.TotalCount, Size: p.PageSize}, err
 			},
-			ID: id, Times: times, IsRefused: isRefused, IsTransient: isTransient,
+			ID: id, Times: times, IsRefused: isRefused,
+			IsTransient: func(err error) (time.Duration, bool) {
+				wanted, ok := isTransient(err)
+				return min(wanted, c.cfg.Retry.MaxWait), ok
+			},
 		},
 		Start: q.start, End: q.end, Location: c.cfg.Location,
 		PageSize: opts.PageSize, LargestPageSize: maxPageSize,

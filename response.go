@@ -18,7 +18,7 @@ import (
 type attemptResult struct {
 	transport.Response
 	localErr   error         // set if the context, the limiter or the hook ended the attempt
-	retryAfter time.Duration // requested by the gateway, at most RetryPolicy.MaxWait
+	retryAfter time.Duration // requested by the gateway
 	code       Code          // of the response, once it has been decoded
 }
 

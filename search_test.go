@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -386,8 +387,12 @@ func TestFullJitter(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsCapped(t *testing.T) {
-	for _, header := range []string{"3600", "9223372037", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
+// TestRetryAfter: the client waits for MaxWait at most, and says what the gateway has said.
+func TestRetryAfter(t *testing.T) {
+	for header, want := range map[string]time.Duration{
+		"60": time.Minute, "3600": time.Hour, "99999999999999999999": math.MaxInt64, "Fri, 31 Dec 9999 23:59:59 GMT": math.MaxInt64,
+		"Sat, 01 Jan 2000 02:00:00 GMT": 2*time.Hour - 10*time.Second, // the clock begins at midnight
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(429, "", header)}}
 			begun := time.Now()
@@ -395,8 +400,18 @@ func TestRetryAfterIsCapped(t *testing.T) {
 			if took := time.Since(begun); took != 10*time.Second {
 				t.Errorf("%s: three attempts took %v, want two pauses of MaxWait", header, took)
 			}
-			if failed, ok := errors.AsType[*cardgateway.QueryError](err); !ok || failed.RetryAfter != 5*time.Second {
-				t.Errorf("%s: got %+v", header, err)
+			if failed, ok := errors.AsType[*cardgateway.QueryError](err); !ok || failed.RetryAfter != want {
+				t.Errorf("%s: got %+v, want %v", header, err, want)
+			}
+			s = clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(429, "", "60")}}
+			_, err = clienttest.PayByToken(t.Context(), s.Client(t, cardgateway.Config{}), "t-1")
+			if refused, ok := errors.AsType[*cardgateway.RefusedError](err); !ok || refused.RetryAfter != time.Minute {
+				t.Errorf("a payment: got %+v, want a minute", err)
+			}
+			s = clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, clienttest.Page()), clienttest.Gives(503, "", header), clienttest.Gives(200, clienttest.Page())}}
+			c := s.Client(t, cardgateway.Config{})
+			for _, err := range c.Orders(t.Context(), cardgateway.OrderQuery{Start: time.Now().AddDate(0, -3, 0), End: time.Now()}) {
+				t.Errorf("a walk: %v", err)
 			}
 		})
 	}
