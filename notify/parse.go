@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,8 +14,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// Parse reads the body of a notification, at most 64 KiB, as application/json or application/x-www-form-urlencoded. It
-// applies the same rules as the handler, and confirms nothing: use it if the handler does not fit, for instance behind a
+// Parse reads the body of a notification, at most 64 KiB. One that begins with { is JSON, whatever its media type says; any other
+// must be application/x-www-form-urlencoded. It applies the same rules as the handler, and confirms nothing: use it if the handler does not fit, for instance behind a
 // queue, and call GetTransaction before you rely on anything in it.
 //
 // Numbers may be sent as strings and strings as numbers; a member may be missing, null or empty. Rejected are repeated
@@ -48,15 +47,15 @@ func parse(body []byte, contentType string, tokenMembers []string) (*Notificatio
 	if len(body) > maxBody {
 		return nil, errTooLong
 	}
-	media, _, err := mime.ParseMediaType(contentType)
-	switch {
-	case err == nil && media == "application/json":
-	case err == nil && media == "application/x-www-form-urlencoded":
+	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
+	if media := mediaType(contentType); !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && media != "application/json" {
+		if media != "application/x-www-form-urlencoded" {
+			return nil, errMediaType
+		}
+		var err error
 		if body, err = jsonOfForm(body); err != nil {
 			return nil, err
 		}
-	default:
-		return nil, errMediaType
 	}
 	if len(body) == 0 {
 		return nil, unreadable("is empty; was its body read before?")
@@ -67,6 +66,12 @@ func parse(body []byte, contentType string, tokenMembers []string) (*Notificatio
 		return nil, unreadable("is not a JSON object")
 	}
 	return p.notification()
+}
+
+// mediaType returns the media type alone: its parameters are not needed, and often malformed.
+func mediaType(contentType string) string {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(media))
 }
 
 // jsonOfForm converts a form to a JSON object of strings, so that the same rules apply to both.

@@ -129,6 +129,13 @@ func TestParseTolerates(t *testing.T) {
 	}{
 		{"an empty object", "application/json", `{}`, notify.Claims{}},
 		{"an empty form", "application/x-www-form-urlencoded", ``, notify.Claims{}},
+		{"no media type", "", `{"code":100}`, notify.Claims{Code: 100}},
+		{"another media type", "text/json", "\n\t{\"code\":100}", notify.Claims{Code: 100}},
+		{"the media type of a form", "application/x-www-form-urlencoded", ` {"code":100,"message":"a=b&c"}`, notify.Claims{Code: 100, Message: "a=b&c"}},
+		{"a parameter without a value", "application/json; UTF-8", `{"code":100}`, notify.Claims{Code: 100}},
+		{"no media type at all", ";;=", `{"code":100}`, notify.Claims{Code: 100}},
+		{"a byte order mark", "text/plain", "\ufeff{\"code\":100}", notify.Claims{Code: 100}},
+		{"a form with a parameter without a value", "Application/X-WWW-Form-Urlencoded ; charset", `code=100`, notify.Claims{Code: 100}},
 		{"white space and parameters of the media type", "Application/JSON; charset=UTF-8", " {\"code\": 100}\r\n ", notify.Claims{Code: 100}},
 		{"texts for numbers and numbers for texts", "application/json",
 			`{"code":"100","uniqueId":1867098610731065345,"appId":"3","transactionAmount":8.50,"timestamp":"1733985979185","isTest":"true"}`,
@@ -178,9 +185,10 @@ func TestParseTokenFlags(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	const jsonMedia, formMedia = "application/json", "application/x-www-form-urlencoded"
 	tests := []struct{ name, media, body, want string }{
-		{"no media type", "", `{}`, "neither JSON nor a form"},
-		{"another media type", "text/plain", `{}`, "neither JSON nor a form"},
-		{"a malformed media type", "application/json;;=", `{}`, "neither JSON nor a form"},
+		{"no media type", "", `code=100`, "neither JSON nor a form"},
+		{"another media type", "text/plain", `code=100`, "neither JSON nor a form"},
+		{"a list", "text/json", `[{}]`, "neither JSON nor a form"},
+		{"no object", "application/json; UTF-8", `[{}]`, "is not a JSON object"},
 		{"too much", jsonMedia, `{"a":"` + strings.Repeat("x", 64<<10) + `"}`, "64 KiB"},
 		{"nothing", jsonMedia, ``, "is empty"},
 		{"null", jsonMedia, `null`, "not a JSON object"},
