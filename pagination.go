@@ -326,14 +326,14 @@ func (w *Walk[T]) claim(ctx context.Context) error {
 	case w.begun.Swap(true):
 		return ErrWalked
 	}
-	return w.query.check(ctx, &w.opts)
+	return w.query.check(ctx, &w.opts, w.client.cfg.Location)
 }
 
 // lastEnd is the latest end of a walk: JSON has years of four digits, in any zone.
 var lastEnd = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // check reports every problem of the query and the options. The queries for the pages are not validated again.
-func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
+func (q *walkQuery) check(ctx context.Context, o *WalkOptions, loc *time.Location) error {
 	var v violations
 	v.Context(ctx)
 	if v.order(q.start, q.end) {
@@ -347,6 +347,7 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	v.AddIf(o.SplitAbove < 0, "SplitAbove", RuleRange, "must not be negative")
 	v.AddIf(o.Lag < 0, "Lag", RuleRange, "must not be negative")
 	v.AddIf(q.isOther(&o.Resume), "Resume", RuleFormat, "is the checkpoint of another query")
+	v.AddIf(!o.Resume.IsZero() && !o.Resume.saved.IsWithin(loc), "Resume", RuleFormat, "is a checkpoint outside of its range")
 	return v.err(q.op.Name)
 }
 

@@ -83,7 +83,12 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 	case in.Version != savedVersion:
 		return fmt.Errorf("%w that this version reads: version %d", errSaved, in.Version)
 	case err != nil || len(boundary)%8 != 0 || in.Query == "" || !hasBlock || !hasNext || block > next || in.Counted < 0,
-		in.Start.IsZero() || in.End.IsZero():
+		in.Start.IsZero() || in.End.IsZero(),
+		in.CompleteUpTo.Before(in.Start), in.CompleteUpTo.After(civil.CeilSecond(in.End)):
+		return errSaved
+	}
+	// The zone is not known here, but none is further from UTC than that, and set back by more.
+	if from, to := Cover(in.Start.Add(-maxSetBack), in.End.Add(maxSetBack), time.UTC); block < from || next > to {
 		return errSaved
 	}
 	*s = Saved{Query: in.Query, Start: in.Start, End: in.End, At: Checkpoint{
@@ -93,6 +98,12 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 		s.At.Boundary = append(s.At.Boundary, binary.BigEndian.Uint64(boundary))
 	}
 	return nil
+}
+
+// IsWithin reports whether the position is within the range, on a clock in loc.
+func (s Saved) IsWithin(loc *time.Location) bool {
+	from, to := Cover(s.Start, s.End, loc)
+	return from <= s.At.Block && s.At.Next <= to
 }
 
 // HashQuery returns a hash of everything that determines which rows a walk yields: the operation, the range on the

@@ -53,7 +53,7 @@ func TestSavedJSON(t *testing.T) {
 func TestSavedJSONInstants(t *testing.T) {
 	zone := time.FixedZone("local mean time", 8*3600+5*60+43) // of Shanghai until 1901
 	at := time.Date(1900, 1, 1, 0, 0, 0, 0, zone)
-	data, err := json.Marshal(Saved{Query: "0123", Start: at, End: at.Add(1), At: Checkpoint{CompleteUpTo: at}})
+	data, err := json.Marshal(Saved{Query: "0123", Start: at, End: at.Add(1), At: Checkpoint{Block: civil.Of(at, zone), Next: civil.Of(at, zone), CompleteUpTo: at}})
 	var got Saved
 	if err == nil {
 		err = json.Unmarshal(data, &got)
@@ -65,19 +65,28 @@ func TestSavedJSONInstants(t *testing.T) {
 
 func TestSavedJSONRefused(t *testing.T) {
 	for name, change := range map[string]func(string) string{
-		"no object":       func(string) string { return `"secret"` },
-		"another version": func(s string) string { return strings.Replace(s, `"version":1`, `"version":2`, 1) },
-		"half an id":      func(s string) string { return strings.Replace(s, `"edge":"00`, `"edge":"0`, 1) },
-		"part of an id":   func(s string) string { return strings.Replace(s, `"edge":"00`, `"edge":"`, 1) },
-		"no query":        func(s string) string { return strings.Replace(s, `"0123"`, `""`, 1) },
-		"negative count":  func(s string) string { return strings.Replace(s, `"counted":7`, `"counted":-7`, 1) },
-		"no block":        func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `""`, 1) },
-		"null as a block": func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `null`, 1) },
-		"no next":         func(s string) string { return strings.Replace(s, `"2026-01-02 00:00:00"`, `""`, 1) },
-		"no start":        func(s string) string { return strings.Replace(s, `"start":"2026-01-01T00:00:00Z",`, ``, 1) },
-		"no end":          func(s string) string { return strings.Replace(s, `,"end":"2026-01-31T00:00:00Z"`, ``, 1) },
-		"no version":      func(s string) string { return strings.Replace(s, `"version":1`, `"version":0`, 1) },
-		"next first":      func(s string) string { return strings.Replace(s, `"2026-01-02`, `"2025-01-02`, 1) },
+		"no object":                 func(string) string { return `"secret"` },
+		"another version":           func(s string) string { return strings.Replace(s, `"version":1`, `"version":2`, 1) },
+		"half an id":                func(s string) string { return strings.Replace(s, `"edge":"00`, `"edge":"0`, 1) },
+		"part of an id":             func(s string) string { return strings.Replace(s, `"edge":"00`, `"edge":"`, 1) },
+		"no query":                  func(s string) string { return strings.Replace(s, `"0123"`, `""`, 1) },
+		"negative count":            func(s string) string { return strings.Replace(s, `"counted":7`, `"counted":-7`, 1) },
+		"no block":                  func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `""`, 1) },
+		"null as a block":           func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `null`, 1) },
+		"no next":                   func(s string) string { return strings.Replace(s, `"2026-01-02 00:00:00"`, `""`, 1) },
+		"no start":                  func(s string) string { return strings.Replace(s, `"start":"2026-01-01T00:00:00Z",`, ``, 1) },
+		"no end":                    func(s string) string { return strings.Replace(s, `,"end":"2026-01-31T00:00:00Z"`, ``, 1) },
+		"complete before its range": func(s string) string { return strings.Replace(s, `UpTo":"2026-01-01T`, `UpTo":"2025-12-31T`, 1) },
+		"complete after its range":  func(s string) string { return strings.Replace(s, `UpTo":"2026-01-01T`, `UpTo":"2026-02-01T`, 1) },
+		"never complete":            func(s string) string { return strings.Replace(s, `UpTo":"2026`, `UpTo":"0001`, 1) },
+		"block before its range":    func(s string) string { return strings.Replace(s, `"block":"2026-01-01`, `"block":"2025-12-28`, 1) },
+		"block after its range": func(s string) string {
+			return strings.NewReplacer(`-01-01 00`, `-02-03 00`, `-01-02 00`, `-02-03 00`).Replace(s)
+		},
+		"next after its range": func(s string) string { return strings.Replace(s, `"next":"2026-01`, `"next":"2026-03`, 1) },
+		"range of nothing":     func(s string) string { return strings.Replace(s, `"end":"2026-01-31`, `"end":"2025-01-31`, 1) },
+		"no version":           func(s string) string { return strings.Replace(s, `"version":1`, `"version":0`, 1) },
+		"next first":           func(s string) string { return strings.Replace(s, `"2026-01-02`, `"2025-01-02`, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := change(stored)
@@ -93,6 +102,23 @@ func TestSavedJSONRefused(t *testing.T) {
 				t.Errorf("got %+v, want the zero value", s)
 			}
 		})
+	}
+}
+
+// TestSavedIsWithin: on the gateway's clock, the position must be within the range to the second.
+func TestSavedIsWithin(t *testing.T) {
+	zone := time.FixedZone("", 8*3600)
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, zone)
+	end := start.AddDate(0, 1, 0)
+	first, last := civil.Of(start, zone), civil.Of(end, zone)
+	for _, tt := range []struct {
+		block, next civil.Time
+		want        bool
+	}{{first, first, true}, {first, last, true}, {last, last, true}, {first - 1, first, false}, {first, last + 1, false}} {
+		s := Saved{Query: "0123", Start: start, End: end, At: Checkpoint{Block: tt.block, Next: tt.next}}
+		if got := s.IsWithin(zone); got != tt.want {
+			t.Errorf("%v to %v: got %t", tt.block, tt.next, got)
+		}
 	}
 }
 
