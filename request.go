@@ -1,7 +1,6 @@
 package cardgateway
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -276,12 +275,9 @@ func (e *encoder) extra(extra map[string]any, named []string) {
 		if !e.check.ExtraName(name, named, cardMembers) {
 			continue
 		}
-		value, err := json.Marshal(extra[name])
-		if err != nil { // not quoted: it may contain the value
-			e.check.Add(name, RuleFormat, "cannot be encoded as JSON")
-			continue
+		if value, ok := e.check.ExtraValue(name, extra[name]); ok { // no problem quotes it
+			e.json.Raw(name, value)
 		}
-		e.json.Raw(name, value)
 	}
 }
 

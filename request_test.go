@@ -424,3 +424,15 @@ func TestGoFields(t *testing.T) {
 		})
 	}
 }
+
+// TestLongNumbersInExtra: a decimal that would be written with a million digits is refused in every object with members of the caller's.
+func TestLongNumbersInExtra(t *testing.T) {
+	extra := map[string]any{"x": []any{decimal.New(1, -1_000_000)}}
+	req := clienttest.TokenPaymentRequest("t-1")
+	req.Extra, req.ProductInfos[0].Extra = extra, extra
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
+	_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
+	if got := clienttest.Problems(err); !slices.Equal(got, []string{"productInfos[0].x range", "x range"}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
