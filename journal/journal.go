@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -87,7 +88,8 @@ type Journal struct {
 
 	calls  callGroup // payments and refunds being made by this process
 	memory memory
-	soon   soon // for Run
+	soon   soon                        // for Run
+	seen   atomic.Pointer[RecoverInfo] // of the last complete Recover, or list of Run
 }
 
 // New returns a journal that pays with client and records in store. It does no I/O, and panics if one of them is nil.
@@ -171,6 +173,9 @@ type remembered struct {
 	// when the version or the state is another one.
 	stored bool
 
+	report trouble // of the merchant's function with this version
+	record trouble // of reading the entry, or writing what a query has found
+
 	asked    int64 // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
 	queryErr error // of that query, if it failed
 
@@ -227,7 +232,9 @@ func (m *memory) returnedByCall(e *Entry, known *projection) {
 func (r *remembered) setReturned(e *Entry, known *projection) {
 	version, state := int32(e.version()), known.current()
 	if !r.returned || r.version <= version {
-		r.stored = r.stored && r.version == version && r.state == state
+		if r.version != version || r.state != state {
+			r.stored, r.report = false, trouble{}
+		}
 		r.returned, r.version, r.state = true, version, state
 		r.sentAt, r.sentAgain, r.seen = known.sentAt.UnixNano(), !known.once, known.shown()
 	}
@@ -235,8 +242,34 @@ func (r *remembered) setReturned(e *Entry, known *projection) {
 
 // setStored remembers that the merchant has stored what this version says.
 func (m *memory) setStored(e *Entry) {
-	m.update(e.ID(), func(r *remembered) { r.stored = r.stored || r.returned && r.version == int32(e.version()) })
+	m.update(e.ID(), func(r *remembered) {
+		if r.returned && r.version == int32(e.version()) {
+			r.stored, r.report = true, trouble{}
+		}
+	})
 }
+
+// trouble is how often something has failed for one entry, and until when it is left alone. Each pause is twice as long as the one before.
+type trouble struct {
+	times uint8
+	until int64 // in nanoseconds since 1970
+}
+
+const (
+	firstPause = 5 * time.Second // of what a query could not record
+	mostPause  = 5 * time.Minute
+)
+
+// add counts a failure.
+func (t *trouble) add(now time.Time, first time.Duration) {
+	pause := min(first<<t.times, max(first, mostPause))
+	t.times, t.until = min(t.times+1, 10), now.Add(pause).UnixNano()
+}
+
+func (t trouble) isPausing(now time.Time) bool { return now.UnixNano() < t.until }
+
+// isFailing reports whether the last report failed, or the last attempt to record what a query has found.
+func (r remembered) isFailing() bool { return r.report.times > 0 || r.record.times > 0 }
 
 // setChanged remembers that this process has changed an entry, or may have.
 func (m *memory) setChanged(id ID) {

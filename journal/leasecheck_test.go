@@ -24,20 +24,21 @@ func TestLeaseIsChecked(t *testing.T) {
 			}
 		}
 		var told []string
-		r := &runner{j: j, lease: newLease(j, store)}
-		term, end := context.WithCancelCause(t.Context())
-		r.lease.sent, r.lease.end = time.Now(), end
-		r.report = func(_ context.Context, e Entry) error {
+		r := newRunner(j, time.Minute, func(_ context.Context, e Entry) error {
 			told = append(told, e.ID().Text)
 			if len(told) == 2 {
 				time.Sleep(leaseLength) // and nothing is renewed
 			}
 			return nil
-		}
+		})
+		r.lease = newLease(j, store)
+		term, end := context.WithCancelCause(t.Context())
+		r.lease.sent, r.lease.end = time.Now(), end
 		r.list(t.Context(), term)
 		if len(told) != 2 || !errors.Is(context.Cause(term), ErrLeaseLost) {
 			t.Errorf("reported %q, the term ended with %v", told, context.Cause(term))
 		}
+		time.Sleep(leaseLength) // the report returns
 	})
 }
 

@@ -29,7 +29,8 @@ func (j *Journal) queryPause(e *Entry) (time.Duration, bool) {
 // isDue reports whether it is time to query the gateway for an entry.
 func (j *Journal) isDue(e *Entry) bool {
 	pause, ok := j.queryPause(e)
-	return ok && j.memory.get(e.ID()).isDue(j.clock.now(), pause)
+	r, now := j.memory.get(e.ID()), j.clock.now()
+	return ok && r.isDue(now, pause) && !r.record.isPausing(now)
 }
 
 // shouldAsk reports whether it is time to query the gateway for an entry; it always is for a planned query. If so, it remembers that
@@ -38,6 +39,8 @@ func (j *Journal) shouldAsk(e *Entry, planned bool) bool {
 	pause, ok := j.queryPause(e)
 	if planned {
 		pause = 0
+	} else if j.memory.get(e.ID()).record.isPausing(j.clock.now()) {
+		return false
 	}
 	return ok && j.memory.due(e.ID(), j.clock.now(), pause)
 }
@@ -47,8 +50,16 @@ func (j *Journal) shouldAsk(e *Entry, planned bool) bool {
 func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ Entry, queryErr, err error) {
 	id, known := e.ID(), e.project()
 	defer func() {
-		if err != nil { // interrupted, or not recorded: the next query is due at once
-			j.memory.forgetQuery(id)
+		switch {
+		case err == nil:
+			j.memory.update(id, func(r *remembered) { r.record = trouble{} })
+		case ctx.Err() == nil && !errors.Is(err, ErrNoEntry):
+			j.recordFailed(ctx, id, err)
+			queryErr = fmt.Errorf("journal: what the gateway has shown could not be recorded: %w", err)
+			j.memory.setQueryErr(id, queryErr)
+			fallthrough
+		default: // interrupted, or not recorded: the next query is due at once, or after the pause
+			j.memory.update(id, func(r *remembered) { r.asked = 0 })
 		}
 	}()
 	if j.isKnownUnsent(known) {
@@ -157,9 +168,11 @@ func (j *Journal) addNews(ctx context.Context, e Entry, meaning func(*projection
 		if !errors.Is(err, ErrChanged) {
 			return e, err
 		}
-		if e, err = j.get(ctx, e.Key()); err != nil {
-			return e, err
+		now, failed := j.get(ctx, e.Key())
+		if failed != nil {
+			return e, failed
 		}
+		e, err = now, nil
 	}
 	return e, ErrChanged
 }

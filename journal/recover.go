@@ -1,10 +1,13 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,9 +24,10 @@ import (
 // Options.Parallel payments are queried concurrently, ahead of the loop. Memory does not grow with the number of payments: of more
 // than about 65,000 that are not final, some are queried by every Recover.
 //
-// A failed query leaves the state as it is and is not an error of Recover; the error of the outcome wraps it. An entry that
-// cannot be read is yielded as an *EntryError after all others. Any other error is a failure of the store, or the end of
-// ctx, and ends the loop.
+// A failed query leaves the state as it is and is not an error of Recover; the error of the outcome wraps it. The trouble of one entry does
+// not keep back the others: one that cannot be read is yielded as an *EntryError after all others, and then follows an error for each for
+// which the result of a query could not be recorded, for example because its row is locked. That one is queried again after a pause,
+// which grows up to 5 minutes. Any other error is a failure of the store, or the end of ctx, and ends the loop.
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if err := needContext(ctx, "Recover"); err != nil {
@@ -61,10 +65,11 @@ type recovery struct {
 
 // recovered is one entry on its way from the reader to the loop.
 type recovered struct {
-	entry Entry
-	err   error
-	asOf  time.Time               // the store is known to have had this form of the entry at this time
-	ended <-chan goroutine.Ending // of the query; nil if there is none
+	entry  Entry
+	err    error                   // of the list
+	failed error                   // what a query has shown could not be recorded
+	asOf   time.Time               // the store is known to have had this form of the entry at this time
+	ended  <-chan goroutine.Ending // of the query; nil if there is none
 }
 
 func (j *Journal) startRecovery(ctx context.Context) *recovery {
@@ -93,7 +98,7 @@ func (r *recovery) read() {
 			item.ended = async(func() {
 				defer r.asking.Done()
 				defer func() { <-places }()
-				item.entry, _, item.err = r.j.query(r.ctx, e, 0) // memory keeps the error of the query, until the next one
+				item.entry, _, item.failed = r.j.query(r.ctx, e, 0) // memory keeps the error of the query, until the next one
 				item.asOf = time.Now()
 			})
 		}
@@ -108,10 +113,10 @@ func (r *recovery) read() {
 // freshFor is how old a listed entry may be when it is yielded. An older one is read again, because the loop can be slow.
 const freshFor = time.Second
 
-// report yields every entry that has something to report, and then an error for each entry that cannot be read.
+// report yields every entry that has something to report, and then an error for each entry that cannot be read or recorded.
 func (r *recovery) report(yield func(Entry, error) bool) error {
-	var unreadable []error
-	for {
+	var unreadable, failing []error
+	for unread := 0; ; {
 		item, err := r.next()
 		if err != nil {
 			return err
@@ -122,25 +127,34 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 		e, err := r.current(item)
 		switch {
 		case r.info.addUnreadable(err):
-			if len(unreadable) < maxUnreadable {
-				unreadable = append(unreadable, err)
-			}
+			unreadable = append(unreadable[:min(len(unreadable), maxUnreadable-1)], err)
 			continue
 		case errors.Is(err, ErrNoEntry): // acknowledged and forgotten since it was listed
 			continue
-		case err != nil:
+		case err == nil:
+			unread = 0
+		case item.err != nil, r.ctx.Err() != nil:
 			return err
+		default: // it cannot be read again: if others neither, the store fails
+			if unread++; unread == mostUnread {
+				return err
+			}
+			item.failed = err
+		}
+		if item.failed != nil {
+			r.info.Failing++
+			failing = append(failing[:min(len(failing), maxUnreadable-1)], fmt.Errorf("journal: %s: %w", e.ID().describe(), item.failed))
 		}
 		known, ok := r.j.toReport(&e)
 		if !ok {
 			continue
 		}
 		r.info.count(&e, known)
-		if !yield(e, nil) {
+		if item.failed == nil && !yield(e, nil) {
 			return errStopped
 		}
 	}
-	for _, err := range unreadable {
+	for _, err := range slices.Concat(unreadable, failing) {
 		if !yield(Entry{}, err) {
 			return errStopped
 		}
@@ -148,7 +162,10 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 	return nil
 }
 
-// maxUnreadable limits how many entries that cannot be read are yielded.
+// mostUnread is how many entries in a row, which were listed, cannot be read again before that is a failure of the store.
+const mostUnread = 3
+
+// maxUnreadable limits how many entries that cannot be read are yielded, and how many that could not be recorded.
 const maxUnreadable = 1000
 
 // next returns the next item once its query has ended, or nil after the last.
@@ -175,17 +192,24 @@ func (r *recovery) next() (*recovered, error) {
 	return item, nil
 }
 
-// current returns the entry of an item. It reads it again if this process has changed it, or if it is older than
-// freshFor.
+// current returns the entry of an item. It reads it again if this process has changed it, or could not, or if it is older than
+// freshFor. With an error, it is the entry as it was listed.
 func (r *recovery) current(item *recovered) (Entry, error) {
 	if item.err != nil {
 		return item.entry, item.err
 	}
-	key := item.entry.Key()
-	if r.j.memory.changedSince(key.ID, r.changes) || time.Since(item.asOf) > freshFor {
-		return r.j.get(r.ctx, key)
+	if err := r.ctx.Err(); err != nil {
+		return item.entry, err
 	}
-	return item.entry, nil
+	key := item.entry.Key()
+	if item.failed == nil && !r.j.memory.changedSince(key.ID, r.changes) && time.Since(item.asOf) <= freshFor {
+		return item.entry, nil
+	}
+	now, err := r.j.get(r.ctx, key)
+	if err != nil {
+		return item.entry, err
+	}
+	return now, nil
 }
 
 // stop ends the reader and all queries, and waits for them for up to freshFor: a store may ignore its context.
@@ -210,15 +234,20 @@ func (r *recovery) stop() {
 
 // observe logs what a Recover found, and calls Options.Observe.
 func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
+	if i.Complete && !i.Standby {
+		j.seen.Store(&i)
+	} else if seen := j.seen.Load(); seen != nil && !i.Standby {
+		i.atLeast(seen)
+	}
 	level := slog.LevelDebug
-	if i.Conflicts > 0 || i.Unreadable > 0 || i.Unanswered > 0 || !i.Complete {
+	if i.Conflicts > 0 || i.Unreadable > 0 || i.Failing > 0 || i.Unanswered > 0 || !i.Complete {
 		level = slog.LevelWarn
 	}
 	if i.Reported > 0 || level > slog.LevelDebug {
 		j.opts.Logger.LogAttrs(ctx, level, "journal: recovered",
 			slog.Int("open", i.Open), slog.Int("pending", i.Pending), slog.Int("presumedAbsent", i.PresumedAbsent),
 			slog.Int("refused", i.Refused), slog.Int("conflicts", i.Conflicts), slog.Int("settled", i.Settled),
-			slog.Int("unreadable", i.Unreadable), slog.Int("unanswered", i.Unanswered), slog.Any("lastError", i.LastError),
+			slog.Int("unreadable", i.Unreadable), slog.Int("failing", i.Failing), slog.Int("unanswered", i.Unanswered), slog.Any("lastError", i.LastError),
 			slog.Bool("complete", i.Complete), slog.Duration("duration", i.Duration))
 	}
 	if j.opts.Observe != nil {
@@ -229,7 +258,7 @@ func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
 // RecoverInfo reports what one Recover, or one list of Run, found, for metrics and alerts. It counts entries that are not acknowledged,
 // payments and refunds together.
 type RecoverInfo struct {
-	Reported       int // payments and refunds yielded to the loop; the sum of the following except Unreadable
+	Reported       int // payments and refunds yielded to the loop, and those that are Failing; the sum of the next six
 	Open           int // Unknown: a payment may have been made, and its outcome is not known
 	Pending        int // in processing, or waiting for the cardholder
 	PresumedAbsent int
@@ -237,16 +266,31 @@ type RecoverInfo struct {
 	Conflicts      int // need manual review
 	Settled        int // with an outcome: NotSent, Abandoned, Declined or Succeeded
 	Unreadable     int // entries that cannot be read
+	// Failing counts payments and refunds whose last report failed, or has not returned, or for which the last result of a query could
+	// not be recorded. They are tried again after growing pauses. They are counted by their state, too.
+	Failing int
 
 	Unanswered int       // payments whose last query failed
 	LastError  error     // of the query for the one of these payments that began last; nil if there is none
 	OldestOpen time.Time // when the oldest of Open was submitted; zero if there is none
-	Complete   bool      // the loop was not left early, and nothing failed
+	Complete   bool      // the loop was not left early, and the store could be read; if not, no count is lower than in the last complete one
 	Duration   time.Duration
 
 	// Of a Run with a LeaseStore.
 	Holder  string // which process works: its host, its process id and a random text; empty if that is not known
 	Standby bool   // it is another one: this process lists nothing, so that all counts are zero
+}
+
+// atLeast sets no count lower than in another one: what could not be looked at is as it was.
+func (i *RecoverInfo) atLeast(seen *RecoverInfo) {
+	i.Open, i.Pending, i.PresumedAbsent = max(i.Open, seen.Open), max(i.Pending, seen.Pending), max(i.PresumedAbsent, seen.PresumedAbsent)
+	i.Refused, i.Conflicts, i.Settled = max(i.Refused, seen.Refused), max(i.Conflicts, seen.Conflicts), max(i.Settled, seen.Settled)
+	i.Unreadable, i.Failing, i.Unanswered = max(i.Unreadable, seen.Unreadable), max(i.Failing, seen.Failing), max(i.Unanswered, seen.Unanswered)
+	i.Reported = i.Open + i.Pending + i.PresumedAbsent + i.Refused + i.Conflicts + i.Settled
+	i.LastError = cmp.Or(i.LastError, seen.LastError)
+	if !seen.OldestOpen.IsZero() && (i.OldestOpen.IsZero() || seen.OldestOpen.Before(i.OldestOpen)) {
+		i.OldestOpen = seen.OldestOpen
+	}
 }
 
 // addUnreadable counts an error that says that an entry cannot be read, and reports whether it does.

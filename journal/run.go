@@ -3,8 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"maps"
 	"time"
 
@@ -46,9 +44,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 	if every <= 0 {
 		every = defaultEvery
 	}
-	r := &runner{
-		j: j, every: every, report: report, asking: make(map[ID]bool), answers: make(chan answer, 2*j.opts.Parallel),
-	}
+	r := newRunner(j, every, report)
 	if store, ok := j.store.(LeaseStore); ok {
 		r.lease = newLease(j, store)
 		leased, release := r.lease.start(ctx)
@@ -79,10 +75,20 @@ type runner struct {
 	report func(context.Context, Entry) error
 	lease  *lease // nil if the store has none: then this process works
 
-	listed   []ID          // of the last list: what is to be queried, and was not yet
-	asking   map[ID]bool   // queries under way, and whether each is for a call of this process
-	answers  chan answer   // of these queries
-	reported time.Duration // how long report has run, in all
+	listed  []ID        // of the last list: what is to be queried, and was not yet
+	asking  map[ID]bool // queries under way, and whether each is for a call of this process
+	answers chan answer // of these queries
+
+	reporting map[ID]bool   // reports that have not returned, and whether the others no longer wait for each
+	reports   chan reported // of these reports, when they have returned
+	reported  time.Duration // how long reports have held up the others, in all
+}
+
+func newRunner(j *Journal, every time.Duration, report func(context.Context, Entry) error) *runner {
+	return &runner{
+		j: j, every: every, report: report, asking: make(map[ID]bool), answers: make(chan answer, 2*j.opts.Parallel),
+		reporting: make(map[ID]bool), reports: make(chan reported, mostSlow+1),
+	}
 }
 
 // loop lists at the interval if this process works, reports what has become known, and starts the queries that are due.
@@ -104,6 +110,8 @@ func (r *runner) loop(ctx context.Context) {
 			next = time.Now()
 		case a := <-r.answers:
 			r.answered(a)
+		case end := <-r.reports:
+			r.reportEnded(end)
 		case <-r.j.soon.wake:
 		case <-timer.C:
 		case <-ended(term):
@@ -149,7 +157,7 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 		}
 		if err != nil {
 			info.Complete = info.addUnreadable(err) && info.Complete
-			j.logTrouble(term, "journal: listing", err)
+			r.listingFailed(term, err)
 			continue
 		}
 		known, ok := j.toReport(&e)
@@ -161,9 +169,12 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 		case !known.final() && j.isDue(&e) && len(r.listed) < mostRemembered: // reported after the query
 			r.listed = append(r.listed, e.ID())
 		case j.memory.changedSince(e.ID(), changes), time.Since(begun) > freshFor: // the list can be slow
-			r.look(term, e.ID())
-		default:
-			r.reportOne(term, &e, known)
+			r.reportOne(term, e.ID(), nil)
+		case j.mayReport(&e, known):
+			r.reportOne(term, e.ID(), &e)
+		}
+		if _, isRunning := r.reporting[e.ID()]; isRunning || j.memory.get(e.ID()).isFailing() {
+			info.Failing++
 		}
 	}
 	info.Duration = time.Since(begun)
@@ -180,79 +191,6 @@ func (j *Journal) toReport(e *Entry) (*projection, bool) {
 	e.queryErr = j.memory.get(e.ID()).queryErr
 	j.memory.returned(e, known)
 	return known, true
-}
-
-// reportChanged reports what this process has learned. If it stands by, the one that works finds it in its next list.
-func (r *runner) reportChanged(term context.Context) {
-	for _, id := range r.j.soon.takeChanged() {
-		if term != nil {
-			r.look(term, id)
-		}
-	}
-}
-
-// look reports an entry as it is now.
-func (r *runner) look(term context.Context, id ID) {
-	e, err := r.j.get(term, r.j.key(id))
-	if err != nil {
-		if !errors.Is(err, ErrNoEntry) { // acknowledged and forgotten meanwhile
-			r.j.logTrouble(term, "journal: reading a payment or refund", err)
-		}
-		return
-	}
-	if known, ok := r.j.toReport(&e); ok {
-		r.reportOne(term, &e, known)
-	}
-}
-
-// reportOne reports one payment or refund, unless the merchant has stored what is known of it or this process has lost its lease. It
-// acknowledges an outcome that was stored.
-func (r *runner) reportOne(term context.Context, e *Entry, known *projection) {
-	j := r.j
-	if !known.final() && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
-		return
-	}
-	if term.Err() != nil || !r.lease.isHeld() {
-		return
-	}
-	begun := time.Now()
-	failed := r.call(term, e)
-	r.reported += time.Since(begun)
-	switch {
-	case failed == nil && known.final(): // exactly this version, whatever was recorded or returned to other callers meanwhile
-		failed = j.ack(context.WithoutCancel(term), e) // it is stored, even if the term has ended meanwhile
-	case failed == nil:
-		j.memory.setStored(e)
-	}
-	if !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
-		j.logTrouble(term, "journal: reporting a payment or refund", failed, slog.String(e.Begun.ID.member(), e.ID().Text))
-	}
-}
-
-// call calls the merchant's function. A panic is its error.
-func (r *runner) call(term context.Context, e *Entry) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("journal: the function given to Run panicked: %v", p)
-		}
-	}()
-	return r.report(term, *e)
-}
-
-// logTrouble logs an error, unless there is none, or the context has ended.
-func (j *Journal) logTrouble(ctx context.Context, what string, err error, more ...slog.Attr) {
-	if err != nil && ctx.Err() == nil {
-		j.opts.Logger.LogAttrs(ctx, slog.LevelError, what, append(more, slog.Any("error", err))...)
-	}
-}
-
-// final reports whether there is an outcome that Run acknowledges once it has been reported and stored.
-func (p *projection) final() bool {
-	switch p.state {
-	case NotSent, Abandoned, Declined, Succeeded:
-		return true
-	}
-	return p.conflict
 }
 
 // answer is how a query of Run ended.
@@ -300,6 +238,9 @@ func (r *runner) askFor(ctx context.Context, id ID, pause time.Duration) {
 	r.asking[id] = pause > 0
 	goroutine.Start(func() {
 		e, err := j.get(ctx, j.key(id))
+		if err != nil && !errors.Is(err, ErrNoEntry) {
+			j.recordFailed(ctx, id, err)
+		}
 		if err != nil || !j.shouldAsk(&e, pause > 0) {
 			return
 		}
@@ -328,15 +269,18 @@ func (r *runner) answered(a answer) {
 	}
 }
 
-// stop ends all queries, and waits for them for up to freshFor: a store may ignore its context.
+// stop ends all queries, and waits for them and for the reports for up to freshFor: a store, and the merchant's function, may ignore
+// their context.
 func (r *runner) stop(cancel context.CancelFunc) {
 	cancel()
 	timer := time.NewTimer(freshFor)
 	defer timer.Stop()
-	for len(r.asking) > 0 {
+	for len(r.asking)+len(r.reporting) > 0 {
 		select {
 		case a := <-r.answers:
 			delete(r.asking, a.id)
+		case end := <-r.reports:
+			r.reportEnded(end)
 		case <-timer.C:
 			return
 		}

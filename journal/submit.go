@@ -348,7 +348,11 @@ func (j *Journal) isKnownUnsent(known *projection) bool {
 func (j *Journal) recordUnsent(ctx context.Context, e Entry, known *projection) (Entry, error) {
 	err := j.recordOnce(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: known.intent.Sender})
 	if errors.Is(err, ErrChanged) {
-		return j.get(ctx, e.Key())
+		now, err := j.get(ctx, e.Key())
+		if err != nil {
+			return e, err
+		}
+		return now, nil
 	}
 	return e, err
 }
