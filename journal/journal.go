@@ -38,7 +38,7 @@ type Options struct {
 	// payments are not recovered, and transactionIds that were already used can be used again.
 	Gateway string
 	// Logger, if set, gets a line for each Recover that finds a problem (warn level) or something to report (debug level),
-	// and for each failure within Run.
+	// and for each failure within Run, which names the entry that it is about.
 	Logger *slog.Logger
 	// Observe, if set, is called at the end of each Recover: use it for gauges, and for an alert on payments that stay open.
 	// Run calls it once per interval, also while another process works; see RecoverInfo.Standby.

@@ -13,9 +13,13 @@ import (
 // is not acknowledged, at once and then at the given interval; if every is zero, it means 5 s. It calls report for every payment and
 // refund that has something to report, for one at a time. Once report returns nil, Run acknowledges an entry that has an outcome (NotSent,
 // Abandoned, Declined, Succeeded, or a conflict). So report should store the entry's Outcome in your own database, and must be idempotent.
-// An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported once, and again only when more is known. If report
-// returns an error or panics, that is logged, and the entry is reported again at the next interval; the others are reported meanwhile. Report
-// should return when its context ends.
+// An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported once by each Run, and so again after a restart, and
+// whenever more is known. Report should return when its context ends.
+//
+// The trouble of one entry does not keep back the others. If report returns an error, panics or ends its goroutine, or if the row is locked,
+// that is logged, and the entry is reported again at the next interval, and then after pauses that grow up to 5 minutes. If it has not
+// returned after 5 seconds, that is logged, the others are reported meanwhile, and this entry not again until it has. Up to 8 such reports run
+// at a time, beside the one that holds up the others; if that one does not return either, no others begin. RecoverInfo.Failing counts them.
 //
 // Beside that, Run queries the gateway for what is not final, up to Options.Parallel payments and refunds at a time: what has an outcome
 // never waits for a query. The pause between two queries for a payment is an eighth of the time since its submission. When a call of this
@@ -26,14 +30,14 @@ import (
 // Every process of the shop may call Run if the store is also a LeaseStore, as all stores of this module are. One of them lists and
 // reports, and the others stand by: they only query for what their own calls have left unknown, and record what they find. If the one that
 // works ends, another one takes over within two seconds; if it is killed, stopped or loses the database, within eight. What another process
-// records is reported at the next interval. While report runs, the process keeps the lease: a report that never returns stops all
-// reports, so give it a time limit. An outcome is reported at least once, and by one process at a time, with one exception: if a process
+// records is reported at the next interval. While report runs, the process keeps the lease. An outcome is reported at least once, and by one process at a time, with one exception: if a process
 // is stopped while report runs, or report does not return within a second of the end of its context, another process can report
 // meanwhile. The cause of that end is then ErrLeaseLost.
 //
 // With any other store, only one process of a shop may call Run.
 //
-// A failure of the store, or an entry that cannot be read, is logged and does not end Run.
+// A failure of the store, or an entry that cannot be read, is logged and does not end Run. When ctx has ended, Run waits up to 6 seconds for
+// reports that have not returned.
 func (j *Journal) Run(ctx context.Context, every time.Duration, report func(context.Context, Entry) error) error {
 	if err := needContext(ctx, "Run"); err != nil {
 		return err
