@@ -208,6 +208,8 @@ func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool)
 		return nil // another attempt than the one that succeeded
 	case ev.State == Declined && known.intent.OnHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
+	case ev.State == Declined && !sole && known.isProcessingBeside(&ev):
+		ev.State = Pending // that row can still succeed
 	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):
 		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive, or has.
 		return []Evidence{{Source: SourceQuery, Seen: true}}

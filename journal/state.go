@@ -39,6 +39,10 @@ type projection struct {
 	seen       bool      // the gateway has returned the id in some form
 	deciding   *Evidence // the evidence that determines state; nil if only the intent does
 
+	// What the gateway has shown since the latest submission: the latest evidence of each row, and of these what is in processing.
+	rows       map[row]*Evidence
+	processing []*Evidence
+
 	earlier  *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
 	ruledOut bool        // since the latest submission, state has been one that a success contradicts
 	outcomes []*Evidence // the final outcomes
@@ -68,6 +72,9 @@ func (e *Entry) project() *projection {
 //	Succeeded         conflict          stays            stays    stays      conflict  stays, or conflict if it is another one,
 //	                                                                                   unless that is a later charge: see isLater
 //
+// A row that is shown again, pending or declined, with the same code and evidence of the same state, adds nothing. While a row is in processing, Pending is decided
+// by it, and not by the decline of another row or a page that waits for the cardholder.
+//
 // "Back" is the result before the latest submission, if that submission may have been sent. NotSent and Refused count only for
 // the latest submission. PresumedAbsent becomes Unknown once the gateway has returned the id in any form. A success is a conflict
 // also if a state that it contradicts came before, since that submission.
@@ -81,6 +88,16 @@ func (p *projection) add(ev *Evidence) {
 	if ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
 		p.answeredAt = p.version
 	}
+	if p.show(ev) {
+		p.addState(ev)
+	}
+	if p.seen && p.state == PresumedAbsent { // the gateway has it after all
+		p.state, p.deciding = Unknown, nil
+	}
+}
+
+// addState adds the state of one piece of evidence.
+func (p *projection) addState(ev *Evidence) {
 	switch ev.State {
 	case NotSent, Refused:
 		p.addDenial(ev)
@@ -88,8 +105,15 @@ func (p *projection) add(ev *Evidence) {
 		if p.state == Unknown && !p.seen {
 			p.decide(ev)
 		}
-	case Pending, Abandoned:
-		if p.state <= ev.State {
+	case Pending:
+		if n := len(p.processing); n > 0 {
+			ev = p.processing[n-1]
+		}
+		if p.state <= Pending {
+			p.decide(ev)
+		}
+	case Abandoned:
+		if p.state <= Abandoned {
 			p.decide(ev)
 		}
 	case Declined:
@@ -102,9 +126,45 @@ func (p *projection) add(ev *Evidence) {
 	case Succeeded:
 		p.addSuccess(ev)
 	}
-	if p.seen && p.state == PresumedAbsent { // the gateway has it after all
-		p.state, p.deciding = Unknown, nil
+}
+
+// row identifies what the gateway shows: by its id, or without one by the source of the evidence and the gateway's time.
+type row struct {
+	id     string
+	source Source
+	at     cardgateway.WallTime
+}
+
+func (ev *Evidence) row() row {
+	if id := ev.result().id(); id != "" {
+		return row{id: id}
 	}
+	return row{source: ev.Source, at: ev.result().at()}
+}
+
+// show remembers what evidence shows of a row, and reports whether that adds anything. A success always does: see canBeOne.
+func (p *projection) show(ev *Evidence) bool {
+	got := ev.result()
+	if got.isNothing() {
+		return true
+	}
+	if last := p.rows[ev.row()]; last != nil && ev.State != Succeeded && last.State == ev.State && last.result().code() == got.code() {
+		return false
+	}
+	if p.rows == nil {
+		p.rows = make(map[row]*Evidence)
+	}
+	p.rows[ev.row()] = ev
+	p.processing = slices.DeleteFunc(p.processing, ev.canBeOne)
+	if ev.State == Pending && got.gatewayState() == cardgateway.StateProcessing {
+		p.processing = append(p.processing, ev)
+	}
+	return true
+}
+
+// isProcessingBeside reports whether another row than that of the evidence is in processing.
+func (p *projection) isProcessingBeside(ev *Evidence) bool {
+	return slices.ContainsFunc(p.processing, func(other *Evidence) bool { return !ev.canBeOne(other) })
 }
 
 // submit begins another submission: what was known before says nothing about it.
@@ -113,6 +173,7 @@ func (p *projection) submit(ev *Evidence) {
 	earlier := *p
 	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
 	p.intent, p.answeredAt, p.invalid, p.ruledOut = *ev.Submission, 0, false, false
+	p.rows, p.processing = nil, nil
 }
 
 // addDenial adds that a submission was not sent, or was refused. That says nothing about earlier submissions: if one of them
@@ -131,6 +192,7 @@ func (p *projection) addDenial(ev *Evidence) {
 		p.decide(ev)
 	default:
 		p.state, p.ruledOut, p.deciding = p.earlier.state, p.earlier.ruledOut, p.earlier.deciding
+		p.rows, p.processing = p.earlier.rows, p.earlier.processing
 	}
 }
 
@@ -226,12 +288,14 @@ func (ev *Evidence) repeats(earlier []*Evidence) bool {
 	})
 }
 
-// changedBy reports whether more evidence would change what is known of an entry.
+// changedBy reports whether more evidence would change what is known of an entry. Nothing else is recorded, so an entry grows only with what
+// changes: a row that is shown again and again, with the code that it had, adds no evidence.
 func (p *projection) changedBy(ev *Evidence, e *Entry) bool {
 	more := *e
 	more.Evidence = append(slices.Clip(more.Evidence), *ev)
 	after := more.project()
 	return after.state != p.state || after.conflict != p.conflict || after.seen != p.seen || after.code() != p.code() ||
+		after.state == Pending && len(after.processing) != len(p.processing) ||
 		len(after.outcomes) > len(p.outcomes) && !ev.repeats(p.outcomes)
 }
 

@@ -1,0 +1,125 @@
+package journal_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// rowOf is a row of the gateway: its id and code.
+type rowOf struct {
+	id   string
+	code int
+}
+
+func (r rowOf) transaction() *cardgateway.Transaction {
+	return &cardgateway.Transaction{
+		Code: cardgateway.Code(r.code), UniqueID: r.id, TransactionID: "a", TransactionAmount: decimal.RequireFromString("12.50"),
+		TransactionCurrency: "USD",
+	}
+}
+
+// TestRowsOfOnePayment: each row of a payment counts as it was shown last. What is in processing is never hidden by the decline of another row.
+// Shown again and again, in any order, nothing is recorded, and so nothing reported.
+func TestRowsOfOnePayment(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		hosted bool
+		shown  []rowOf
+		state  journal.State
+		code   int
+	}{
+		{"a decline, and another card in processing", true, []rowOf{{"A", 101}, {"B", 102}}, journal.Pending, 102},
+		{"the decline becomes known later", true, []rowOf{{"B", 102}, {"A", 101}}, journal.Pending, 102},
+		{"two declines, and another card in processing", true, []rowOf{{"A", 101}, {"C", 102}, {"B", 101}}, journal.Pending, 102},
+		{"two in processing", true, []rowOf{{"A", 102}, {"B", 102}}, journal.Pending, 102},
+		{"two in processing, of which one was declined", true, []rowOf{{"A", 102}, {"B", 102}, {"B", 101}}, journal.Pending, 102},
+		{"two in processing, of which the first was declined", true, []rowOf{{"A", 102}, {"B", 102}, {"A", 101}}, journal.Pending, 102},
+		{"both were declined", true, []rowOf{{"A", 102}, {"B", 102}, {"A", 101}, {"B", 101}}, journal.Pending, 101},
+		{"a page beside a decline", true, []rowOf{{"A", 101}, {"B", 301}}, journal.Pending, 301},
+		{"a page, and a card in processing", true, []rowOf{{"B", 102}, {"A", 301}}, journal.Pending, 102},
+		{"the page was closed, and a card is in processing", true, []rowOf{{"B", 102}, {"A", 103}}, journal.Pending, 102},
+		{"the one in processing is paid", true, []rowOf{{"A", 101}, {"B", 102}, {"B", 100}}, journal.Succeeded, 100},
+		{"without the page: a decline, and one in processing", false, []rowOf{{"B", 102}, {"A", 101}}, journal.Pending, 102},
+		{"without the page: the one in processing is paid", false, []rowOf{{"B", 102}, {"A", 101}, {"B", 100}}, journal.Succeeded, 100},
+		{"without the page: the one in processing is declined", false, []rowOf{{"B", 102}, {"A", 101}, {"B", 101}}, journal.Declined, 101},
+		{"without the page: two declines with different codes", false, []rowOf{{"A", 101}, {"B", 103}}, journal.Declined, 103},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				if tt.hosted {
+					if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					s.loseNext(sandbox.CommitNever)
+					_, _ = s.pay("a", approved)
+				}
+				show := func(rows ...rowOf) {
+					for _, r := range rows {
+						if err := s.Confirm(t.Context(), r.transaction()); err != nil {
+							t.Fatal(err)
+						}
+						time.Sleep(time.Minute)
+					}
+				}
+				show(tt.shown...)
+				last := map[string]rowOf{}
+				for _, r := range tt.shown {
+					last[r.id] = r
+				}
+				check := func(when string, limit int) int {
+					e, err := s.Get(t.Context(), journal.PaymentID("a"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, _ := outcomeOf(e)
+					if e.State() != tt.state || got == nil || int(got.Code) != tt.code {
+						t.Errorf("%s: %v, %+v; want %v, code %d", when, e.State(), got, tt.state, tt.code)
+					}
+					if n := len(e.Evidence); limit > 0 && n > limit {
+						t.Errorf("%s: %d pieces of evidence, want at most %d", when, n, limit)
+					}
+					return len(e.Evidence)
+				}
+				check("shown once", 0)
+				for range 50 { // some became no news only once the others were known
+					for _, id := range []string{"A", "B", "C"} {
+						if r, ok := last[id]; ok {
+							show(r)
+						}
+					}
+				}
+				check("shown again", len(tt.shown)+3)
+			})
+		})
+	}
+}
+
+// TestWalkedRowsAreReportedOnce: two rows that a walk shows every five minutes are reported when they are new.
+func TestWalkedRowsAreReportedOnce(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+			t.Fatal(err)
+		}
+		searchShows(s, 101, 102)
+		told := running(t, s.Journal, 0, nil)
+		for range 240 {
+			for _, r := range []rowOf{{"0", 101}, {"1", 102}} {
+				if err := s.Confirm(t.Context(), r.transaction()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(5 * time.Minute)
+		}
+		if n := len(told.all()); n > 3 {
+			t.Errorf("it was reported %d times in 20 hours: %s", n, fmt.Sprint(told.all()[:4]))
+		}
+	})
+}
