@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -98,6 +99,24 @@ func Unescape[T ascii.Text](text T) string {
 	}
 	plain, _ := appendUnescaped(nil, []byte(text))
 	return string(plain)
+}
+
+// escapeControls returns a copy of JSON in which the control characters of strings are escaped.
+func escapeControls(raw []byte) []byte {
+	plain := make([]byte, 0, len(raw))
+	var inString, escaped bool
+	for _, c := range raw {
+		if inString && c < ' ' {
+			plain = fmt.Appendf(plain, `\u%04x`, c)
+			continue
+		}
+		if c == '"' && !escaped {
+			inString = !inString
+		}
+		escaped = c == '\\' && !escaped
+		plain = append(plain, c)
+	}
+	return plain
 }
 
 // PlainASCII returns JSON in which no printable ASCII character is escaped as \uXXXX, except quotes and backslashes: it means the

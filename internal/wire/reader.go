@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -21,6 +22,9 @@ type Reader struct {
 	err   error
 	names [][]byte // of the members read so far, of all open objects
 	texts texts
+
+	apart    bool  // in ReadApart
+	repeated error // in ReadApart: a member was repeated, and skipped
 }
 
 // Limits of a document, checked before anything expensive happens.
@@ -112,12 +116,13 @@ func (r *Reader) Pos() int { return r.pos }
 // Rewind goes back to a position that Pos returned, to read a value a second time.
 func (r *Reader) Rewind(pos int) { r.pos = pos }
 
-// Raw returns a copy of the document from pos to the current position, or nil after an error.
+// Raw returns a copy of the document from pos to the current position, or nil after an error. Control characters in its
+// strings are escaped: the copy is JSON for any reader.
 func (r *Reader) Raw(pos int) []byte {
 	if r.err != nil {
 		return nil
 	}
-	return bytes.Clone(bytes.TrimSpace(r.data[pos:r.pos]))
+	return escapeControls(bytes.TrimSpace(r.data[pos:r.pos]))
 }
 
 // Remaining returns the number of unread bytes.
@@ -147,8 +152,13 @@ func (r *Reader) eachMember(first int, yield func(name []byte) bool) {
 		}
 		bit := uint64(1) << ((len(name)*7 + int(name[0]) + int(name[len(name)-1])*3) & 63)
 		if seen&bit != 0 && contains(r.names[first:], name) {
-			r.Fail(errRepeated)
-			return
+			if !r.apart {
+				r.Fail(errRepeated)
+				return
+			}
+			r.repeated = errRepeated
+			r.Value()
+			continue
 		}
 		if len(r.names)-first == maxMembers {
 			r.Fail(errMembers)
@@ -220,6 +230,73 @@ func (r *Reader) open(bracket byte) bool {
 		return false
 	}
 	return true
+}
+
+// ReadApart calls read, which must read exactly one value. If that value breaks a rule, but certainly ends where its brackets
+// and quotes end, the error is returned, and reading continues after the value: one bad row does not cost the others. Of a
+// repeated member, read gets the first.
+func (r *Reader) ReadApart(read func()) error {
+	start, depth, names := r.pos, r.depth, len(r.names)
+	r.apart, r.repeated = true, nil
+	read()
+	r.apart = false
+	if r.err == nil {
+		return r.repeated
+	}
+	fault := r.err
+	r.err, r.pos, r.depth, r.names = nil, start, depth, r.names[:names]
+	if !r.passBrackets() {
+		r.Fail(fault)
+	}
+	return fault
+}
+
+// passBrackets skips a value of which only brackets and quotes are checked, and reports whether it ends with certainty.
+func (r *Reader) passBrackets() bool {
+	var open []byte // the brackets that close those that are open
+	for start := r.pos; r.Peek() != 0; {
+		switch c := r.data[r.pos]; c {
+		case '{', '[':
+			open = append(open, c+2) // in ASCII, a closing bracket is two after its opening one
+			r.pos++
+		case '}', ']', ',':
+			if len(open) == 0 {
+				return r.pos > start // of a value without brackets
+			}
+			if r.pos++; c == ',' {
+				continue
+			}
+			last := len(open) - 1
+			if open[last] != c {
+				return false
+			}
+			if open = open[:last]; last == 0 {
+				return true
+			}
+		case '"':
+			if !r.passQuotes() {
+				return false
+			}
+		default:
+			r.pos++
+		}
+	}
+	return false
+}
+
+// passQuotes skips a string. It reports false unless what follows can follow a string: otherwise a quote in the text is not
+// escaped, and nobody knows where the text ends.
+func (r *Reader) passQuotes() bool {
+	for r.pos++; r.pos < len(r.data); r.pos++ {
+		switch r.data[r.pos] {
+		case '\\':
+			r.pos++
+		case '"':
+			r.pos++
+			return strings.IndexByte(":,}]", r.Peek()) >= 0
+		}
+	}
+	return false
 }
 
 // Value is one JSON value in the document, valid as long as the document is.
@@ -375,10 +452,7 @@ func (r *Reader) stringValue() Value {
 				return Value{}
 			}
 			i += n - 1
-		case c < 0x20:
-			r.Fail(errSyntax)
-			return Value{}
-		default:
+		default: // also a control character: JSON has them only as escapes, but not every gateway escapes a pasted address
 			bits |= c
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -76,8 +77,8 @@ func TestSyntax(t *testing.T) {
 		{
 			"text open", `"`, syntax,
 		}, {"text without end", `"abc`, syntax}, {"long text without end", `"abcdefghijklmnop`, syntax}, {"text ends in a backslash", `"abc\`, syntax},
-		{"text ends in an escaped quote", `"abc\"`, syntax}, {"line break in a text", "\"a\nb\"", syntax}, {"zero byte in a text", "\"a\x00b\"", syntax},
-		{"last control character in a text", "\"a\x1fb\"", syntax}, {"control character far in a text", "\"abcdefghijklmnopq\x01\"", syntax},
+		{"text ends in an escaped quote", `"abc\"`, syntax}, {"line break in a text", "\"a\nb\"", noFault}, {"zero byte in a text", "\"a\x00b\"", noFault},
+		{"last control character in a text", "\"a\x1fb\"", noFault}, {"control character far in a text", "\"abcdefghijklmnopq\x01\"", noFault},
 		{"delete in a text", "\"a\x7fb\"", noFault}, {"space in a text", `"a b"`, noFault}, {"other letters in a text", `"é🍰"`, noFault},
 		{"bytes that are no UTF-8 in a text", "\"\xff\"", noFault},
 		{"every escape", `"\"\\\/\b\f\n\r\t\u0041\uD83C\uDF70\uabCD"`, noFault}, {"half surrogate pair", `"\ud800"`, noFault},
@@ -122,7 +123,7 @@ func TestSyntax(t *testing.T) {
 		}, {"a name of other letters", `{"é":1}`, noFault}, {"a name with half a surrogate pair", `{"\ud800":1}`, syntax},
 		{
 			"a name of an escaped quote", `{"\"":1,"\\":1}`, noFault,
-		}, {"a name that is no UTF-8", "{\"\xff\":1}", syntax}, {"a name with a control character", "{\"a\n\":1}", syntax},
+		}, {"a name that is no UTF-8", "{\"\xff\":1}", syntax}, {"a name with a control character", "{\"a\n\":1}", noFault},
 		{"a name without end", `{"a`, syntax}, {"a name with a broken escape", `{"\x":1}`, syntax},
 		{"a fault after a repetition", `{"a":1,"a":2]`, repeated}, {"a repetition after a fault", `{"a":1,"b":]`, syntax},
 
@@ -423,12 +424,13 @@ func FuzzReader(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		given := bytes.Clone(data)
 		fault := check(string(data))
 		refused, uncertain := false, false
-		valid := json.Valid(data)
+		given := bytes.Clone(data)
+		escaped := withEscapes(data)
+		valid := json.Valid(escaped)
 		if valid {
-			refused, uncertain = refusable(data)
+			refused, uncertain = refusable(escaped)
 		}
 		if want := valid && !refused; (fault == noFault) != want && !uncertain {
 			t.Fatalf("%q: got %q, encoding/json takes it: %t, it is beyond a bound: %t", data, fault, valid, refused)
@@ -448,7 +450,7 @@ func FuzzReader(f *testing.F) {
 		if !utf8.Valid(data) {
 			return // of which encoding/json replaces each byte
 		}
-		d := json.NewDecoder(bytes.NewReader(data))
+		d := json.NewDecoder(bytes.NewReader(escaped))
 		d.UseNumber()
 		var want any
 		if err := d.Decode(&want); err != nil {
@@ -458,4 +460,87 @@ func FuzzReader(f *testing.F) {
 			t.Errorf("%q (-encoding/json +got):\n%s", data, diff)
 		}
 	})
+}
+
+// withEscapes returns a document with the control characters of its texts escaped, as JSON requires.
+func withEscapes(data []byte) []byte {
+	texts := regexp.MustCompile(`(?s)"(\\.|[^"\\])*"`)
+	return texts.ReplaceAllFunc(data, func(text []byte) []byte {
+		return regexp.MustCompile(`(?s)\\.|[\x00-\x1f]`).ReplaceAllFunc(text, func(c []byte) []byte {
+			if len(c) > 1 {
+				return c // not an escape if a control character follows the backslash
+			}
+			return fmt.Appendf(nil, `\u%04x`, c[0])
+		})
+	})
+}
+
+// TestControlCharacters: a text is read with the control characters that the gateway did not escape, and Raw is JSON for any reader.
+func TestControlCharacters(t *testing.T) {
+	for c := range rune(' ') {
+		text := "12 Main St" + string(c) + "\"quoted\" é"
+		r := wire.NewReader([]byte("{\"address\":\n\"" + strings.ReplaceAll(text, `"`, `\"`) + "\"}"))
+		var got string
+		var raw []byte
+		for range r.Members {
+			start := r.Pos()
+			if !r.Text(&got) {
+				t.Errorf("%q cannot be read", text)
+			}
+			raw = r.Raw(start)
+		}
+		if err := r.Finish(); err != nil || got != text {
+			t.Errorf("got %q, %v, want %q", got, err, text)
+		}
+		var back string
+		if err := json.Unmarshal(raw, &back); err != nil || back != text {
+			t.Errorf("Raw is %s: %v", raw, err)
+		}
+		r.Release()
+	}
+}
+
+// TestReadApart: an element that breaks a rule costs only itself, as long as it is certain where it ends.
+func TestReadApart(t *testing.T) {
+	const deep = 40
+	for _, tt := range []struct{ element, want string }{
+		{`{"a":1}`, ""},
+		{`{"a":1,"b":2,"a":3}`, "repeats a member"},
+		{`{"b":{"a":1,"a":{"x":[1,"]"]}},"c":"}"}`, "repeats a member"},
+		{`{"b":{"\u0061":1,"a":2}}`, "repeats a member"},
+		{strings.Repeat("[", deep) + strings.Repeat("]", deep), "is nested too deeply"},
+		{object(300), "has too many members"},
+		{`{"a":` + strings.Repeat("9", 200) + `}`, "has a number that is too long"},
+		{`{"a":019.50}`, syntax}, {`{"a":NaN}`, syntax}, {`NaN`, syntax}, {`{"a":1,}`, syntax}, {`{"a":"C:\dir"}`, syntax}, {`{a:"}"}`, syntax},
+		{`{"a":"say "hi" to"}`, "the document"}, {`{"a":"x"y"}`, "the document"}, {`{"a":[1}`, "the document"}, {`{"a":1`, "the document"}, {``, "the document"},
+	} {
+		t.Run(tt.element, func(t *testing.T) {
+			r := wire.NewReader([]byte(`{"data":[1,` + tt.element + `,{"a":2}],"a":3}`))
+			defer r.Release()
+			var faults []string
+			for range r.Members {
+				if r.Peek() != '[' {
+					r.Value()
+					continue
+				}
+				for range r.Elements {
+					fault := ""
+					if err := r.ReadApart(func() { r.Value() }); err != nil {
+						fault = err.Error()
+					}
+					faults = append(faults, fault)
+				}
+			}
+			err := r.Finish()
+			if tt.want == "the document" {
+				if err == nil {
+					t.Errorf("got the elements %q, want an error", faults)
+				}
+				return
+			}
+			if diff := cmp.Diff([]string{"", tt.want, ""}, faults); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
 }
