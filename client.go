@@ -78,8 +78,9 @@ type Config struct {
 	KeepResponses bool
 	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
 	InsecureHTTP bool
-	// AnyDecimals allows amounts with more decimals than their currency has by ISO 4217, such as 12.50 JPY or 1.234 USD.
-	// Trailing zeros are always allowed. Currencies that are not in ISO 4217 are not checked.
+	// AnyDecimals allows amounts with more decimals than their currency has by ISO 4217, such as 12.50 JPY or 1.234 USD, at most
+	// three. Trailing zeros are always allowed; an amount with more than three decimals is sent without those that its currency
+	// does not have. Currencies that are not in ISO 4217 are not checked, and have three decimals.
 	AnyDecimals bool
 	// AnyAppID accepts data that states another appId than AppID. By default such data is not this app's, because the same
 	// credentials can serve several apps: a response to a payment or a refund leaves its outcome unknown, a row does not

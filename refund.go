@@ -11,6 +11,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/internal/check"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -204,7 +205,7 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 		v.ID("refundTransactionId", q.RefundTransactionID, maxID)
 	}
 	if v.Require("amount", q.Amount != decimal.Decimal{}, required) {
-		v.Amount("amount", q.Amount, maxAmountDigits, maxDecimals)
+		v.Amount("amount", check.WithoutZeros(q.Amount, ""), maxAmountDigits, maxDecimals)
 	}
 	v.sentAt(q.SentAt)
 	v.AddIf(q.Wait < 0, "Wait", RuleRange, "must not be negative")

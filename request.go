@@ -86,12 +86,17 @@ func (e *encoder) currency(s string, p check.Presence) {
 	}
 }
 
-// amount writes an amount as a string with exactly the decimals of the caller's value.
+// amount writes an amount as a string with exactly the decimals of the caller's value, unless they are too many and zeros. With
+// anyDecimals, a currency has three.
 func (e *encoder) amount(d decimal.Decimal, currency string) {
 	if e.check.Require("amount", d != decimal.Decimal{}, required) {
+		if e.anyDecimals {
+			currency = ""
+		}
+		d = check.WithoutZeros(d, currency)
 		found := e.check.Len()
 		e.check.Amount("amount", d, maxAmountDigits, maxDecimals)
-		if e.check.Len() == found && !e.anyDecimals {
+		if e.check.Len() == found {
 			e.check.Decimals("amount", d, currency)
 		}
 		e.decimalIfValid("amount", d, found)

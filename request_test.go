@@ -26,12 +26,12 @@ import (
 // What a request contains beyond the table: exact amounts, members that the interface does not name, and the parameters
 // of the queries.
 
-// TestAmounts: the text of an amount is the caller's, to the last decimal.
+// TestAmounts: the text of an amount is the caller's, to the third decimal.
 func TestAmounts(t *testing.T) {
 	for text, want := range map[string]string{
 		"12.50": "", "12.5": "", "12": "", "0.001": "", "0.010": "", "999999999999": "", "999999999.999": "", "100.000": "", "1.000": "",
 		"0": "amount range", "0.000": "amount range", "-1": "amount range", "-0.001": "amount range",
-		"0.0001": "amount format", "12.5000": "amount format", "1234567890123": "amount format", "1000000000000": "amount format",
+		"0.0001": "amount format", "12.5001": "amount format", "1234567890123": "amount format", "1000000000000": "amount format",
 		"1234567890.123": "amount format", "9999999999999.9": "amount format",
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -321,6 +321,7 @@ func TestDecimalsOfCurrencies(t *testing.T) {
 	}{
 		{"12.50", "JPY", true}, {"100.00", "JPY", false}, {"100", "JPY", false}, {"0.5", "KRW", true},
 		{"12.50", "USD", false}, {"12.500", "USD", false}, {"12.505", "USD", true}, {"0.001", "EUR", true},
+		{"12.5000", "USD", false}, {"12.50000000", "EUR", false}, {"12.5010", "USD", true},
 		{"12.505", "KWD", false}, {"12.505", "BHD", false}, {"12.505", "XYZ", false}, // none of ISO 4217
 	} {
 		t.Run(tt.amount, func(t *testing.T) {
@@ -331,6 +332,43 @@ func TestDecimalsOfCurrencies(t *testing.T) {
 				if want := tt.refused && !anyDecimals; slices.Equal(clienttest.Problems(err), []string{"amount format"}) != want {
 					t.Errorf("%s %s, any decimals %t: got %v, want refused %t", tt.amount, tt.currency, anyDecimals, err, want)
 				}
+			}
+		})
+	}
+}
+
+// TestZerosThatACurrencyDoesNotHave: a column of a database pads an amount with zeros, which are not sent. Such an amount can be
+// resolved.
+func TestZerosThatACurrencyDoesNotHave(t *testing.T) {
+	for _, tt := range []struct {
+		amount, currency string
+		any              bool
+		want             string
+	}{
+		{"12.5000", "USD", false, "12.50"}, {"12.500", "EUR", false, "12.500"}, {"12.5", "USD", false, "12.5"}, {"12.00000000", "EUR", false, "12.00"},
+		{"1500.0000", "JPY", false, "1500"}, {"1500", "JPY", false, "1500"}, {"1.50000", "KWD", false, "1.500"}, {"1.50000", "XYZ", false, "1.500"},
+		{"12.5000", "USD", true, "12.500"}, {"1234567890.500000", "USD", false, "1234567890.50"},
+	} {
+		t.Run(tt.amount+" "+tt.currency, func(t *testing.T) {
+			req := clienttest.TokenPaymentRequest("t-1")
+			req.Amount, req.Currency = decimal.RequireFromString(tt.amount), tt.currency
+			var sent struct{ Amount string }
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AnyDecimals: tt.any,
+				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if r.Body != nil {
+						_ = json.NewDecoder(r.Body).Decode(&sent) // a wrong amount fails below
+					}
+					return clienttest.Respond(r, 200, `{"code":121,"totalCount":0}`)
+				})}})
+			_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
+			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			if !ok || sent.Amount != tt.want {
+				t.Fatalf("sent %q, got %v, want %q", sent.Amount, err, tt.want)
+			}
+			query := unknown.Query()
+			query.Wait = time.Nanosecond
+			if _, err := c.Resolve(t.Context(), query); !errors.Is(err, cardgateway.ErrNotFound) {
+				t.Errorf("resolve: got %v, want not found", err)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/internal/check"
 	"github.com/cardgateway/cardgateway-go/internal/recurring"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -116,7 +117,7 @@ func (q *ResolveQuery) check(ctx context.Context) error {
 		v.ID("transactionId", q.TransactionID, maxID)
 	}
 	if v.Require("amount", q.Amount != decimal.Decimal{}, required) {
-		v.Amount("amount", q.Amount, maxAmountDigits, maxDecimals)
+		v.Amount("amount", check.WithoutZeros(q.Amount, q.Currency), maxAmountDigits, maxDecimals)
 	}
 	if v.Require("currency", q.Currency != "", required) {
 		v.UpperCase("currency", q.Currency, currencyLength)

@@ -26,6 +26,24 @@ func (v *Violations) Amount(member string, d decimal.Decimal, digits, decimals i
 	}
 }
 
+// WithoutZeros returns an amount that has more decimals than the interface allows without the trailing zeros that its currency
+// does not have, or beyond the third if it is not in ISO 4217: a column numeric(12,4) has 12.5000. Other amounts stay as they are.
+func WithoutZeros(d decimal.Decimal, currency string) decimal.Decimal {
+	if exp := int(d.Exponent()); exp < -maxUnits && exp >= -maxPriceDecimals {
+		units, known := iso4217.Decimals(currency)
+		if !known {
+			units = maxUnits
+		}
+		if short := d.Truncate(int32(units)); short.Equal(d) {
+			return short
+		}
+	}
+	return d
+}
+
+// maxUnits is the largest number of decimals of a currency, and of an amount of the interface.
+const maxUnits = 3
+
 // Decimals checks that an amount has no more decimals than its currency has in ISO 4217, not counting trailing zeros. A
 // currency that is not in ISO 4217 is not checked.
 func (v *Violations) Decimals(member string, d decimal.Decimal, currency string) {

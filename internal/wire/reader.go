@@ -11,7 +11,8 @@ import (
 )
 
 // Reader reads one JSON value in one pass, more strictly than encoding/json: names match exactly, a name must not occur
-// twice in an object, nothing may follow the value, and depth, members and numbers are limited.
+// twice in an object, nothing may follow the value, and depth, members and numbers are limited. In one thing it is more
+// tolerant: a string that is a value may contain control characters.
 //
 // The first error is kept. From then on every method returns zero values, so callers check it once, at the end, with
 // Finish.
@@ -194,7 +195,7 @@ func (r *Reader) name() []byte {
 		if v.escaped {
 			name, ok = appendUnescaped(nil, v.raw)
 		}
-		ok = ok && utf8.Valid(name)
+		ok = ok && utf8.Valid(name) && bytes.IndexFunc(v.raw, func(c rune) bool { return c < ' ' }) < 0
 	}
 	if !ok || len(name) == 0 || !r.accept(':') {
 		r.Fail(errSyntax)

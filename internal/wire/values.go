@@ -205,22 +205,22 @@ func (r *Reader) Instant(dst *time.Time) bool {
 	return true
 }
 
-// Bool reads a boolean, or one written as a string. It also reports whether the member has a value.
+// Bool reads a boolean, also one written as a string, as 1 or 0, or as yes or no. It also reports whether the member has a
+// value.
 func (r *Reader) Bool(dst *bool) (ok, said bool) {
-	switch v := r.Value(); v.Kind {
-	case True, False:
-		*dst = v.Kind == True
-		return true, true
-	case String:
-		if len(v.raw) == 0 {
-			return true, false
-		}
-		*dst = strings.EqualFold(string(v.raw), "true")
-		ok = *dst || strings.EqualFold(string(v.raw), "false")
-		return ok, ok
-	default:
-		return v.Kind == Null, false
+	v := r.Value()
+	if v.Kind == Null || v.Kind == String && len(v.raw) == 0 {
+		return true, false
 	}
+	switch strings.ToLower(string(v.raw)) {
+	case "true", "1", "yes", "y":
+		*dst = true
+		return true, true
+	case "false", "0", "no", "n":
+		*dst = false
+		return true, true
+	}
+	return false, false
 }
 
 // Amount reads Number(12,3), as a string or a number. It also reports whether the member has a value.
@@ -233,18 +233,24 @@ func (r *Reader) Amount(dst *decimal.Decimal) (ok, said bool) {
 	return ok, ok
 }
 
-// parseAmount reads an optional minus, 1 to 12 digits, and optionally a point with 1 to 3 decimals. Decimals are kept as
-// written. It checks every byte before it creates a decimal: a hostile number would cost the decimal package seconds.
+// parseAmount reads an optional minus, 1 to 12 digits, and optionally a point with 1 to 3 decimals, which are kept as
+// written, and then zeros: numeric(12,4) is written as 12.5000. It checks every byte before it creates a decimal: a hostile
+// number would cost the decimal package seconds.
 func parseAmount(text []byte) (decimal.Decimal, bool) {
 	number := bytes.TrimPrefix(text, []byte("-"))
 	whole, fraction, hasPoint := bytes.Cut(number, []byte("."))
-	if len(whole) > maxAmountWhole || !ascii.IsDigits(whole) ||
-		hasPoint && (len(fraction) > maxDecimals || !ascii.IsDigits(fraction)) {
+	if len(text) > maxNumber || len(whole) > maxAmountWhole || !ascii.IsDigits(whole) || hasPoint && !ascii.IsDigits(fraction) {
 		return decimal.Decimal{}, false
 	}
+	if len(fraction) > maxDecimals {
+		if len(bytes.TrimRight(fraction, "0")) > maxDecimals {
+			return decimal.Decimal{}, false
+		}
+		fraction = fraction[:maxDecimals]
+	}
 	var n int64
-	for _, c := range number {
-		if c != '.' {
+	for _, digits := range [2][]byte{whole, fraction} {
+		for _, c := range digits {
 			n = n*10 + int64(c-'0')
 		}
 	}

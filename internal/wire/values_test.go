@@ -160,11 +160,14 @@ func TestTolerantValues(t *testing.T) {
 		}},
 		{"Bool", truth, map[string]string{
 			"true": "true", "false": "false", `"true"`: "true", `"false"`: "false", `"TRUE"`: "true", `"False"`: "false", `""`: "", "null": "",
-			`"yes"`: refused, `"1"`: refused, "1": refused, "0": refused, "[]": refused, "{}": refused, `"tru"`: refused, `"\u0074rue"`: refused,
+			`"1"`: "true", "1": "true", `"0"`: "false", "0": "false", `"Y"`: "true", `"n"`: "false", `"yes"`: "true", `"No"`: "false", "[]": refused, "{}": refused,
+			`"tru"`: refused, `"\u0074rue"`: refused, "2": refused, "-1": refused, "1.0": refused, `"10"`: refused, `" 1"`: refused, `"on"`: refused, "[1]": refused,
 		}},
 		{"Amount", amount, map[string]string{
 			"12.50": "1250e-2", `"12.50"`: "1250e-2", "12": "12e0", "-12.5": "-125e-1", `"-0.001"`: "-1e-3", "0": "0e0", "0.000": "0e-3", "-0": "0e0", `""`: "",
 			"null": "", "999999999999.999": "999999999999999e-3", `"000000000012"`: "12e0", "1234567890123": refused, "1.2345": refused, "1e2": refused,
+			"12.5000": "12500e-3", `"12.5010000"`: "12501e-3", "0.0000": "0e-3", "-1.50000": "-1500e-3", `"1.00010"`: refused, `"1.000 "`: refused,
+			"999999999999.9990": "999999999999999e-3", `"1.` + x("0", 126) + `"`: "1000e-3",
 			`"1e2"`: refused, `"+1"`: refused, `"."`: refused, `"1."`: refused, `".5"`: refused, `"-"`: refused, `"--1"`: refused, `"1.-5"`: refused,
 			`"1.5.5"`: refused, `"1,50"`: refused, `" 1"`: refused, `"NaN"`: refused, `"١"`: refused, "true": refused, "[]": refused, "{}": refused,
 			x("1", 120): refused, `"0.` + x("0", 1000) + `"`: refused,
