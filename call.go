@@ -56,6 +56,9 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	p.appID, p.at = c.onlyAppID(), call.begun
 	defer func() { // also if it panics: what is known is classified then, too
 		t, err = classify(&call.op, &p, &call.last, &call.decoded)
+		if err == nil {
+			err = c.testPayment(op.Name, t)
+		}
 		call.secrets.redact(t, err)
 		if t != nil {
 			t.Raw = call.raw()
@@ -354,7 +357,7 @@ func (o *observation) end(info CallInfo) {
 func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo, isWithin bool) {
 	level := slog.LevelInfo
 	switch info.Outcome {
-	case OutcomeUnknown, OutcomeRefused, OutcomeConflict:
+	case OutcomeUnknown, OutcomeTest, OutcomeRefused, OutcomeConflict:
 		level = slog.LevelWarn
 	case OutcomeNotFound:
 		level = slog.LevelDebug

@@ -89,6 +89,10 @@ type Config struct {
 	// the interface does not say that a response repeats it. Searches and walks return the rows of all apps: see IsOtherApp.
 	// Set AnyAppID only if your gateway states the id of something else.
 	AnyAppID bool
+	// TestPayments counts approvals that the gateway marks as a test (isTest is true) as paid: for test systems and the
+	// sandbox, never for a shop that sells. By default such an approval comes with a *TestPaymentError. An approval whose
+	// isTest cannot be read has an unknown outcome in any case.
+	TestPayments bool
 	// PaymentIdleTimeout is how long a connection may have been idle to be reused for a payment, unless the transport's
 	// IdleConnTimeout is shorter; zero means 3 s, negative means a new connection for each payment. A server that closes
 	// an idle connection while a payment is being written to it is the most common avoidable cause of an unknown
@@ -238,6 +242,20 @@ func (c *Client) AppID() AppID { return c.cfg.AppID }
 // client's, so that it is not of this app. It never does with Config.AnyAppID.
 func (c *Client) IsOtherApp(row interface{ StatesOtherApp(app AppID) bool }) bool {
 	return row.StatesOtherApp(c.onlyAppID())
+}
+
+// Paid reports whether a transaction is approved and counts as paid: one that is marked as a test does only with
+// Config.TestPayments. It is never paid while its isTest cannot be read.
+func (c *Client) Paid(t *Transaction) bool {
+	return t.Paid() || c.cfg.TestPayments && t.isTestApproval()
+}
+
+// testPayment returns the error of an approval that does not count as paid because it is a test, or nil. Op is the operation.
+func (c *Client) testPayment(op string, t *Transaction) error {
+	if !t.isTestApproval() || c.cfg.TestPayments {
+		return nil
+	}
+	return &TestPaymentError{Op: op, TransactionID: t.TransactionID, Transaction: t}
 }
 
 // Location returns the time zone in which the client reads and writes the gateway's wall-clock times.

@@ -11,11 +11,13 @@
 // Every payment call ends in exactly one of these outcomes, which errors.Is distinguishes:
 //
 //   - no error: the gateway accepted the payment. Transaction.State says whether it is approved, in processing, or waiting
-//     for the cardholder, who must then be redirected to RedirectURL. Only Transaction.Paid means that the card was charged.
+//     for the cardholder, who must then be redirected to RedirectURL. Only Client.Paid means that it is paid.
 //   - ErrInvalidRequest: the request violates a limit, and this call sent nothing. Correct the request.
 //   - ErrNotSent: it is proved that this call sent nothing. This is the only error after which you may make the same call
 //     again unchanged; SafeToRetry reports it.
 //   - ErrDeclined: final, not paid. DeclinedError holds the transaction with the reason, RefundDeclinedError the refund.
+//   - ErrTestPayment: approved, and marked as a test: not paid. Only with Config.TestPayments it counts as paid, for test systems.
+//     TestPaymentError holds the transaction.
 //   - ErrRefused: the gateway refused to process the request. RefusedError holds its code and text.
 //   - ErrOutcomeUnknown: the payment may have happened. Do not repeat it: pass OutcomeUnknownError.Query to
 //     Client.Resolve, RefundUnknownError.Query to Client.ResolveRefund. For payments that must survive a crash of the process, use package journal.

@@ -20,6 +20,7 @@ var (
 	ErrInvalidRequest = errors.New("cardgateway: invalid request")              // *ValidationError: a limit is violated, nothing was sent
 	ErrNotSent        = errors.New("cardgateway: not sent")                     // *NotSentError: provably nothing was submitted
 	ErrDeclined       = errors.New("cardgateway: declined")                     // *DeclinedError, *RefundDeclinedError: final, no money moved
+	ErrTestPayment    = errors.New("cardgateway: test payment")                 // *TestPaymentError: approved as a test, so not paid
 	ErrRefused        = errors.New("cardgateway: refused")                      // *RefusedError: not accepted for processing
 	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")              // *OutcomeUnknownError, *RefundUnknownError: resolve it, do not repeat it
 	ErrConflict       = errors.New("cardgateway: conflicting outcomes")         // *ConflictError, *RefundConflictError: needs manual review
@@ -30,13 +31,13 @@ var (
 )
 
 // SafeToRetry reports whether the payment call that returned err may be made again unchanged: true only if it is proved
-// that nothing was sent. After any other error of a payment, correct the request, accept the decline, or resolve the
-// outcome first.
+// that nothing was sent. After any other error of a payment, correct the request, accept the decline or the test, or
+// resolve the outcome first.
 func SafeToRetry(err error) bool {
 	if !errors.Is(err, ErrNotSent) {
 		return false
 	}
-	for _, other := range []error{ErrOutcomeUnknown, ErrDeclined, ErrRefused, ErrConflict} {
+	for _, other := range []error{ErrOutcomeUnknown, ErrDeclined, ErrTestPayment, ErrRefused, ErrConflict} {
 		if errors.Is(err, other) { // joined with the outcome of another call
 			return false
 		}
@@ -124,6 +125,22 @@ func (e *DeclinedError) Error() string {
 
 // Is reports whether target is ErrDeclined.
 func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
+
+// TestPaymentError says that the gateway approved the transaction and marked it as a test (isTest): the order is not paid, and
+// the payment must not be repeated. It means that a test card or test credentials were used, unless this is a test system: then
+// set Config.TestPayments.
+type TestPaymentError struct {
+	Op            string
+	TransactionID string
+	Transaction   *Transaction // the response, masked like everything that an error keeps
+}
+
+func (e *TestPaymentError) Error() string {
+	return fmt.Sprintf("cardgateway: %s: transaction %s is approved as a test: it is not paid", e.Op, quoted(e.TransactionID))
+}
+
+// Is reports whether target is ErrTestPayment.
+func (e *TestPaymentError) Is(target error) bool { return target == ErrTestPayment }
 
 // RefundDeclinedError says that the gateway declined the refund for good: the published code 112.
 type RefundDeclinedError struct {

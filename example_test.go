@@ -22,7 +22,7 @@ func open() (*cardgateway.Client, *sandbox.Server) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "123456"})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "123456", TestPayments: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func ExampleClient_TokenPayment() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(settled.State(), settled.Paid(), settled.TransactionAmount.StringFixed(2), settled.TransactionCardNumber)
+	fmt.Println(settled.State(), client.Paid(settled), settled.TransactionAmount.StringFixed(2), settled.TransactionCardNumber)
 	// Output:
 	// processing
 	// approved true 12.50 430000******0000
@@ -312,7 +312,7 @@ func ExampleClient_CreateRefund() {
 		return
 	}
 	defer server.Close()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "123456"})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "123456", TestPayments: true})
 	if err != nil {
 		fmt.Println(err)
 		return

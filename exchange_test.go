@@ -89,7 +89,8 @@ func replay(t *testing.T, x exchange) {
 		}
 	}
 	c, err := cardgateway.New(cardgateway.Config{
-		BaseURL: clienttest.BaseURL, AppID: app, HTTPClient: &http.Client{Transport: mock}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+		BaseURL: clienttest.BaseURL, AppID: app, TestPayments: true, // the documented payments are tests
+		HTTPClient: &http.Client{Transport: mock}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 	})
 	if err != nil {
 		t.Fatal(err)

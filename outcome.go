@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -15,13 +16,14 @@ type Outcome string
 
 // The outcomes of calls.
 const (
-	OutcomeOK         Outcome = "ok"         // a query got its response, a walk returned every row
-	OutcomeApproved   Outcome = "approved"   // of a payment or a refund, or of Resolve or ResolveRefund
-	OutcomeProcessing Outcome = "processing" // of a payment or a refund, or of Resolve or ResolveRefund
-	OutcomeRedirect   Outcome = "redirect"   // of a payment or Resolve
-	OutcomeDeclined   Outcome = "declined"   // ErrDeclined
-	OutcomeRefused    Outcome = "refused"    // ErrRefused
-	OutcomeNotSent    Outcome = "not_sent"   // ErrNotSent
+	OutcomeOK         Outcome = "ok"           // a query got its response, a walk returned every row
+	OutcomeApproved   Outcome = "approved"     // of a payment or a refund, or of Resolve or ResolveRefund
+	OutcomeProcessing Outcome = "processing"   // of a payment or a refund, or of Resolve or ResolveRefund
+	OutcomeRedirect   Outcome = "redirect"     // of a payment or Resolve
+	OutcomeDeclined   Outcome = "declined"     // ErrDeclined
+	OutcomeTest       Outcome = "test_payment" // ErrTestPayment
+	OutcomeRefused    Outcome = "refused"      // ErrRefused
+	OutcomeNotSent    Outcome = "not_sent"     // ErrNotSent
 	OutcomeUnknown    Outcome = "outcome_unknown"
 	OutcomeConflict   Outcome = "conflict"        // ErrConflict
 	OutcomeNotFound   Outcome = "not_found"       // ErrNotFound
@@ -55,11 +57,11 @@ func outcomeName(t *Transaction, err error) Outcome {
 // outcomeErrors are the errors that say how a call ended, and outcomeNames their names. No error of a hook or a transport matches one.
 var (
 	outcomeErrors = []error{
-		ErrOutcomeUnknown, ErrConflict, ErrDeclined, ErrRefused, ErrNotSent, ErrNotFound, ErrUnsettled, ErrQueryFailed, ErrInvalidRequest,
+		ErrOutcomeUnknown, ErrConflict, ErrDeclined, ErrTestPayment, ErrRefused, ErrNotSent, ErrNotFound, ErrUnsettled, ErrQueryFailed, ErrInvalidRequest,
 		ErrWalked,
 	}
 	outcomeNames = []Outcome{
-		OutcomeUnknown, OutcomeConflict, OutcomeDeclined, OutcomeRefused, OutcomeNotSent, OutcomeNotFound, OutcomeUnsettled, OutcomeFailed,
+		OutcomeUnknown, OutcomeConflict, OutcomeDeclined, OutcomeTest, OutcomeRefused, OutcomeNotSent, OutcomeNotFound, OutcomeUnsettled, OutcomeFailed,
 		OutcomeInvalid, OutcomeCanceled,
 	}
 )
@@ -122,8 +124,12 @@ func (r *attemptResult) notProcessed(v verdict.Verdict, op, id, message string, 
 // statement says what a decoded response claims, compared with what was sent.
 func (p *sentPayment) statement(decoded *response) verdict.Statement {
 	t := decoded.Transaction
+	bad := decoded.bad
+	if t.State() == StateApproved && t.hasUnreadTest() {
+		bad = cmp.Or(bad, &badMember{memberIsTest, unreadable})
+	}
 	return verdict.Statement{
-		Code: int(t.Code), State: verdict.State(t.State()), Refuses: isRefusalCode(t.Code), Bad: decoded.bad.err(),
+		Code: int(t.Code), State: verdict.State(t.State()), Refuses: isRefusalCode(t.Code), Bad: bad.err(),
 		HasMerchantID: t.TransactionID != "",
 		Contradicts:   p.contradiction(decoded),
 		NamesNothing:  decoded.namesNothing(),
@@ -175,7 +181,8 @@ func (r *response) namesNothingButUniqueID() bool {
 }
 
 // Err returns the error that the payment call itself would have returned with this transaction: a *DeclinedError if it is
-// declined, otherwise nil. Use it for a transaction from a query, a walk or a notification. The error holds a masked copy.
+// declined, otherwise nil. Use it for a transaction from a query, a walk or a notification; whether one that is approved is paid,
+// says Client.Paid. The error holds a masked copy.
 func (t *Transaction) Err() error {
 	if t.State() != StateDeclined {
 		return nil

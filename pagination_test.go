@@ -36,7 +36,7 @@ func ExampleClient_Orders() {
 			fmt.Println("not complete:", err) // what came before it is good
 			return
 		}
-		if order.Paid() {
+		if client.Paid(order) {
 			paid++
 		}
 	}

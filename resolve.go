@@ -47,7 +47,7 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // transactionId, amount and currency, because some gateways return other orders too. A row with this transactionId that
 // states another app (see Config.AnyAppID) settles nothing; while it is the only one, the outcome is unknown.
 //
-// It returns what the original call would have returned: the transaction, a *DeclinedError, or again an
+// It returns what the original call would have returned: the transaction, a *DeclinedError, a *TestPaymentError, or again an
 // *OutcomeUnknownError, whose cause says why. A transaction that waits for the cardholder (code 301) is returned at once. For
 // one in processing (code 102), Resolve keeps querying, and returns it when Wait has passed. Two approved rows are a
 // *ConflictError. One approved row means approved, even if there are declined rows too. A *ValidationError says that q is
@@ -80,7 +80,9 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 	observed := c.newObservation(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
 	found := resolve.Result[Transaction]{Cause: errPanicked} // if a query or the observer panics
 	defer func() {
-		t, err = q.outcome(&found)
+		if t, err = q.outcome(&found); err == nil {
+			err = c.testPayment("Resolve", t)
+		}
 		secrets.redact(t, err)
 		info := CallInfo{Outcome: outcomeName(t, err), Err: err}
 		if t != nil {
@@ -97,9 +99,13 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 			return resolvePage(p, err)
 		},
 		Row: func(t *Transaction) resolve.Row {
+			state := t.State()
+			if state == StateApproved && t.hasUnreadTest() {
+				state = StateUnknown
+			}
 			return resolve.Row{
 				ID:        t.TransactionID + " " + orderRowID(t),
-				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: verdict.State(t.State()),
+				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: verdict.State(state),
 				Ours:     t.TransactionID == q.TransactionID,
 				OtherApp: c.IsOtherApp(t),
 				Agrees:   t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,

@@ -146,7 +146,7 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 			return d.code(&t.Code), unreadable
 		case "message":
 			ok = d.Message(&t.Message)
-		case "isTest":
+		case memberIsTest:
 			ok, _ = d.Bool(&t.IsTest)
 		case "appId":
 			ok = d.AppID((*string)(&t.AppID))

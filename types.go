@@ -182,7 +182,7 @@ func (c Code) String() string {
 // State is the state of a transaction, according to its code ("States and transitions").
 type State int
 
-// The states of a transaction. Only StateApproved means that the card was charged.
+// The states of a transaction. StateApproved means that it is paid only if it is no test: see Client.Paid.
 const (
 	StateUnknown    State = iota // an unknown code, or one without a definite meaning, or none
 	StateApproved                // 100
@@ -232,7 +232,7 @@ func (s State) String() string {
 type Transaction struct {
 	Code                  Code
 	Message               string // short text for Code
-	IsTest                bool
+	IsTest                bool   // a test transaction; false also if the gateway does not say. One that cannot be read is in Extra
 	AppID                 AppID
 	UniqueID              string    // the gateway's id, digits only
 	TransactionID         string    // the merchant's id, as sent
@@ -261,8 +261,22 @@ func (t *Transaction) State() State { return t.Code.state() }
 // not. If app is empty, none is another. Client.IsOtherApp uses the client's appId.
 func (t *Transaction) StatesOtherApp(app AppID) bool { return app.isContradicted(t.AppID, t.Extra) }
 
-// Paid reports whether the transaction is approved: code 100 and nothing else.
-func (t *Transaction) Paid() bool { return t.Code == CodeSuccess }
+// Paid reports whether the transaction is approved and no test: code 100, without an isTest that is true or cannot be read.
+// Client.Paid counts tests too, for a client with Config.TestPayments.
+func (t *Transaction) Paid() bool { return t.Code == CodeSuccess && !t.IsTest && !t.hasUnreadTest() }
+
+// isTestApproval reports whether the transaction is approved and marked as a test.
+func (t *Transaction) isTestApproval() bool {
+	return t.Code == CodeSuccess && t.IsTest && !t.hasUnreadTest()
+}
+
+// hasUnreadTest reports whether it has an isTest that could not be read.
+func (t *Transaction) hasUnreadTest() bool {
+	_, unread := t.Extra[memberIsTest]
+	return unread
+}
+
+const memberIsTest = "isTest"
 
 // Refund is one item of a refund query ("Refund record").
 type Refund struct {

@@ -201,7 +201,7 @@ func knownValues() map[string][]string {
 		cardgateway.OutcomeOK, cardgateway.OutcomeApproved, cardgateway.OutcomeProcessing, cardgateway.OutcomeRedirect,
 		cardgateway.OutcomeDeclined, cardgateway.OutcomeRefused, cardgateway.OutcomeNotSent, cardgateway.OutcomeUnknown,
 		cardgateway.OutcomeConflict, cardgateway.OutcomeNotFound, cardgateway.OutcomeFailed, cardgateway.OutcomeUnsettled,
-		cardgateway.OutcomeCanceled, cardgateway.OutcomeInvalid,
+		cardgateway.OutcomeCanceled, cardgateway.OutcomeInvalid, cardgateway.OutcomeTest,
 	} {
 		outcomes = append(outcomes, string(outcome))
 	}

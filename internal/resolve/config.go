@@ -71,6 +71,6 @@ var (
 
 	errOtherApp   = errors.New("the gateway has this id for another appId than the client has: see Config.AnyAppID")
 	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell its outcome")
-	errOtherCode  = errors.New("the gateway has this id with a code that does not tell the outcome")
+	errOtherCode  = errors.New("the gateway has this id with a code, or an isTest, that does not tell the outcome")
 	errLongAgo    = errors.New("SentAt is too long ago: the search did not reach the present")
 )

@@ -19,7 +19,7 @@ func Outcome(t *cardgateway.Transaction, err error) string {
 	names := map[error]string{
 		cardgateway.ErrNotSent: "not sent", cardgateway.ErrDeclined: "declined", cardgateway.ErrRefused: "refused",
 		cardgateway.ErrOutcomeUnknown: "unknown", cardgateway.ErrInvalidRequest: "invalid", cardgateway.ErrConflict: "conflict",
-		cardgateway.ErrNotFound: "not found",
+		cardgateway.ErrNotFound: "not found", cardgateway.ErrTestPayment: "test",
 	}
 	for sentinel, name := range names {
 		if errors.Is(err, sentinel) {
@@ -29,7 +29,7 @@ func Outcome(t *cardgateway.Transaction, err error) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case t.Paid():
+	case t.State() == cardgateway.StateApproved:
 		return "paid"
 	}
 	return t.State().String()
@@ -38,6 +38,7 @@ func Outcome(t *cardgateway.Transaction, err error) string {
 var sentinels = []error{
 	cardgateway.ErrInvalidRequest, cardgateway.ErrNotSent, cardgateway.ErrDeclined, cardgateway.ErrRefused,
 	cardgateway.ErrOutcomeUnknown, cardgateway.ErrConflict, cardgateway.ErrNotFound, cardgateway.ErrQueryFailed,
+	cardgateway.ErrTestPayment,
 	cardgateway.ErrUnsettled,
 }
 
