@@ -32,7 +32,7 @@ func (s *shop) withApps(t *testing.T, anyAppID bool) *journal.Journal {
 	t.Helper()
 	var err error
 	s.client, err = cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s}, AnyAppID: anyAppID,
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: s}, AnyAppID: anyAppID,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func TestJoinedCall(t *testing.T) {
 		if !ok || !errors.Is(err, context.DeadlineExceeded) || !unknown.SentAt.Equal(begun) || time.Since(begun) != time.Second {
 			t.Errorf("with a deadline: got %v after %v", err, time.Since(begun))
 		}
-		if got, err := s.pay("a", approved); err != nil || !got.Paid() || time.Since(begun) != 20*time.Second {
+		if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved || time.Since(begun) != 20*time.Second {
 			t.Errorf("got %v, %v after %v", got, err, time.Since(begun))
 		}
 		if n := s.sent.Load(); n != 1 {

@@ -144,7 +144,7 @@ func TestGivenUpIntent(t *testing.T) {
 		}
 		store.begins.Store(0)
 		begun := time.Now()
-		if got, err := j.CreateSubscription(t.Context(), order("b", approved)); err != nil || !got.Paid() || time.Since(begun) != 0 {
+		if got, err := j.CreateSubscription(t.Context(), order("b", approved)); err != nil || got.State() != cardgateway.StateApproved || time.Since(begun) != 0 {
 			t.Errorf("made again: %v, %v after %v, want it paid at once", got, err, time.Since(begun))
 		}
 	})
@@ -173,7 +173,7 @@ func TestRecordedForNobody(t *testing.T) {
 		store := &failing{Store: s.store}
 		store.records.Store(3)
 		j := journal.New(s.client, store, journal.Options{})
-		if got, err := j.CreateSubscription(t.Context(), order("b", approved)); err != nil || !got.Paid() || s.stored("b").State() != journal.Succeeded {
+		if got, err := j.CreateSubscription(t.Context(), order("b", approved)); err != nil || got.State() != cardgateway.StateApproved || s.stored("b").State() != journal.Succeeded {
 			t.Errorf("got %v, %v, stored %v", got, err, s.stored("b").State())
 		}
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
@@ -235,7 +235,7 @@ func TestWaitingAsksSeldom(t *testing.T) {
 		f := &faulty{Store: s.store}
 		begun := time.Now()
 		got, err := journal.New(s.client, f, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if err != nil || !got.Paid() {
+		if err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("got %v, %v", got, err)
 		}
 		if took := time.Since(begun); took < 4*time.Second || took > 4*time.Second+200*time.Millisecond || f.calls.Load() > 30 {

@@ -123,8 +123,8 @@ func (w *evidenceJSON) evidence() (Evidence, error) {
 		in, failed := w.Submission.intent()
 		ev.Submission, err = &in, errors.Join(err, failed)
 	}
-	if ev.State == Conflicting {
-		err = errors.New("journal: no evidence has the state of a conflict")
+	if ev.State == Conflicting || ev.State == Tested {
+		err = fmt.Errorf("journal: no evidence has the state %v", ev.State)
 	}
 	if !ev.complete() {
 		err = fmt.Errorf("journal: evidence of source %q and state %v has no submission, transaction or refund", ev.Source, ev.State)
@@ -145,7 +145,7 @@ func (ev *Evidence) complete() bool {
 
 var wireStates = map[State]string{
 	Unknown: "unknown", NotSent: "notSent", Refused: "refused", PresumedAbsent: "presumedAbsent",
-	Pending: "pending", Abandoned: "abandoned", Declined: "declined", Succeeded: "succeeded", Conflicting: "conflict",
+	Pending: "pending", Abandoned: "abandoned", Declined: "declined", Succeeded: "succeeded", Tested: "tested", Conflicting: "conflict",
 }
 
 // MarshalText writes the state's name, so that stores stay readable and the numbers can change.

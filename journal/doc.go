@@ -14,9 +14,9 @@
 //
 //	t, err := payments.CreateCheckout(ctx, req) // as on the client, with the same errors
 //	switch {
-//	case err == nil && !t.Paid(): // to be paid at t.RedirectURL, or in processing: Run reports how it ends
+//	case err == nil && !client.Paid(t): // to be paid at t.RedirectURL, or in processing: Run reports how it ends
 //		return t, nil
-//	case err == nil, errors.Is(err, cardgateway.ErrDeclined): // final
+//	case err == nil, errors.Is(err, cardgateway.ErrDeclined), errors.Is(err, cardgateway.ErrTestPayment): // final
 //		... // store it in your own database, and then:
 //		if err := payments.Ack(ctx, journal.PaymentID(req.TransactionID), journal.StateOf(t, err)); err != nil {
 //			log.Print(err) // Run reports the outcome again

@@ -25,7 +25,8 @@ type Entry struct {
 	// beyond it must still be reported to the merchant.
 	Acked int
 
-	queryErr error // of the last query, if it failed
+	queryErr     error // of the last query, if it failed
+	testPayments bool  // a test counts as paid: set by a Journal whose client has Config.TestPayments
 }
 
 // Key returns the key of the entry.
@@ -146,8 +147,8 @@ func (ev *Evidence) CanBeAskedAgain() bool {
 	return false
 }
 
-// State is what is known about a payment or a refund. States only change to a later one in this list, and Declined and
-// Succeeded are final unless there is a contradiction, except that another submission makes a payment Unknown again, and so does the
+// State is what is known about a payment or a refund. States only change to a later one in this list, and Declined,
+// Succeeded and Tested are final unless there is a contradiction, except that another submission makes a payment Unknown again, and so does the
 // gateway if it shows one that is presumed absent without its outcome.
 type State int
 
@@ -161,13 +162,17 @@ const (
 	Abandoned                   // it waited for the cardholder for longer than the client's HostedPageLifetime; it is no longer queried
 	Declined                    // final, not paid
 	Succeeded                   // final, paid
+	// Tested is a success that the gateway marks as a test, for a client without Config.TestPayments: final, and not paid. With it,
+	// the same evidence is Succeeded. No single piece of evidence has this state.
+	Tested
 	// Conflicting means that the evidence is contradictory: two successes, or a success after the payment was declined, refused,
 	// proved not sent or presumed absent. It needs manual review: money may have moved twice, or after the customer was told
 	// that it did not. It stays so. No single piece of evidence has this state.
 	Conflicting
 )
 
-// String returns unknown, not sent, refused, presumed absent, pending, abandoned, declined, succeeded or conflict.
+// String returns unknown, not sent, refused, presumed absent, pending, abandoned, declined, succeeded, tested or
+// conflict.
 func (s State) String() string {
 	switch s {
 	case NotSent:
@@ -184,6 +189,8 @@ func (s State) String() string {
 		return "declined"
 	case Succeeded:
 		return "succeeded"
+	case Tested:
+		return "tested"
 	case Conflicting:
 		return "conflict"
 	}

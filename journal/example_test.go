@@ -20,7 +20,7 @@ func Example() {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer gateway.Close()
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -44,7 +44,7 @@ func Example() {
 			return
 		}
 		err := e.Outcome(func(t *cardgateway.Transaction, err error) error {
-			if err == nil && t.Paid() {
+			if err == nil && client.Paid(t) {
 				fmt.Println("paid:   ", e.ID().Text)
 			}
 			return payments.Ack(ctx, e.ID(), e.State()) // once it is stored
@@ -63,7 +63,7 @@ func Example() {
 
 // A payment is repeated only if it is proved that nothing was sent; the journal allows nothing else.
 func ExampleJournal_CreateSubscription() {
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "7"}) // nobody listens
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "7", TestPayments: true}) // nobody listens
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -80,7 +80,7 @@ func ExampleJournal_CreateRefund() {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true, RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 	defer gateway.Close()
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -131,7 +131,7 @@ func ExampleJournal_Run() {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer gateway.Close()
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -154,7 +154,7 @@ func ExampleJournal_Run() {
 					if errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 						return nil // it is reported again when more is known
 					}
-					fmt.Println(e.ID().Text, "is paid:", err == nil && t.Paid())
+					fmt.Println(e.ID().Text, "is paid:", err == nil && client.Paid(t))
 					cancel() // the program ends
 					return nil
 				}, nil)

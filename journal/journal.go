@@ -85,6 +85,8 @@ type Journal struct {
 	shop   Shop
 	opts   Options
 	clock  clock
+	// testPayments says that the client has Config.TestPayments.
+	testPayments bool
 
 	calls  callGroup // payments and refunds being made by this process
 	memory memory
@@ -99,7 +101,7 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 	}
 	return &Journal{
 		client: client, store: store, shop: shopOf(client, opts.Gateway), opts: opts.withDefaults(), clock: clock{started: time.Now()},
-		soon: newSoon(),
+		soon: newSoon(), testPayments: client.Paid(&cardgateway.Transaction{Code: cardgateway.CodeSuccess, IsTest: true}),
 	}
 }
 

@@ -50,7 +50,7 @@ func (s *shop) setHostedPageLifetime(lifetime time.Duration) {
 	s.t.Helper()
 	var err error
 	s.client, err = cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s}, HostedPageLifetime: lifetime,
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: s}, HostedPageLifetime: lifetime,
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -150,7 +150,7 @@ func refundOf(e journal.Entry) (got *cardgateway.Refund, err error) {
 // stored returns the entry of a payment in the store, as another process would read it.
 func (s *shop) stored(id string) *journal.Entry {
 	s.t.Helper()
-	e, err := s.store.Get(s.t.Context(), key(id))
+	e, err := s.restarted(journal.Options{}).Get(s.t.Context(), journal.PaymentID(id))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func wantExecuted(t *testing.T, s *shop, id string, want int) {
 
 // TestNewRefuses: New panics without a client or a store.
 func TestNewRefuses(t *testing.T) {
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1", TestPayments: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestNewRefuses(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		got, err := s.pay("paid", approved)
-		if err != nil || !got.Paid() {
+		if err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("an approved card: %v, %v", got, err)
 		}
 		if got, err = s.pay("no", declined); !errors.Is(err, cardgateway.ErrDeclined) || got == nil {
@@ -266,7 +266,7 @@ func TestSingleFlight(t *testing.T) {
 			}
 			wg.Go(func() {
 				got, err := j.CreateSubscription(context.Background(), order("a", approved))
-				if err != nil || !got.Paid() {
+				if err != nil || got.State() != cardgateway.StateApproved {
 					t.Errorf("caller %d: %v", i, err)
 					return
 				}

@@ -13,7 +13,7 @@ import (
 // otherShop is a journal with the same store for another gateway or app.
 func (s *shop) otherShop(baseURL string, app cardgateway.AppID, opts journal.Options) *journal.Journal {
 	s.t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: app, HTTPClient: &http.Client{Transport: s}})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: app, TestPayments: true, HTTPClient: &http.Client{Transport: s}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -57,6 +58,18 @@ func (j *Journal) Get(ctx context.Context, id ID) (Entry, error) {
 		return Entry{}, err
 	}
 	return j.get(ctx, j.key(id))
+}
+
+// Unacked yields what the store has about every payment and refund that you have not acknowledged, as Store.Unacked does. It does
+// not query the gateway: see Recover.
+func (j *Journal) Unacked(ctx context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range j.store.Unacked(ctx, j.shop) {
+			if !yield(j.own(e), err) {
+				return
+			}
+		}
+	}
 }
 
 // Resolve queries the gateway for one payment or refund now, records what it shows, and returns the entry as it is then. It queries nothing
@@ -134,6 +147,8 @@ func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err err
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown): // it may wrap an outcome that is not certain
 	case errors.Is(err, cardgateway.ErrConflict):
 		return Conflicting
+	case errors.Is(err, cardgateway.ErrTestPayment):
+		return Tested
 	case errors.Is(err, cardgateway.ErrDeclined):
 		return Declined
 	case errors.Is(err, cardgateway.ErrRefused):

@@ -31,6 +31,7 @@ var (
 // outcome; for the gateway's texts use Client.GetTransaction.
 //
 //	Succeeded, Pending       the transaction or refund
+//	Tested                   the transaction and a *cardgateway.TestPaymentError
 //	Declined                 the transaction and a *cardgateway.DeclinedError, the refund and a *cardgateway.RefundDeclinedError
 //	Refused                  a *cardgateway.RefusedError in a *RecordedError, which says when
 //	NotSent                  a *cardgateway.NotSentError
@@ -65,7 +66,14 @@ func (e *Entry) outcome() (gatewayResult, error) {
 	}
 	switch known.state {
 	case Succeeded, Pending:
-		return known.deciding.result().copied(), nil
+		got := known.deciding.result().copied()
+		if known.isTest() {
+			got.transaction.IsTest = true // also if only other evidence says so
+		}
+		if known.current() == Tested {
+			return got, &cardgateway.TestPaymentError{Op: in.Operation, TransactionID: in.ID.Text, Transaction: got.transaction}
+		}
+		return got, nil
 	case Declined:
 		got := known.deciding.result().copied()
 		return got, in.declined(got)
@@ -215,7 +223,7 @@ func evidenceOfCall(got gatewayResult, err error, certain bool) Evidence {
 	refused, isRefused := errors.AsType[*cardgateway.RefusedError](err)
 	unknown, isUnknown := asUnknown(err)
 	switch {
-	case err == nil && !got.isNothing():
+	case (err == nil || errors.Is(err, cardgateway.ErrTestPayment)) && !got.isNothing():
 		ev.State = got.state()
 		ev.setResult(got.kept())
 	case isUnknown:
@@ -356,10 +364,14 @@ func (g gatewayResult) gatewayState() cardgateway.State {
 	return cardgateway.StateUnknown
 }
 
-// state returns the state that it means, if it came without an error.
+// state returns the state that it means, if it came without an error. An approval is one whether it is marked as a test or not, but
+// not if its mark cannot be read.
 func (g gatewayResult) state() State {
 	switch g.gatewayState() {
 	case cardgateway.StateApproved:
+		if t := g.transaction; t != nil && !t.IsTest && !t.Paid() {
+			return Unknown
+		}
 		return Succeeded
 	case cardgateway.StateDeclined:
 		return Declined

@@ -117,7 +117,7 @@ func TestSubmissionWrittenUnseen(t *testing.T) {
 		store := &writingAndFailing{Store: s.store}
 		store.failures.Store(1)
 		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if err != nil || !got.Paid() {
+		if err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("got %v, %v", got, err)
 		}
 	})
@@ -153,7 +153,9 @@ func TestAnswerMeetsNews(t *testing.T) {
 		code  cardgateway.Code
 		check func(*cardgateway.Transaction, error) bool
 	}{
-		{"a success", cardgateway.CodeSuccess, func(got *cardgateway.Transaction, err error) bool { return err == nil && got.Paid() }},
+		{"a success", cardgateway.CodeSuccess, func(got *cardgateway.Transaction, err error) bool {
+			return err == nil && got.State() == cardgateway.StateApproved
+		}},
 		{"that it waits", cardgateway.CodeProcessing, func(got *cardgateway.Transaction, err error) bool {
 			return err == nil && got.State() == cardgateway.StateProcessing
 		}},

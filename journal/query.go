@@ -189,7 +189,7 @@ func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *project
 		}
 	case isUnknown && (unknown.seen || !unknown.got.isNothing()):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case !got.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
+	case !got.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined) || errors.Is(err, cardgateway.ErrTestPayment)):
 		return j.evidenceOfRow(got, known, sole)
 	}
 	return nil

@@ -168,10 +168,10 @@ func TestPayAgain(t *testing.T) {
 				}
 				time.Sleep(25 * time.Hour)
 				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-				if got, err := again(); err != nil || !got.Paid() {
+				if got, err := again(); err != nil || got.State() != cardgateway.StateApproved {
 					t.Errorf("after the absence is presumed: %v, %v", got, err)
 				}
-				if got, err := again(); err != nil || !got.Paid() || s.sent.Load() != 2 {
+				if got, err := again(); err != nil || got.State() != cardgateway.StateApproved || s.sent.Load() != 2 {
 					t.Errorf("once more: %v, %v, %d requests", got, err, s.sent.Load())
 				}
 				time.Sleep(48 * time.Hour)
@@ -270,7 +270,7 @@ func TestPayAgainDeclined(t *testing.T) {
 			t.Fatalf("got %v, want ErrRepeatDeclined", err)
 		}
 		unknown, _ := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-		if tx, err := s.client.Resolve(t.Context(), unknown.Query()); err != nil || !tx.Paid() {
+		if tx, err := s.client.Resolve(t.Context(), unknown.Query()); err != nil || tx.State() != cardgateway.StateApproved {
 			t.Errorf("Resolve: got %v, want the payment that was made", err)
 		}
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})

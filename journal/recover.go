@@ -15,7 +15,7 @@ import (
 )
 
 // Recover queries the gateway for every payment and refund that is not final, and yields every entry that has something you have
-// not acknowledged, oldest first. Final are NotSent, Abandoned, Declined, Succeeded and Conflicting, except of a payment that was
+// not acknowledged, oldest first. Final are NotSent, Abandoned, Declined, Succeeded, Tested and Conflicting, except of a payment that was
 // submitted more than once. The result is the entry's Outcome. Payments in flight in this Journal are left to their callers. Payments
 // in flight in another process can be yielded, because a query does no harm, and are then reported twice.
 //
@@ -85,7 +85,7 @@ func (j *Journal) startRecovery(ctx context.Context) *recovery {
 func (r *recovery) read() {
 	defer close(r.items)
 	places := make(chan struct{}, r.j.opts.Parallel)
-	for e, err := range r.j.store.Unacked(r.ctx, r.j.shop) {
+	for e, err := range r.j.Unacked(r.ctx) {
 		item := &recovered{entry: e, err: err, asOf: time.Now()}
 		if err == nil && r.j.shouldAsk(&e, false) {
 			select {
@@ -264,7 +264,7 @@ type RecoverInfo struct {
 	PresumedAbsent int
 	Refused        int
 	Conflicts      int // need manual review
-	Settled        int // with an outcome: NotSent, Abandoned, Declined or Succeeded
+	Settled        int // with an outcome: NotSent, Abandoned, Declined, Succeeded or Tested
 	Unreadable     int // entries that cannot be read
 	// Failing counts payments and refunds whose last report failed, or has not returned, or for which the last result of a query could
 	// not be recorded. They are tried again after growing pauses. They are counted by their state, too.

@@ -48,7 +48,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 		}
 		s.refuse = nil
 		told := walk(t, s, func() {
-			if paid, err := s.pay("b", approved); err != nil || !paid.Paid() {
+			if paid, err := s.pay("b", approved); err != nil || paid.State() != cardgateway.StateApproved {
 				t.Errorf("b: got %v, %v", paid, err)
 			}
 		})
@@ -182,7 +182,7 @@ func TestOddTimestamps(t *testing.T) {
 				return []byte(string(body[:i]) + timestamp + string(body[i+bytes.IndexByte(body[i:], ','):]))
 			}}
 			j := s.restarted(journal.Options{})
-			if paid, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || !paid.Paid() {
+			if paid, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || paid.State() != cardgateway.StateApproved {
 				t.Errorf("%s: got %v, %v", timestamp, paid, err)
 			}
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
@@ -374,7 +374,7 @@ func TestRecoverWhilePaidAgain(t *testing.T) {
 		go func() {
 			time.Sleep(time.Second)
 			paid, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-			if err == nil && !paid.Paid() {
+			if err == nil && paid.State() != cardgateway.StateApproved {
 				err = errors.New("not paid")
 			}
 			done <- err
@@ -396,7 +396,7 @@ func TestForgottenUnsent(t *testing.T) {
 		s.refuse = nil
 		time.Sleep(50 * time.Hour)
 		walk(t, s, func() { ackAndForget(t, s, "b") })
-		if paid, err := s.pay("b", approved); err != nil || !paid.Paid() {
+		if paid, err := s.pay("b", approved); err != nil || paid.State() != cardgateway.StateApproved {
 			t.Errorf("got %v, %v", paid, err)
 		}
 	})

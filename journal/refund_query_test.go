@@ -235,7 +235,7 @@ func TestRefundRun(t *testing.T) {
 		books := make(map[string]bool)
 		err = s.restarted(journal.Options{}).Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
 			_ = e.Outcome(func(p *cardgateway.Transaction, err error) error {
-				books["payment "+e.ID().Text] = err == nil && p.Paid()
+				books["payment "+e.ID().Text] = err == nil && p.State() == cardgateway.StateApproved
 				return nil
 			}, func(r *cardgateway.Refund, err error) error {
 				books["refund "+e.ID().Text] = err == nil && r.Refunded()

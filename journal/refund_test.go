@@ -19,7 +19,7 @@ import (
 func (s *shop) paidFor(id string) string {
 	s.t.Helper()
 	t, err := s.client.CreateSubscription(s.t.Context(), order(id, approved))
-	if err != nil || !t.Paid() {
+	if err != nil || t.State() != cardgateway.StateApproved {
 		s.t.Fatalf("the payment to be refunded: %v, %v", t, err)
 	}
 	s.sent.Add(-1)
@@ -189,7 +189,7 @@ func TestRefundBesidePayment(t *testing.T) {
 		if _, err := s.CreateRefund(t.Context(), refund("a", paid.UniqueID)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 			t.Fatalf("the refund with the payment's id: %v, want ErrOutcomeUnknown", err)
 		}
-		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+		if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("the payment, called again: %v, %v", got, err)
 		}
 		if err := s.Ack(t.Context(), journal.RefundID("a"), journal.Succeeded); !errors.Is(err, journal.ErrOpen) {

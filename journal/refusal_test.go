@@ -48,7 +48,7 @@ func TestAfterRefusal(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", tt.cvv))
-				if !errors.Is(err, tt.want) || err == nil && !got.Paid() {
+				if !errors.Is(err, tt.want) || err == nil && got.State() != cardgateway.StateApproved {
 					t.Errorf("got %v, %v; want %v", got, err, tt.want)
 				}
 				if n := s.sent.Load(); n != tt.sent {
@@ -173,7 +173,7 @@ func TestDeclineThatIsHidden(t *testing.T) {
 
 func TestAfterRefusalOfNothing(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		if got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
+		if got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved)); err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("a payment that was never begun: %v, %v", got, err)
 		}
 		another := order("a", approved)

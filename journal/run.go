@@ -12,7 +12,7 @@ import (
 // Run reports the outcomes of the shop's payments and refunds, until ctx ends, and returns the error of ctx. It lists everything that
 // is not acknowledged, at once and then at the given interval; if every is zero, it means 5 s. It calls report for every payment and
 // refund that has something to report, for one at a time. Once report returns nil, Run acknowledges an entry that has an outcome (NotSent,
-// Abandoned, Declined, Succeeded, or a conflict). So report should store the entry's Outcome in your own database, and must be idempotent.
+// Abandoned, Declined, Succeeded, Tested, or a conflict). So report should store the entry's Outcome in your own database, and must be idempotent.
 // An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported once by each Run, and so again after a restart, and
 // whenever more is known. Report should return when its context ends.
 //
@@ -154,7 +154,7 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 	begun, reported, changes := time.Now(), r.reported, j.memory.changeCount()
 	info := RecoverInfo{Holder: r.lease.nameOf(), Complete: true}
 	r.listed = nil
-	for e, err := range j.store.Unacked(term, j.shop) {
+	for e, err := range j.Unacked(term) {
 		if term.Err() != nil || !r.lease.isHeld() {
 			info.Complete = false
 			break

@@ -26,7 +26,7 @@ func TestRunAcknowledgesWhatItTold(t *testing.T) {
 			_, _ = s.pay("a", approved)
 			s.refuse = nil
 		}, func(t *testing.T, s *shop) {
-			if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+			if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved {
 				t.Errorf("got %v, %v", got, err)
 			}
 		}, []string{"not sent", "succeeded"}},

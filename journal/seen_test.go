@@ -52,7 +52,7 @@ func TestShownOnceIsNeverAbsent(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client, err := cardgateway.New(cardgateway.Config{
-				BaseURL: "https://gateway.example", AppID: "1", HTTPClient: &http.Client{Transport: &shownOnce{tt.page}},
+				BaseURL: "https://gateway.example", AppID: "1", TestPayments: true, HTTPClient: &http.Client{Transport: &shownOnce{tt.page}},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -11,19 +11,31 @@ import (
 // Intent returns the intent of the latest submission.
 func (e *Entry) Intent() Intent { return e.project().intent }
 
-// State returns the state that results from all evidence.
+// State returns the state that results from all evidence. In an entry that comes from a Store and not from a Journal, a success
+// that is marked as a test is Tested.
 func (e *Entry) State() State { return e.project().current() }
 
-// current returns the state, or Conflicting.
+// current returns the state, or Conflicting, or Tested.
 func (p *projection) current() State {
 	if p.conflict {
 		return Conflicting
 	}
+	if p.isTest() && !p.testPayments {
+		return Tested
+	}
 	return p.state
 }
 
+// isTest reports whether it succeeded, and the gateway has marked it as a test in any form in which it returned it.
+func (p *projection) isTest() bool {
+	return p.state == Succeeded && slices.ContainsFunc(p.outcomes, func(ev *Evidence) bool {
+		return ev.State == Succeeded && ev.Transaction != nil && ev.Transaction.IsTest && ev.canBeOne(p.deciding) && !p.isLater(ev, p.deciding)
+	})
+}
+
 // projection is the result of an entry's evidence, in the sense of event sourcing: a left fold over the evidence. It
-// depends on nothing else, so that two processes that read the same evidence always reach the same result.
+// depends on nothing else, so that two processes that read the same evidence always reach the same result. Only whether a test counts
+// as paid is a setting, which changes the name of that result: see current.
 type projection struct {
 	intent   Intent // of the latest submission
 	state    State
@@ -46,10 +58,12 @@ type projection struct {
 	earlier  *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
 	ruledOut bool        // since the latest submission, state has been one that a success contradicts
 	outcomes []*Evidence // the final outcomes
+
+	testPayments bool // of the entry
 }
 
 func (e *Entry) project() *projection {
-	p := &projection{intent: e.Begun, sent: []submission{{e.Begun.Sender, e.Begun.At}}}
+	p := &projection{intent: e.Begun, sent: []submission{{e.Begun.Sender, e.Begun.At}}, testPayments: e.testPayments}
 	for i := range e.Evidence {
 		p.add(&e.Evidence[i])
 	}
@@ -214,7 +228,7 @@ func (p *projection) addSuccess(ev *Evidence) {
 
 // isNoNewsAfter reports whether the outcome is the same success as before: what was added is a later charge of a subscription.
 func (p *projection) isNoNewsAfter(before *projection) bool {
-	return before.current() == Succeeded && p.current() == Succeeded && p.deciding.result().id() == before.deciding.result().id()
+	return !p.conflict && before.state == Succeeded && p.current() == before.current() && p.deciding.result().id() == before.deciding.result().id()
 }
 
 // isLater reports whether evidence is about a later charge of a subscription than other evidence, by the gateway's times: about
@@ -295,7 +309,7 @@ func (p *projection) changedBy(ev *Evidence, e *Entry) bool {
 	more.Evidence = append(slices.Clip(more.Evidence), *ev)
 	after := more.project()
 	return after.state != p.state || after.conflict != p.conflict || after.seen != p.seen || after.code() != p.code() ||
-		after.state == Pending && len(after.processing) != len(p.processing) ||
+		after.isTest() != p.isTest() || after.state == Pending && len(after.processing) != len(p.processing) ||
 		len(after.outcomes) > len(p.outcomes) && !ev.repeats(p.outcomes)
 }
 

@@ -385,18 +385,75 @@ func TestKnowledgeGrows(t *testing.T) {
 	t.Logf("%d steps", checked)
 }
 
+// TestTested: a success is one of a test if any form of it is marked, in every order, and the setting changes nothing but the name of
+// the state.
+func TestTested(t *testing.T) {
+	const day = 24 * time.Hour
+	begun := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	form := func(source Source, id string, isTest bool, after time.Duration) Evidence {
+		ev := piece(source, Succeeded, "1", id)
+		ev.Transaction.IsTest = isTest
+		ev.Transaction.TransactionAt, _ = cardgateway.ParseWallTime(begun.Add(after).Format(time.DateTime))
+		return ev
+	}
+	answer := func(id string, isTest bool) Evidence { return form(SourceAnswer, id, isTest, 0) }
+	row := func(id string, isTest bool) Evidence { return form(SourceQuery, id, isTest, 0) }
+	declined := piece(SourceQuery, Declined, "", "1")
+	declined.Transaction.IsTest = true
+	for name, tt := range map[string]struct {
+		evidence []Evidence
+		want     State
+	}{
+		"no mark":                     {[]Evidence{answer("1", false)}, Succeeded},
+		"a marked answer":             {[]Evidence{answer("1", true)}, Tested},
+		"a marked row":                {[]Evidence{row("1", true)}, Tested},
+		"only the row is marked":      {[]Evidence{answer("1", false), row("1", true)}, Tested},
+		"only one without id is":      {[]Evidence{answer("", true), row("1", false)}, Tested},
+		"a later charge is marked":    {[]Evidence{answer("1", false), form(SourceQuery, "2", true, 7*day)}, Succeeded},
+		"a later one, without ids":    {[]Evidence{answer("", false), form(SourceQuery, "", true, 7*day)}, Succeeded},
+		"the first charge is marked":  {[]Evidence{answer("1", true), form(SourceQuery, "2", false, 7*day)}, Tested},
+		"two successes, one marked":   {[]Evidence{answer("1", false), row("2", true)}, Conflicting},
+		"a marked decline":            {[]Evidence{declined}, Declined},
+		"a marked decline, a success": {[]Evidence{declined, row("1", false)}, Conflicting},
+	} {
+		for _, backwards := range []bool{false, true} {
+			evidence := slices.Clone(tt.evidence)
+			if backwards {
+				slices.Reverse(evidence)
+			}
+			e := Entry{Begun: Intent{Sender: "1", SubscriptionCycle: cardgateway.CycleWeek}, Acked: -1, Evidence: evidence}
+			if got := e.State(); got != tt.want {
+				t.Errorf("%s: got %v, want %v", name, got, tt.want)
+			}
+			got, err := e.outcome()
+			if test, ok := errors.AsType[*cardgateway.TestPaymentError](err); ok != (tt.want == Tested) || ok && (!test.Transaction.IsTest || got.transaction == nil) {
+				t.Errorf("%s: got %+v, %v", name, got, err)
+			}
+			if tt.want <= Tested && StateOf(got.transaction, err) != tt.want {
+				t.Errorf("%s: StateOf is %v", name, StateOf(got.transaction, err))
+			}
+			e.testPayments = true
+			if want := map[bool]State{true: Succeeded, false: tt.want}[tt.want == Tested]; e.State() != want {
+				t.Errorf("%s: in a test system got %v, want %v", name, e.State(), want)
+			}
+		}
+	}
+}
+
 func TestCodec(t *testing.T) {
 	for text, wrong := range map[string]any{
-		`{"state":"paid"}`:                                  new(Evidence),
-		`{"state":"succeeded"}`:                             new(Evidence), // without a transaction
-		`{"state":"declined"}`:                              new(Evidence),
-		`{"state":"pending"}`:                               new(Evidence),
-		`{"transaction":{"amount":"x"},"state":"unknown"}`:  new(Evidence),
-		`{"refund":{"refundAmount":"x"},"state":"unknown"}`: new(Evidence),
+		`{"state":"paid"}`:                                                      new(Evidence),
+		`{"state":"succeeded"}`:                                                 new(Evidence), // without a transaction
+		`{"state":"declined"}`:                                                  new(Evidence),
+		`{"state":"tested","transaction":{"code":100}}`:                         new(Evidence),
+		`{"state":"conflict","transaction":{"code":100}}`:                       new(Evidence),
+		`{"state":"pending"}`:                                                   new(Evidence),
+		`{"transaction":{"amount":"x"},"state":"unknown"}`:                      new(Evidence),
+		`{"refund":{"refundAmount":"x"},"state":"unknown"}`:                     new(Evidence),
 		`{"source":"submission","state":"unknown","submission":{"amount":"x"}}`: new(Evidence),
 		`{"source":"submission","state":"unknown"}`:                             new(Evidence),
-		`{"amount":"1e5x"}`: new(Intent),
-		`{"amount":"100000000000000000000000000000000000"}`: new(Intent),
+		`{"amount":"1e5x"}`:                                                     new(Intent),
+		`{"amount":"100000000000000000000000000000000000"}`:                     new(Intent),
 	} {
 		if err := json.Unmarshal([]byte(text), wrong); err == nil {
 			t.Errorf("%s was read as %+v", text, wrong)

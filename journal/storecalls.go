@@ -26,7 +26,13 @@ func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
 	if errors.Is(err, ErrNoEntry) {
 		err = fmt.Errorf("%w: %s", ErrNoEntry, key.ID.describe())
 	}
-	return e, err
+	return j.own(e), err
+}
+
+// own returns an entry of the store as one of this journal.
+func (j *Journal) own(e Entry) Entry {
+	e.testPayments = j.testPayments
+	return e
 }
 
 // tryBegin makes one attempt to create the entry of an intent, or to read the existing one.
@@ -39,7 +45,7 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 		e, created, err := j.store.Begin(ctx, in)
 		return begun{e, created}, err
 	})
-	return b.entry, b.created, err
+	return j.own(b.entry), b.created, err
 }
 
 // recordOnce makes one attempt to record evidence as the next piece of this version of the entry.

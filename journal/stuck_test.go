@@ -153,7 +153,7 @@ func TestNeverStuck(t *testing.T) {
 					}
 					f.mend()
 					s.refuse = nil
-					if got, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
+					if got, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || got.State() != cardgateway.StateApproved {
 						t.Errorf("once the store works again: %v, %v", got, err)
 					}
 					wantExecuted(t, s, "a", 1)

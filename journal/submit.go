@@ -123,7 +123,7 @@ func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got ga
 	case ev.Invalid && known.current() == NotSent: // otherwise what is known of an earlier submission applies again
 		_ = j.ack(context.WithoutCancel(ctx), &e) // best effort: otherwise Recover reports that it was not sent
 		return gatewayResult{}, err
-	case known.conflict || known.state >= Pending && known.state != ev.State:
+	case known.conflict || known.state >= Pending && known.state != ev.State, known.current() == Tested && err == nil:
 		return e.outcome()
 	case ev.State == Unknown && errors.Is(err, cardgateway.ErrDeclined):
 		return gatewayResult{}, known.complete(r.intent.unknown(got, ErrRepeatDeclined))

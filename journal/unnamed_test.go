@@ -28,7 +28,7 @@ func withoutIDs(s *shop) {
 func TestConfirmOfUnnamed(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		withoutIDs(s)
-		if got, err := s.pay("a", approved); err != nil || !got.Paid() || got.UniqueID != "" {
+		if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved || got.UniqueID != "" {
 			t.Fatalf("got %+v, %v; want an approval without an id", got, err)
 		}
 		for range 2 {

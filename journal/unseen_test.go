@@ -54,7 +54,7 @@ func TestAckOfUnseen(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				if got, err := s.pay("a", approved); err != nil || !got.Paid() { // and the process dies before its books have it
+				if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved { // and the process dies before its books have it
 					t.Fatalf("got %v, %v", got, err)
 				}
 				store := &failing{Store: s.store}
@@ -108,7 +108,7 @@ func TestIntentWrittenUnseen(t *testing.T) {
 		if _, err := payments.CreateSubscription(ctx, order("a", approved)); !cardgateway.SafeToRetry(err) {
 			t.Fatalf("got %v, want ErrNotSent", err)
 		}
-		if got, err := payments.CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
+		if got, err := payments.CreateSubscription(t.Context(), order("a", approved)); err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("called again: %v, %v", got, err)
 		}
 		wantExecuted(t, s, "a", 1)
@@ -212,7 +212,7 @@ func TestSubmittedTooOften(t *testing.T) {
 		if _, err := s.pay("a", approved); n > 1100 || !errors.Is(err, cardgateway.ErrInvalidRequest) {
 			t.Errorf("after %d calls: %v", n, err)
 		}
-		if got, err := s.pay("b", approved); err != nil || !got.Paid() {
+		if got, err := s.pay("b", approved); err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("another payment: %v, %v", got, err)
 		}
 		all := recovered(t, s.Journal)

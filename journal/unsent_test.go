@@ -41,7 +41,7 @@ func TestInvalidRequest(t *testing.T) {
 			}
 		}
 		wantStates(t, s.Journal, nil)
-		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+		if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("corrected: %v", err)
 		}
 		wantExecuted(t, s, "a", 1)
@@ -172,7 +172,7 @@ func TestStoreThatWritesAndFails(t *testing.T) {
 		store := &failing{Store: s.store, wrote: true}
 		store.begins.Store(1)
 		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if err != nil || !got.Paid() {
+		if err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("got %v, %v", got, err)
 		}
 		wantExecuted(t, s, "a", 1)
@@ -209,7 +209,7 @@ func TestNotSentThatCannotBeRecorded(t *testing.T) {
 		}
 		store.records.Store(0)
 		s.refuse = nil
-		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+		if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("called again: %v, %v", got, err)
 		}
 		wantExecuted(t, s, "a", 1)
@@ -278,7 +278,7 @@ func TestStoreThatIsBusy(t *testing.T) {
 		store := &failing{Store: s.store}
 		store.begins.Store(9)
 		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if err != nil || !got.Paid() {
+		if err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("got %v, %v", got, err)
 		}
 		wantExecuted(t, s, "a", 1)
@@ -324,7 +324,7 @@ func TestSubmissionWrittenUnnoticed(t *testing.T) {
 			t.Errorf("in trouble: %v", err)
 		}
 		store.trouble.Store(false)
-		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+		if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("afterwards: %v, %v", got, err)
 		}
 		wantExecuted(t, s, "a", 1)

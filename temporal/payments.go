@@ -27,7 +27,7 @@ type Payments struct {
 
 	// Report stores the entry's Outcome in your own database, as the function that is passed to journal.Journal.Run does, and
 	// must be idempotent. It is called whenever the state or the number of submissions has changed, and again until it returns
-	// nil; the gateway is queried meanwhile. After that, an entry that has an outcome (NotSent, Abandoned, Declined, Succeeded, or a
+	// nil; the gateway is queried meanwhile. After that, an entry that has an outcome (NotSent, Abandoned, Declined, Succeeded, Tested, or a
 	// conflict) is acknowledged.
 	Report func(ctx context.Context, e journal.Entry) error
 }
@@ -183,7 +183,8 @@ func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
 // settled reports whether the workflow ends with this status.
 func (s Status) settled() bool {
 	switch s.State {
-	case journal.Abandoned.String(), journal.Declined.String(), journal.Succeeded.String(), journal.Conflicting.String():
+	case journal.Abandoned.String(), journal.Declined.String(), journal.Succeeded.String(), journal.Tested.String(),
+		journal.Conflicting.String():
 		return true
 	}
 	return false

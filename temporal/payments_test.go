@@ -75,7 +75,7 @@ func newShop(t *testing.T) *shop {
 }
 
 func configFor(url string) cardgateway.Config {
-	return cardgateway.Config{BaseURL: url, AppID: "1", AttemptTimeout: 5 * time.Second, InsecureHTTP: true}
+	return cardgateway.Config{BaseURL: url, AppID: "1", TestPayments: true, AttemptTimeout: 5 * time.Second, InsecureHTTP: true}
 }
 
 // request is the payment that a shop makes for an id.
@@ -573,7 +573,7 @@ func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const takes = heartbeat + 2*time.Second
 		gateway, err := cardgateway.New(cardgateway.Config{
-			BaseURL: "https://gateway.example", AppID: "1", Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+			BaseURL: "https://gateway.example", AppID: "1", TestPayments: true, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 			HTTPClient: &http.Client{Transport: noResponse(takes)},
 		})
 		if err != nil {
@@ -601,7 +601,7 @@ func TestSlow(t *testing.T) {
 // TestCanceledWhileSending: a request that is being sent is not interrupted if the workflow is canceled, so that its outcome is known.
 func TestCanceledWhileSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gateway, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
+		gateway, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1", TestPayments: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ const (
 //  1. Submit, as an activity that the engine never repeats. If the engine does not learn how it ended, the journal is read: if
 //     nothing had begun there, nothing was sent, and the submission is made; otherwise nothing is sent again.
 //  2. Report each change of the state.
-//  3. Wait for a notification or a timer, and query the gateway, until the state is Succeeded, Declined, Abandoned or a conflict.
+//  3. Wait for a notification or a timer, and query the gateway, until the state is Succeeded, Tested, Declined, Abandoned or a conflict.
 //     Refused, NotSent and PresumedAbsent are reported too, and another submission is made only if it is ordered: see
 //     Engine.SubmitAgain and Engine.PayAgainRiskingSecondCharge.
 //

@@ -35,7 +35,7 @@ func TestPoolInUse(t *testing.T) {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer gateway.Close()
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
 	})
 	if err != nil {
 		t.Fatal(err)

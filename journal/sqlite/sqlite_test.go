@@ -148,17 +148,17 @@ func TestApprovalIsWritten(t *testing.T) {
 	defer func() { _ = errors.Join(s.Close(), other.Close()) }() // no longer needed
 	g := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer g.Close()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()}})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	j := journal.New(client, s, journal.Options{})
 	for i := range 20 {
 		id := fmt.Sprint(i)
-		if got, err := j.CreateSubscription(t.Context(), subscription(id)); err != nil || !got.Paid() {
+		if got, err := j.CreateSubscription(t.Context(), subscription(id)); err != nil || got.State() != cardgateway.StateApproved {
 			t.Fatalf("%s: %v, %v", id, got, err)
 		}
-		if e, err := other.Get(t.Context(), key(id)); err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 1 {
+		if e, err := other.Get(t.Context(), key(id)); err != nil || len(e.Evidence) != 1 || e.Evidence[0].State != journal.Succeeded {
 			t.Errorf("%s: stored is %v with %d pieces of evidence, %v", id, e.State(), len(e.Evidence), err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestMovedFile(t *testing.T) {
 			}
 			g := sandbox.New(sandbox.Options{NoNotifications: true})
 			defer g.Close()
-			client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()}})
+			client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,7 +54,7 @@ func run(ctx context.Context, server string) error {
 	}
 	defer c.Close()
 
-	gatewayClient, err := cardgateway.New(cardgateway.Config{BaseURL: gateway.URL, AppID: "1"})
+	gatewayClient, err := cardgateway.New(cardgateway.Config{BaseURL: gateway.URL, AppID: "1", TestPayments: true})
 	if err != nil {
 		return err
 	}
