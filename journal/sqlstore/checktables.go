@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 )
 
@@ -72,7 +71,7 @@ func (d Dialect) tableChecks() []tableCheck {
 }
 
 // checkTables rejects a table in which a commit of an intent would not be unique and durable.
-func (d Dialect) checkTables(ctx context.Context, db *sql.DB) error {
+func (d Dialect) checkTables(ctx context.Context, db session) error {
 	for _, check := range d.tableChecks() {
 		var got string
 		if err := db.QueryRowContext(ctx, check.query).Scan(&got); err != nil {

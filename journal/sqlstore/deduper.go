@@ -24,7 +24,7 @@ import (
 // that has been handled is remembered for 24 hours after that. All times are those of the database's clock; if it is set back, a claim
 // whose end is too far ahead has lapsed.
 type Deduper struct {
-	db      *sql.DB
+	store   *Store
 	dialect Dialect
 	shop    string // base URL and appId, the beginning of every event
 	holder  string // of the claims of this Deduper: Release leaves those of others
@@ -53,10 +53,13 @@ func (s *Store) NewDeduper(ctx context.Context, client *cardgateway.Client) (*De
 	if client == nil {
 		return nil, errors.New("sqlstore: NewDeduper: client is nil")
 	}
-	if err := s.dialect.createTable(ctx, s.db, s.dialect.notified(), selectNotified); err != nil {
+	err := s.onConn(ctx, func(conn session, _ *connState) error {
+		return s.dialect.createTable(ctx, conn, s.dialect.notified(), selectNotified)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("sqlstore: NewDeduper: %v: %w", s.dialect, err)
 	}
-	return &Deduper{db: s.db, dialect: s.dialect, shop: shopOf(client).String(), holder: random.Text()}, nil
+	return &Deduper{store: s, dialect: s.dialect, shop: shopOf(client).String(), holder: random.Text()}, nil
 }
 
 // shopOf returns the shop of a client, as a journal without Options.Gateway names it.
@@ -114,16 +117,16 @@ func (d *Deduper) claim(ctx context.Context, event string) (notify.ClaimResult, 
 	insert := d.dialect.insertMissing(`INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, FALSE, `+
 		d.dialect.in(claimLapses)+`)`, "event")
 	for range 3 {
-		if n, err := d.dialect.exec(ctx, d.db, insert, event, d.holder); n == 1 || err != nil {
+		if n, err := d.store.change(ctx, insert, event, d.holder); n == 1 || err != nil {
 			return notify.ClaimFresh, err
 		}
-		n, err := d.dialect.exec(ctx, d.db, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.dialect.in(claimLapses)+`
+		n, err := d.store.change(ctx, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.dialect.in(claimLapses)+`
 			WHERE event = ? AND (expires < `+d.dialect.clock()+` OR NOT handled AND expires > `+d.dialect.in(2*claimLapses)+`)`, d.holder, event)
 		if n == 1 || err != nil {
 			return notify.ClaimFresh, err
 		}
 		var handled bool
-		err = d.db.QueryRowContext(ctx, d.dialect.sql(`SELECT handled FROM cardgateway_notified WHERE event = ?`), event).Scan(&handled)
+		err = d.store.queryRow(ctx, `SELECT handled FROM cardgateway_notified WHERE event = ?`, []any{event}, &handled)
 		switch {
 		case errors.Is(err, sql.ErrNoRows): // released or forgotten meanwhile
 			continue
@@ -157,7 +160,7 @@ func (d *Deduper) end(ctx context.Context, method, statement, key string) error 
 	if err != nil {
 		return err
 	}
-	if _, err := d.dialect.exec(ctx, d.db, statement, event, d.holder); err != nil {
+	if _, err := d.store.change(ctx, statement, event, d.holder); err != nil {
 		return fmt.Errorf("sqlstore: %w", err)
 	}
 	return nil
@@ -166,25 +169,29 @@ func (d *Deduper) end(ctx context.Context, method, statement, key string) error 
 // forget deletes some rows that have expired. It selects them first, because a statement that searches the rows that it
 // deletes locks others on MySQL.
 func (d *Deduper) forget(ctx context.Context) error {
-	rows, err := d.db.QueryContext(ctx, `SELECT event FROM cardgateway_notified WHERE expires < `+d.dialect.clock()+
-		` ORDER BY expires LIMIT `+strconv.Itoa(forgetMost))
-	if err != nil {
-		return err
-	}
+	over := ` expires < ` + d.dialect.clock()
 	var expired []any
-	for rows.Next() {
-		var event string
-		if err := rows.Scan(&event); err != nil {
-			return errors.Join(err, rows.Close())
+	err := d.store.onConn(ctx, func(conn session, _ *connState) error {
+		expired = nil
+		rows, err := conn.QueryContext(ctx, `SELECT event FROM cardgateway_notified WHERE`+over+` ORDER BY expires LIMIT `+strconv.Itoa(forgetMost))
+		if err != nil {
+			return err
 		}
-		expired = append(expired, event)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(expired) == 0 {
+		defer func() { _ = rows.Close() }() // rows.Err has its error
+		for rows.Next() {
+			var event string
+			if err := rows.Scan(&event); err != nil {
+				return err
+			}
+			expired = append(expired, event)
+		}
+		return rows.Err()
+	})
+	if err != nil || len(expired) == 0 {
 		return err
 	}
 	expired = padded(expired)
-	_, err = d.dialect.exec(ctx, d.db, `DELETE FROM cardgateway_notified WHERE event IN (`+repeated("?", len(expired))+`) AND expires < `+d.dialect.clock(),
-		expired...)
+	_, err = d.store.change(ctx, `DELETE FROM cardgateway_notified WHERE event IN (`+repeated("?", len(expired))+`) AND`+over, expired...)
 	return err
 }
 

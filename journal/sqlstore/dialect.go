@@ -97,7 +97,7 @@ func padded[T any](list []T) []T {
 //
 //   - Postgres 12: the oldest that was tried. The statements need 9.5, for ON CONFLICT and SKIP LOCKED.
 //   - MySQL 8.0.1, MariaDB 10.6: SKIP LOCKED.
-func (d Dialect) checkVersion(ctx context.Context, conn *sql.Conn) error {
+func (d Dialect) checkVersion(ctx context.Context, conn session) error {
 	query := map[Dialect]string{Postgres: `SHOW server_version`, MySQL: `SELECT VERSION()`}[d]
 	if query == "" {
 		return nil
@@ -192,6 +192,7 @@ type checkedConns struct {
 type connState struct {
 	synchronous string // of SQLite
 	wal         bool   // SQLite's journal is a write-ahead log
+	mode        []any  // of a session
 }
 
 // maxChecked limits how many connections are remembered, unless the pool has more, because nothing reports that one was closed. What is
@@ -216,21 +217,23 @@ func (c *checkedConns) remember(id any, s *connState, open int) {
 }
 
 // check checks a connection of a pool the first time that it is used.
-func (c *checkedConns) check(ctx context.Context, conn *sql.Conn, pool *sql.DB) (*connState, error) {
-	var id any
-	if err := conn.Raw(func(driverConn any) error {
-		id = driverConn
+func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*connState, error) {
+	var driverConn any
+	if err := conn.Raw(func(c any) error {
+		driverConn = c
 		return nil
 	}); err != nil {
 		return nil, err
 	}
+	id := driverConn
 	if !reflect.TypeOf(id).Comparable() { // some drivers have such connections: they cannot be remembered
 		id = nil
 	}
 	if s := c.remembered(id); s != nil {
 		return s, nil
 	}
-	s := new(connState)
+	s := &connState{mode: execMode(driverConn)}
+	conn.mode = s.mode
 	for _, want := range c.dialect.settings() {
 		var value string
 		if err := conn.QueryRowContext(ctx, want.query).Scan(&value); err != nil {

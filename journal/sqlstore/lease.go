@@ -61,7 +61,7 @@ func (s *Store) Lease(ctx context.Context, shop journal.Shop, holder string, len
 			return holder, nil
 		}
 		var text []byte
-		err = s.db.QueryRowContext(ctx, s.dialect.sql(selectHolder), shop.String()).Scan(&text)
+		err = s.queryRow(ctx, selectHolder, []any{shop.String()}, &text)
 		switch other := string(text); {
 		case errors.Is(err, sql.ErrNoRows):
 			if _, err := s.change(ctx, s.dialect.insertMissing(insertLease, "shop"), shop.String()); err != nil {

@@ -22,7 +22,11 @@ func (s *Store) Get(ctx context.Context, key journal.Key) (journal.Entry, error)
 	if err := needContext(ctx, "Get"); err != nil {
 		return journal.Entry{}, err
 	}
-	e, err := s.read(ctx, s.db, key)
+	var e journal.Entry
+	err := s.onConn(ctx, func(conn session, _ *connState) (err error) {
+		e, err = s.read(ctx, conn, key)
+		return err
+	})
 	if err != nil {
 		return e, s.explain(ctx, err)
 	}
@@ -148,19 +152,23 @@ func (s *Store) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journa
 
 // page returns the rows of a statement that selects the columns of a storedEntry.
 func (s *Store) page(ctx context.Context, statement string, args ...any) (page []storedEntry, err error) {
-	rows, err := s.db.QueryContext(ctx, s.dialect.sql(statement), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var r storedEntry
-		if err := rows.Scan(&r.id, &r.begun, &r.intent, &r.evidence, &r.version, &r.acked); err != nil {
-			return nil, err
+	err = s.onConn(ctx, func(conn session, _ *connState) error {
+		page = nil
+		rows, err := conn.QueryContext(ctx, s.dialect.sql(statement), args...)
+		if err != nil {
+			return err
 		}
-		page = append(page, r)
-	}
-	return page, rows.Err()
+		defer func() { _ = rows.Close() }() // rows.Err has its error
+		for rows.Next() {
+			var r storedEntry
+			if err := rows.Scan(&r.id, &r.begun, &r.intent, &r.evidence, &r.version, &r.acked); err != nil {
+				return err
+			}
+			page = append(page, r)
+		}
+		return rows.Err()
+	})
+	return page, err
 }
 
 // mostShops limits how many shops Shops returns.
@@ -190,7 +198,7 @@ func (s *Store) shops(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for last := ""; ; {
 			var next []byte
-			if err := s.db.QueryRowContext(ctx, s.dialect.sql(nextShop), last).Scan(&next); err != nil {
+			if err := s.queryRow(ctx, nextShop, []any{last}, &next); err != nil {
 				yield("", err)
 				return
 			}

@@ -123,7 +123,7 @@ var ErrNoTables = errors.New("sqlstore: the database has no tables of a journal"
 var errSchema = errors.New("the tables are not of this program's version")
 
 // createTables creates the tables, unless they exist. A database user that may not create tables can use existing ones.
-func (d Dialect) createTables(ctx context.Context, db *sql.DB) error {
+func (d Dialect) createTables(ctx context.Context, db session) error {
 	return createAtOnce(ctx, func() error { return d.tryTables(ctx, db) })
 }
 
@@ -139,7 +139,7 @@ func createAtOnce(ctx context.Context, try func() error) (err error) {
 }
 
 // createTable makes the statements, which create a table, unless a SELECT of its columns succeeds.
-func (d Dialect) createTable(ctx context.Context, db *sql.DB, statements []string, columns string) error {
+func (d Dialect) createTable(ctx context.Context, db session, statements []string, columns string) error {
 	return createAtOnce(ctx, func() error {
 		if query(ctx, db, columns) == nil {
 			return nil
@@ -153,7 +153,7 @@ func (d Dialect) createTable(ctx context.Context, db *sql.DB, statements []strin
 	})
 }
 
-func (d Dialect) tryTables(ctx context.Context, db *sql.DB) error {
+func (d Dialect) tryTables(ctx context.Context, db session) error {
 	have, oldest, err := schemaVersion(ctx, db)
 	switch {
 	case have >= thisVersion && oldest <= thisVersion:
@@ -179,7 +179,7 @@ func (d Dialect) tryTables(ctx context.Context, db *sql.DB) error {
 }
 
 // findTables checks that the tables are there, in a version that this program may use.
-func (d Dialect) findTables(ctx context.Context, db *sql.DB) error {
+func (d Dialect) findTables(ctx context.Context, db session) error {
 	have, oldest, err := schemaVersion(ctx, db)
 	switch {
 	case err != nil && query(ctx, db, `SELECT 1`) == nil: // the database answers
@@ -195,7 +195,7 @@ func (d Dialect) findTables(ctx context.Context, db *sql.DB) error {
 }
 
 // schemaVersion returns the version of the tables, or zero, and the oldest version whose programs may use them.
-func schemaVersion(ctx context.Context, db *sql.DB) (version, oldest int, err error) {
+func schemaVersion(ctx context.Context, db session) (version, oldest int, err error) {
 	err = db.QueryRowContext(ctx, selectVersion).Scan(&version, &oldest)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -204,7 +204,7 @@ func schemaVersion(ctx context.Context, db *sql.DB) (version, oldest int, err er
 }
 
 // query makes a query whose result is of no interest.
-func query(ctx context.Context, db *sql.DB, text string) error {
+func query(ctx context.Context, db session, text string) error {
 	rows, err := db.QueryContext(ctx, text)
 	if err != nil {
 		return err

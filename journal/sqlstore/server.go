@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"reflect"
@@ -43,7 +42,7 @@ func (w *write) statement(d Dialect) (string, []any) {
 // writeToServer makes one write, and reads the entry if the statement changed nothing. It can be repeated: what was written has another
 // version, and an intent its sender.
 func (s *Store) writeToServer(ctx context.Context, w *write) error {
-	return s.onConn(ctx, func(conn *sql.Conn, _ *connState) error {
+	return s.onConn(ctx, func(conn session, _ *connState) error {
 		statement, args := w.statement(s.dialect)
 		n, err := s.dialect.exec(ctx, conn, statement, args...)
 		if w.changed = n == 1; w.changed || err != nil {
@@ -65,11 +64,7 @@ func (d Dialect) sessionOver(err error) bool {
 	case errors.Is(err, driver.ErrBadConn):
 		return true
 	case d == Postgres:
-		state := (interface{ SQLState() string })(nil)
-		if !errors.As(err, &state) {
-			return false
-		}
-		code := state.SQLState()
+		code := postgresCode(err)
 		return strings.HasPrefix(code, "08") || // the connection, or that of a pooler
 			// read-only; the server shuts down, has crashed, starts; the session was idle for too long
 			slices.Contains([]string{"25006", "57P01", "57P02", "57P03", "57P05"}, code)
@@ -81,6 +76,21 @@ func (d Dialect) sessionOver(err error) bool {
 		return true
 	}
 	return false
+}
+
+// isPreparedElsewhere reports whether an error says that a prepared statement exists already, or does not exist. Nothing was executed.
+func (d Dialect) isPreparedElsewhere(err error) bool {
+	code := postgresCode(err)
+	return d == Postgres && (code == "42P05" || code == "26000")
+}
+
+// postgresCode returns the SQLSTATE of an error of Postgres, or "".
+func postgresCode(err error) string {
+	state := (interface{ SQLState() string })(nil)
+	if !errors.As(err, &state) {
+		return ""
+	}
+	return state.SQLState()
 }
 
 // mysqlNumber returns the number of an error of MySQL, or 0. Drivers have it in a field of this name: this package imports none of them.

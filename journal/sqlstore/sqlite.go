@@ -42,7 +42,7 @@ func (s *Store) applySQLite(ctx context.Context, batch []*write) {
 
 func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 	lazy := !slices.ContainsFunc(batch, func(w *write) bool { return w.durable })
-	return s.onConn(ctx, func(conn *sql.Conn, settings *connState) (err error) {
+	return s.onConn(ctx, func(conn session, settings *connState) (err error) {
 		ctx := context.WithoutCancel(ctx)
 		lazy := lazy && settings.wal
 		defer func() {
@@ -76,7 +76,7 @@ func (s *Store) checkFile(settings *connState) error {
 	return s.file.Check()
 }
 
-func (s *Store) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write, lazy bool) error {
+func (s *Store) commitSQLite(ctx context.Context, conn session, batch []*write, lazy bool) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err

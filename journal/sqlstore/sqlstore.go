@@ -50,7 +50,11 @@ type Store struct {
 // A commit must be durable when it returns. The settings of every connection are checked when it is first used. A
 // connection with less durable settings is rejected, with an error that says what to set. Through a pooler that gives each
 // transaction another connection to the server (PgBouncer with pool_mode transaction), only one of those is checked: set
-// them for the server, the database or the account, not for a session.
+// them for the server, the database or the account, not for a session. With pgx, the store prepares no statements; if another driver
+// wraps pgx, set default_query_exec_mode=exec for such a pooler.
+//
+// A connection whose server has become read-only, or ends its session, is closed, and what was not written is repeated with another one,
+// which must lead to a server that takes writes: with pgx, set target_session_attrs=read-write.
 //
 //   - SQLite: synchronous=FULL, and journal_mode neither OFF nor MEMORY. Use WAL, and busy_timeout=10000, so that
 //     processes wait for one another. Package journal/sqlite opens a file with these settings. An in-memory database is for
@@ -81,7 +85,7 @@ func OpenExisting(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
 }
 
 // open implements the constructor of this name. The function tables creates the tables, or only checks them.
-func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(Dialect, context.Context, *sql.DB) error) (*Store, error) {
+func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(Dialect, context.Context, session) error) (*Store, error) {
 	if err := needContext(ctx, name); err != nil {
 		return nil, err
 	}
@@ -119,9 +123,9 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 
 // prepare checks the server's version and one connection, and creates or checks the tables. On SQLite, a connection can fail
 // while another process changes the journal mode of a new file: SQLite does not wait for that.
-func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Context, *sql.DB) error) (err error) {
+func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Context, session) error) (err error) {
 	for range 10 {
-		err = s.onConn(ctx, func(conn *sql.Conn, _ *connState) error { return s.dialect.checkVersion(ctx, conn) })
+		err = s.onConn(ctx, func(conn session, _ *connState) error { return s.dialect.checkVersion(ctx, conn) })
 		if lax := (*settingError)(nil); err == nil || errors.As(err, &lax) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
 			break
 		}
@@ -129,10 +133,13 @@ func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Contex
 	if err != nil {
 		return err
 	}
-	if err := tables(s.dialect, ctx, s.db); err != nil {
-		return err
-	}
-	if err := s.dialect.checkTables(ctx, s.db); err != nil || s.dialect != SQLite {
+	err = s.onConn(ctx, func(conn session, _ *connState) error {
+		if err := tables(s.dialect, ctx, conn); err != nil {
+			return err
+		}
+		return s.dialect.checkTables(ctx, conn)
+	})
+	if err != nil || s.dialect != SQLite {
 		return err
 	}
 	return s.prepareSQLite(ctx)
@@ -228,17 +235,20 @@ func (s *Store) write(ctx context.Context, w *write) error {
 // onConn calls do with a connection whose settings have been checked. If its session is over, the pool closes it, and do is called again: with
 // each other one that was idle, since they may lead to the same server, and then with a new one. So do must be something that can be
 // repeated, even if the server has done it and could not say so.
-func (s *Store) onConn(ctx context.Context, do func(*sql.Conn, *connState) error) error {
+func (s *Store) onConn(ctx context.Context, do func(session, *connState) error) error {
 	err := s.onOneConn(ctx, do)
 	if s.dialect.sessionOver(err) {
 		for left := s.db.Stats().Idle + 1; left > 0 && s.dialect.sessionOver(err); left-- {
 			err = s.onOneConn(ctx, do)
 		}
 	}
+	if s.dialect.isPreparedElsewhere(err) {
+		return fmt.Errorf("if a pooler gives each transaction another session, set default_query_exec_mode=exec: %w", err)
+	}
 	return err
 }
 
-func (s *Store) onOneConn(ctx context.Context, do func(*sql.Conn, *connState) error) (err error) {
+func (s *Store) onOneConn(ctx context.Context, do func(session, *connState) error) (err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -249,23 +259,30 @@ func (s *Store) onOneConn(ctx context.Context, do func(*sql.Conn, *connState) er
 		}
 		_ = conn.Close() // back to the pool: it fails only if it has been closed
 	}()
-	settings, err := s.conns.check(ctx, conn, s.db)
+	settings, err := s.conns.check(ctx, session{Conn: conn}, s.db)
 	if err == nil {
 		err = s.file.Check() // it may have been opened a moment ago
 	}
 	if err != nil {
 		return err
 	}
-	return do(conn, settings)
+	return do(session{conn, settings.mode}, settings)
 }
 
 // change makes one statement, and returns how many rows it has changed.
 func (s *Store) change(ctx context.Context, statement string, args ...any) (n int64, err error) {
-	err = s.onConn(ctx, func(conn *sql.Conn, _ *connState) error {
+	err = s.onConn(ctx, func(conn session, _ *connState) error {
 		n, err = s.dialect.exec(ctx, conn, statement, args...)
 		return err
 	})
 	return n, err
+}
+
+// queryRow reads one row.
+func (s *Store) queryRow(ctx context.Context, query string, args []any, dest ...any) error {
+	return s.onConn(ctx, func(conn session, _ *connState) error {
+		return conn.QueryRowContext(ctx, s.dialect.sql(query), args...).Scan(dest...)
+	})
 }
 
 // explain adds the prefix of this package to an error of the database. If ctx has ended while all connections are in use, it

@@ -40,13 +40,7 @@ func TestUnwritable(t *testing.T) {
 	t.Run("postgres, read-only", func(t *testing.T) {
 		spec := postgres(t, t.Name())
 		createStore(t, spec)
-		db := openDB(t, spec)
-		db.SetMaxOpenConns(1)
-		store := newStore(t, db, sqlstore.Postgres)
-		if _, err := db.Exec("SET default_transaction_read_only = on"); err != nil {
-			t.Fatal(err)
-		}
-		unwritable(t, store)
+		unwritable(t, newStore(t, openDB(t, spec+"&default_transaction_read_only=on"), sqlstore.Postgres))
 	})
 	t.Run("postgres, gone", func(t *testing.T) {
 		store, done, err := OpenStore(postgres(t, t.Name()))

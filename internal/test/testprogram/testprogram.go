@@ -1,5 +1,5 @@
 // Package testprogram finds and shares the programs that some tests need: a browser, a database server, an interpreter. A
-// test that needs a missing program is skipped, and says why. The variable CARDGATEWAY_REQUIRE_BROWSER, _POSTGRES, _MYSQL,
+// test that needs a missing program is skipped, and says why. The variable CARDGATEWAY_REQUIRE_BROWSER, _POSTGRES, _PGBOUNCER, _MYSQL,
 // _PYTHON or _NODE turns that into a failure, if its value is 1. The package is only for tests.
 package testprogram
 
@@ -27,6 +27,7 @@ type Program struct {
 var (
 	Browser  = Program{"Chromium", "CARDGATEWAY_REQUIRE_BROWSER", []string{"chromium", "chromium-browser", "google-chrome"}}
 	Postgres = Program{"Postgres", "CARDGATEWAY_REQUIRE_POSTGRES", []string{"initdb"}}
+	Pooler   = Program{"PgBouncer", "CARDGATEWAY_REQUIRE_PGBOUNCER", []string{"pgbouncer"}}
 	MySQL    = Program{"MariaDB or MySQL", "CARDGATEWAY_REQUIRE_MYSQL", []string{"mariadbd", "mysqld"}}
 	Python   = Program{"Python", "CARDGATEWAY_REQUIRE_PYTHON", []string{"python3"}}
 	Node     = Program{"Node.js", "CARDGATEWAY_REQUIRE_NODE", []string{"npm"}}

@@ -1,0 +1,59 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// session is a connection whose statements are not prepared on the server. A pooler can give each transaction another session of the server
+// (PgBouncer with pool_mode transaction): what was prepared in one is missing in the next, or exists there already, so that the statement fails.
+type session struct {
+	*sql.Conn
+	mode []any // the first arguments of every statement, for the driver
+}
+
+func (s session) ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	return s.Conn.ExecContext(ctx, statement, slices.Concat(s.mode, args)...)
+}
+
+func (s session) QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
+	return s.Conn.QueryContext(ctx, statement, slices.Concat(s.mode, args)...)
+}
+
+func (s session) QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row {
+	return s.Conn.QueryRowContext(ctx, statement, slices.Concat(s.mode, args)...)
+}
+
+// execMode returns the argument by which pgx does not prepare a statement under a name, QueryExecModeExec, if the connection is of pgx and
+// would. This package imports no driver.
+func execMode(driverConn any) []any {
+	conn := noArguments(driverConn, "Conn")
+	if !conn.IsValid() || conn.Type().String() != "*pgx.Conn" {
+		return nil
+	}
+	config := reflect.Indirect(noArguments(conn.Interface(), "Config"))
+	if config.Kind() != reflect.Struct {
+		return nil
+	}
+	mode := config.FieldByName("DefaultQueryExecMode")
+	if !mode.CanInt() || fmt.Sprint(mode) != "cache statement" {
+		return nil
+	}
+	exec := reflect.New(mode.Type()).Elem()
+	if exec.SetInt(mode.Int() + 3); fmt.Sprint(exec) != "exec" {
+		return nil
+	}
+	return []any{exec.Interface()}
+}
+
+// noArguments calls a method that has no arguments and one result, or returns the zero Value if there is none.
+func noArguments(of any, method string) reflect.Value {
+	m := reflect.ValueOf(of).MethodByName(method)
+	if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 {
+		return reflect.Value{}
+	}
+	return m.Call(nil)[0]
+}

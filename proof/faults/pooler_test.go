@@ -1,0 +1,92 @@
+//go:build unix
+
+package faults
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
+)
+
+// TestPooler: through a pooler that gives each transaction another session, every write and every read of several processes succeeds at the
+// first attempt, whatever mode pgx has. Through a driver that hides pgx, the error names the setting.
+func TestPooler(t *testing.T) {
+	source := pooler(t, pgserver.Own(t))
+	for _, mode := range []string{"", "cache_statement", "cache_describe", "exec", "simple_protocol"} {
+		t.Run("mode "+mode, func(t *testing.T) {
+			var all sync.WaitGroup
+			for process := range 3 {
+				db, err := sql.Open("pgx", source+"&default_query_exec_mode="+mode)
+				if mode == "" {
+					db, err = sql.Open("pgx", source)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = db.Close() }()
+				s := newStore(t, db, sqlstore.Postgres)
+				for caller := range 8 {
+					all.Go(func() {
+						for i := range 5 {
+							everyWrite(t, s, fmt.Sprint(mode, process, " ", caller, " ", i))
+						}
+					})
+				}
+			}
+			all.Wait()
+		})
+	}
+	t.Run("a driver that wraps pgx", func(t *testing.T) {
+		for range 20 {
+			db := openWrapped(t, "postgres:"+source, func(c fullConn) driver.Conn { return &plainConn{c, c, c, c} })
+			if _, err := sqlstore.New(t.Context(), db, sqlstore.Postgres); err != nil {
+				if !strings.Contains(err.Error(), "set default_query_exec_mode=exec") {
+					t.Error(err)
+				}
+				return
+			}
+		}
+		t.Error("nothing was prepared twice")
+	})
+}
+
+// pooler starts PgBouncer in front of a server, and returns the URL of its database.
+func pooler(t *testing.T, server *pgserver.Server) string {
+	t.Helper()
+	binary, err := testprogram.Pooler.Find("/usr/sbin") // where Debian installs it
+	testprogram.Pooler.Check(t, err)
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // another account uses it
+		t.Fatal(err)
+	}
+	account, err := testprogram.Pooler.Account("postgres", dir)
+	testprogram.Pooler.Check(t, err)
+	config := filepath.Join(dir, "pgbouncer.ini")
+	text := fmt.Sprintf("[databases]\npostgres = host=%s user=t pool_size=4\n[pgbouncer]\nunix_socket_dir = %s\nlisten_port = 6432\nlisten_addr =\n"+
+		"auth_type = any\npool_mode = transaction\nmax_client_conn = 200\n", socketOf(t, server), dir)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "-q", config)
+	cmd.SysProcAttr, cmd.Dir = account, dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it has served
+		_ = cmd.Wait()
+	})
+	source := "postgres:///postgres?user=t&port=6432&host=" + dir
+	testprogram.Pooler.Check(t, testprogram.Pooler.Await("pgx", source+"&default_query_exec_mode=exec"))
+	return source
+}
