@@ -71,7 +71,8 @@ type Store struct {
 // all connections that SetMaxOpenConns allows: each call would end with cardgateway.ErrNotSent after Options.WriteTimeout.
 //
 // The database user needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT, INSERT and UPDATE on
-// cardgateway_journal_lease, SELECT on cardgateway_journal_schema, and the right to create tables only for the first run.
+// cardgateway_journal_lease, SELECT on cardgateway_journal_schema, and the right to create tables only for the first run, unless the
+// statements of Schema have been executed before.
 func New(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
 	return open(ctx, db, d, "New", Dialect.createTables)
 }

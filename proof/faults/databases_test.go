@@ -193,6 +193,11 @@ func TestSettings(t *testing.T) {
 		d := createDatabase(t, postgres(t, ""))
 		refused(t, "off", d, "&synchronous_commit=off", "set synchronous_commit = on")
 		refused(t, "on", d, "", "")
+		db := openDB(t, "postgres:"+d.source)
+		execAll(t, db, "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
+		defer execAll(t, db, "ALTER SYSTEM RESET fsync", "SELECT pg_reload_conf()")
+		waitFor(t, db, "SHOW fsync", "off")
+		refused(t, "fsync", d, "", "set fsync = on")
 	})
 	t.Run("mysql", func(t *testing.T) {
 		d := createDatabase(t, mysqlStore(t, ""))
@@ -202,7 +207,22 @@ func TestSettings(t *testing.T) {
 		refused(t, "completion_type by name", d, "?completion_type=%27RELEASE%27", "completion_type = NO_CHAIN")
 		refused(t, "unique_checks", d, "?unique_checks=0", "unique_checks = 1")
 		refused(t, "strict", d, "?clientFoundRows=true", "")
+		db := openDB(t, "mysql:"+d.source)
+		execAll(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")
+		defer execAll(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
+		refused(t, "innodb_flush_log_at_trx_commit", d, "", "innodb_flush_log_at_trx_commit = 1")
 	})
+}
+
+// waitFor waits until a query returns a text.
+func waitFor(t *testing.T, db *sql.DB, query, want string) {
+	t.Helper()
+	var got string
+	for deadline := time.Now().Add(10 * time.Second); got != want; time.Sleep(20 * time.Millisecond) {
+		if err := db.QueryRowContext(t.Context(), query).Scan(&got); err != nil || time.Now().After(deadline) {
+			t.Fatalf("%s: %q, %v; want %q", query, got, err, want)
+		}
+	}
 }
 
 func refused(t *testing.T, name string, d database, settings, want string) {

@@ -47,8 +47,9 @@ func TestFailover(t *testing.T) {
 			createStore(t, "postgres:"+server.URL("shop"))
 		}
 		test(t, database{"pgx", source, sqlstore.Postgres}, func() {
-			execAll(t, openDB(t, "postgres:"+a.URL("")), "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
-			time.Sleep(300 * time.Millisecond) // until every session has it
+			db := openDB(t, "postgres:"+a.URL(""))
+			execAll(t, db, "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
+			waitFor(t, db, "SHOW default_transaction_read_only", "on") // the other sessions learn it at their next statement
 		})
 	})
 	t.Run("mysql", func(t *testing.T) {
