@@ -123,6 +123,7 @@ func (w Worker) Run(ctx context.Context, c client.Client) error {
 	if err != nil {
 		return err
 	}
+	p.heartbeat = c.RecordActivityHeartbeat
 	main, queries := queue("", 0), queue(queriesQueue, cmp.Or(w.QueriesPerSecond, defaultQueriesPerSecond))
 	p.register(main, queries)
 	for _, started := range []worker.Worker{main, queries} {

@@ -41,7 +41,7 @@ func TestKilledPayments(t *testing.T) {
 	if testing.Short() {
 		n /= 10
 	}
-	begun := time.Now()
+	start := time.Now()
 	ids := make([]journal.ID, n)
 	for i := range ids {
 		ids[i] = journal.PaymentID(fmt.Sprintf("t-%d", i))
@@ -107,16 +107,26 @@ func TestKilledPayments(t *testing.T) {
 		s.restart()
 	}
 	// A worker that was killed between recording a payment and sending it leaves it open: nobody else can know that it was not sent.
-	var twice, forgotten, wrong, open, sent int
+	// One that was killed just before recording it, when Temporal was told that it begins, leaves the workflow without an entry.
+	begun := func(id journal.ID) bool {
+		got, err := s.engine().Status(t.Context(), id)
+		return err == nil && got.Submissions == 1 && count(t, db, `SELECT count(*) FROM cardgateway_journal WHERE transaction_id = '`+id.Text+`'`) == 0
+	}
+	var twice, forgotten, wrong, open, lost, sent int
 	fewest, since := n+1, time.Now() // it goes on as long as there is progress: a busy machine is slow
 	for ; time.Since(since) < 2*time.Minute; time.Sleep(time.Second) {
 		told := reports(t, db)
-		twice, forgotten, wrong, open, sent = 0, 0, 0, 0, 0
+		twice, forgotten, wrong, open, lost, sent = 0, 0, 0, 0, 0, 0
 		for _, id := range ids {
 			executed, state := gateway.Executed(id.Text), told[id.Text]
 			switch {
 			case executed > 1:
 				twice++
+			case state == "" && begun(id):
+				lost++
+				if gateway.received(id.Text) {
+					sent++
+				}
 			case executed == 1 && state != "succeeded", state == "":
 				forgotten++
 			case executed == 0 && state != "unknown":
@@ -134,12 +144,13 @@ func TestKilledPayments(t *testing.T) {
 			fewest, since = forgotten, time.Now()
 		}
 	}
-	t.Logf("%d payments in %v, %d workers and the server killed: charged twice %d, forgotten %d, reported wrong %d, open and not charged %d",
-		n, time.Since(begun), kills, twice, forgotten, wrong, open)
+	t.Logf("%d payments in %v, %d workers and the server killed: "+
+		"charged twice %d, forgotten %d, reported wrong %d, open and not charged %d, begun and not recorded %d",
+		n, time.Since(start), kills, twice, forgotten, wrong, open, lost)
 	if twice != 0 || forgotten != 0 || wrong != 0 {
 		t.Error("want none of the first three")
 	}
-	if sent != 0 || open > kills {
+	if sent != 0 || open+lost > kills {
 		t.Errorf("the gateway has received the requests of %d open payments, want none, and at most one open payment for each worker killed", sent)
 	}
 	if left := count(t, db, `SELECT count(*) FROM cardgateway_journal WHERE unacked`); left != open {
@@ -190,6 +201,39 @@ func TestKilledBeforeSending(t *testing.T) {
 	var got Status
 	if err := run.Get(ctx, &got); err != nil || got.State != "succeeded" || got.Submissions != 2 || gateway.Executed("t-1") != 1 {
 		t.Errorf("got %+v, %v and %d charges; want the second submission to succeed", got, err, gateway.Executed("t-1"))
+	}
+}
+
+// TestKilledWithJournal: a worker and what the journal wrote last are lost together, when the payment may have been sent. No other
+// worker submits it again.
+func TestKilledWithJournal(t *testing.T) {
+	s := startServer(t)
+	gateway := startReceiving(t, sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
+	url, db := database(t)
+	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
+	task := workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: url}
+	dies := task
+	dies.DiesBefore = "t-1"
+	first := startWorker(t, dies)
+	id := journal.PaymentID("t-1")
+	if _, err := s.engine().Start(t.Context(), Settlement{ID: id, FirstQuery: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err == nil {
+		t.Fatal("the worker was not killed")
+	}
+	exec1(t, db, `DELETE FROM cardgateway_journal`)
+	startWorker(t, task)
+	var got Status
+	for end := time.Now().Add(time.Minute); got.Submissions == 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		var err error
+		if got, err = s.engine().Status(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(5 * time.Second) // some queries
+	if got.State != "unknown" || got.Submissions != 1 || gateway.received("t-1") || count(t, db, `SELECT count(*) FROM cardgateway_journal`) != 0 {
+		t.Errorf("got %+v, submitted again %v; want one submission that is unknown", got, gateway.received("t-1"))
 	}
 }
 

@@ -86,7 +86,8 @@ type order struct {
 // payments has the activities for payments and refunds.
 type payments struct {
 	Payments
-	journal *journal.Journal
+	journal   *journal.Journal
+	heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
 }
 
 func newPayments(p Payments) (*payments, error) {
@@ -94,41 +95,51 @@ func newPayments(p Payments) (*payments, error) {
 		return nil, errors.New("temporal: Payments needs Client, Store, Submit and Report")
 	}
 	p.Journal.Observe = nil
-	return &payments{p, journal.New(p.Client, p.Store, p.Journal)}, nil
+	heartbeat := func(ctx context.Context, _ []byte, details ...any) error {
+		activity.RecordHeartbeat(ctx, details...)
+		return nil
+	}
+	return &payments{p, journal.New(p.Client, p.Store, p.Journal), heartbeat}, nil
 }
 
 // submit makes the ordered submission, unless the journal shows that it has been made, or that it must not be made. That a
 // submission is sent at most once is the promise of the journal, however often the engine starts this activity.
 func (p *payments) submit(ctx context.Context, id journal.ID, o order) (Status, error) {
-	defer beat(ctx)()
 	// If the workflow is terminated or reset, the engine cancels ctx. A request that is being sent is not interrupted by that.
 	deadline, _ := ctx.Deadline()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
+	n := &noting{id: id.Text, heartbeat: func(details ...any) error {
+		return p.heartbeat(ctx, activity.GetInfo(ctx).TaskToken, details...)
+	}}
+	defer beat(func() { _ = n.beat(0) })() // the next one may succeed, and without them the engine gives the activity up
 	s, err := p.status(ctx, id)
 	if err != nil || s.Submissions != o.Submission-1 {
 		return s, err
 	}
-	var methods Methods
 	switch s.State {
 	case "", journal.NotSent.String():
-		methods = p.journal
+		n.Methods = p.journal
 	case journal.Refused.String():
-		methods = p.journal.AfterRefusal()
+		n.Methods = p.journal.AfterRefusal()
 	case journal.PresumedAbsent.String():
 		if !o.Risky {
 			return s, nil
 		}
-		methods = p.journal.PayAgainRiskingSecondCharge(o.Accept...)
+		n.Methods = p.journal.PayAgainRiskingSecondCharge(o.Accept...)
 	default:
 		return s, nil
 	}
 	// What the call returned is in the journal; its error, which the merchant's function may have written, is not stored by
 	// the engine.
-	if err := p.Submit(ctx, methods, id); errors.Is(err, journal.ErrMismatch) {
+	if err := p.Submit(ctx, n, id); errors.Is(err, journal.ErrMismatch) {
 		return Status{}, sdk.NewNonRetryableApplicationError("another payment or refund has this id", Mismatch, nil)
 	}
-	return p.status(context.WithoutCancel(ctx), id)
+	s, err = p.status(context.WithoutCancel(ctx), id)
+	if n.mayHaveSent() && (err != nil || s.Submissions == 0) {
+		return Status{}, sdk.NewNonRetryableApplicationError("the journal does not show what may have been sent", Lost, nil)
+	}
+	return s, err
 }
 
 // status reads the journal.
@@ -145,7 +156,7 @@ func (p *payments) status(ctx context.Context, id journal.ID) (Status, error) {
 
 // query queries the gateway if the journal has no outcome, and records what it returns.
 func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
-	defer beat(ctx)()
+	defer beat(func() { activity.RecordHeartbeat(ctx) })()
 	s, err := p.status(ctx, id)
 	if err != nil || s.Submissions == 0 || s.settled() {
 		return s, err
@@ -162,7 +173,7 @@ func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
 
 // report tells the merchant what the journal has, and acknowledges it as journal.Journal.Run does. It returns what was told.
 func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
-	defer beat(ctx)()
+	defer beat(func() { activity.RecordHeartbeat(ctx) })()
 	e, err := p.journal.Get(ctx, id)
 	if errors.Is(err, journal.ErrNoEntry) {
 		return Status{}, sdk.NewNonRetryableApplicationError("the journal has lost the entry", Lost, nil)
@@ -193,8 +204,8 @@ func (s Status) settled() bool {
 // heartbeat is after which time without a sign of life the engine gives an activity's worker up.
 const heartbeat = 10 * time.Second
 
-// beat sends heartbeats until the function that it returns is called.
-func beat(ctx context.Context) (stop func()) {
+// beat calls send for each heartbeat until the function that it returns is called.
+func beat(send func()) (stop func()) {
 	done := make(chan struct{})
 	var beating sync.WaitGroup
 	beating.Go(func() {
@@ -203,7 +214,7 @@ func beat(ctx context.Context) (stop func()) {
 		for {
 			select {
 			case <-ticker.C:
-				activity.RecordHeartbeat(ctx)
+				send()
 			case <-done:
 				return
 			}

@@ -707,3 +707,49 @@ func TestLostEntry(t *testing.T) {
 		})
 	}
 }
+
+// TestLostWhileSubmitting: the journal loses the entry, or cannot be read, when the payment has been sent, and its worker has not yet
+// returned. Only what was certainly not sent is submitted again, whatever the merchant's function makes of the error.
+func TestLostWhileSubmitting(t *testing.T) {
+	for _, refund := range []bool{false, true} {
+		for _, cannotSend := range []bool{false, true} {
+			for name, returns := range map[string]error{"no error": nil, "an error of its own": errors.New("x"), "not sent": cardgateway.ErrNotSent} {
+				t.Run(fmt.Sprintf("refund %v, not sent %v, %s", refund, cannotSend, name), func(t *testing.T) {
+					s, id, executed := newShop(t), journal.PaymentID("t-1"), 0
+					store := &losing{Store: s.Store}
+					s.Store = store
+					call := s.submit
+					if refund {
+						paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), request("t-1"))
+						if err != nil {
+							t.Fatal(err)
+						}
+						id = journal.RefundID("r-1")
+						call = func(ctx context.Context, m Methods, id journal.ID) error {
+							s.calls.Add(1)
+							r := cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: id.Text, Amount: decimal.NewFromInt(5)}
+							_, err := m.CreateRefund(ctx, r)
+							return err
+						}
+					}
+					s.cannotSend.Store(cannotSend)
+					s.Submit = func(_ context.Context, m Methods, id journal.ID) error {
+						_ = call(context.Background(), m, id) // its error is lost, and its context another one
+						store.lost.Store(s.calls.Load() == 1)
+						s.cannotSend.Store(false)
+						return returns
+					}
+					env := s.env(t)
+					env.ExecuteWorkflow(Settle, Settlement{ID: id})
+					if executed = s.gateway.Executed("t-1"); refund {
+						executed = s.gateway.Refunded("r-1")
+					}
+					failed, ok := errors.AsType[*sdk.ApplicationError](env.GetWorkflowError())
+					if lost := ok && failed.Type() == Lost; executed != 1 || lost == cannotSend {
+						t.Errorf("got %v and executed %d times, want 1", env.GetWorkflowError(), executed)
+					}
+				})
+			}
+		}
+	}
+}

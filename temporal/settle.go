@@ -52,8 +52,9 @@ const (
 // Settle makes a payment or a refund, and follows it until the journal has its outcome. It is the workflow that Engine.Start
 // starts; a workflow of your own can call it as a child workflow, with the id that Engine.WorkflowID returns.
 //
-//  1. Submit, as an activity that the engine never repeats. If the engine does not learn how it ended, the journal is read: if
-//     nothing had begun there, nothing was sent, and the submission is made; otherwise nothing is sent again.
+//  1. Submit, as an activity that the engine never repeats, and that tells the engine before it sends. If the engine does not learn how it
+//     ended, the journal is read: if nothing had begun there, nor by what the engine was told, nothing was sent, and the submission is
+//     made; otherwise nothing is sent again.
 //  2. Report each change of the state.
 //  3. Wait for a notification or a timer, and query the gateway, until the state is Succeeded, Tested, Declined, Abandoned or a conflict.
 //     Refused, NotSent and PresumedAbsent are reported too, and another submission is made only if it is ordered: see
@@ -174,6 +175,9 @@ func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error)
 	}
 	if failed, ok := errors.AsType[*sdk.ApplicationError](err); ok && failed.Type() == Mismatch {
 		return false, err
+	}
+	if o.Submission == 1 && s.Status.Submissions == 0 && mayHaveBegun(err) {
+		s.Status = Status{State: journal.Unknown.String(), Submissions: 1, SentAt: workflow.Now(ctx).UTC()}
 	}
 	return false, nil
 }

@@ -19,7 +19,7 @@ import (
 
 // script is what a journal would say, without a journal: the states that the activities return, in turn. The last one stays.
 type script struct {
-	Submits, Queries []string // states; "fails" is an activity that ends with an error, and "" a journal without an entry
+	Submits, Queries []string // states, "" is a journal without an entry; otherwise how an activity ends without a state: see status
 	orders           []order
 	queries          int
 	reported         []string
@@ -37,8 +37,12 @@ func (s *script) status(state string) (Status, error) {
 	switch {
 	case state == "fails":
 		return Status{}, errors.New("worker lost")
-	case state == Mismatch:
-		return Status{}, sdk.NewNonRetryableApplicationError("mismatch", Mismatch, nil)
+	case state == Mismatch, state == Lost:
+		return Status{}, sdk.NewNonRetryableApplicationError("", state, nil)
+	case state == "times out":
+		return Status{}, sdk.NewHeartbeatTimeoutError()
+	case state == "times out after it began":
+		return Status{}, sdk.NewHeartbeatTimeoutError("begun")
 	case state == "":
 		return Status{}, nil
 	}
@@ -55,10 +59,13 @@ func (s *script) submit(_ context.Context, _ journal.ID, o order) (Status, error
 		s.during()
 	}
 	state := next(s.Submits, len(s.orders)-1)
-	if state != "" && state != "fails" && state != Mismatch {
+	before := s.submissions
+	got, err := s.status(state)
+	if got.State != "" && o.Submission > before {
 		s.submissions, s.begun = o.Submission, s.now()
+		return s.status(state)
 	}
-	return s.status(state)
+	return got, err
 }
 
 func (s *script) query(context.Context, journal.ID) (Status, error) {
@@ -233,6 +240,26 @@ func TestSettle(t *testing.T) {
 			in:      Settlement{SubmitWithin: -1, KeepOpen: time.Hour},
 			script:  script{Queries: []string{"pending", ""}},
 			failure: Lost, reported: []string{"pending"}, queries: 200, takes: time.Hour,
+		},
+		{
+			name:    "the worker is lost after it began, and the journal loses the entry",
+			script:  script{Submits: []string{"times out after it began", "succeeded"}, Queries: []string{""}},
+			failure: Lost, orders: []order{first}, queries: 200, takes: 30 * 24 * time.Hour,
+		},
+		{
+			name:   "the worker is lost after it began, and the journal cannot be read for long",
+			script: script{Submits: []string{"times out after it began", "fails"}, Queries: []string{"fails", "unknown", "succeeded"}},
+			want:   "succeeded", orders: []order{first}, queries: 200,
+		},
+		{
+			name:    "the journal loses the entry while the worker submits",
+			script:  script{Submits: []string{Lost, "succeeded"}, Queries: []string{"fails", "", "fails", ""}},
+			failure: Lost, orders: []order{first}, queries: 2000, takes: 30 * 24 * time.Hour,
+		},
+		{
+			name:   "the worker is lost before it began",
+			script: script{Submits: []string{"times out", "succeeded"}, Queries: []string{""}},
+			want:   "succeeded", orders: []order{first, first}, reported: []string{"succeeded"}, queries: -1,
 		},
 		{
 			name:   "the journal has the entry again",
