@@ -3,6 +3,7 @@ package temporal
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -132,7 +133,7 @@ func (p *payments) submit(ctx context.Context, id journal.ID, o order) (Status, 
 	}
 	// What the call returned is in the journal; its error, which the merchant's function may have written, is not stored by
 	// the engine.
-	if err := p.Submit(ctx, n, id); errors.Is(err, journal.ErrMismatch) {
+	if err := guarded(ctx, func() error { return p.Submit(ctx, n, id) }); errors.Is(err, journal.ErrMismatch) {
 		return Status{}, sdk.NewNonRetryableApplicationError("another payment or refund has this id", Mismatch, nil)
 	}
 	s, err = p.status(context.WithoutCancel(ctx), id)
@@ -181,7 +182,7 @@ func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	if err := p.Report(ctx, e); err != nil {
+	if err := guarded(ctx, func() error { return p.Report(ctx, e) }); err != nil {
 		return Status{}, errors.New("the function Report has failed") // without its text, which the engine would store
 	}
 	s := statusOf(&e)
@@ -189,6 +190,17 @@ func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
 		return s, p.journal.Ack(ctx, id, e.State()) // if the state has changed since: ErrChanged, and the engine tries again
 	}
 	return s, nil
+}
+
+// guarded calls a function of the merchant's. A panic is an error, because the engine would store its text.
+func guarded(ctx context.Context, call func() error) (err error) {
+	defer func() {
+		if recover() != nil {
+			activity.GetLogger(ctx).Error("a function of Payments has panicked", "stack", string(debug.Stack())) // which has no values
+			err = errors.New("a function of Payments has panicked")
+		}
+	}()
+	return call()
 }
 
 // settled reports whether the workflow ends with this status.

@@ -558,13 +558,26 @@ func TestNotSentAcknowledged(t *testing.T) {
 	}
 }
 
-// TestReportErrorIsNotStored: the text of an error of the merchant's function, which may contain anything, does not reach Temporal.
-func TestReportErrorIsNotStored(t *testing.T) {
-	s := newShop(t)
-	s.settle(t, Settlement{ID: journal.PaymentID("t-1")})
-	s.Report = func(context.Context, journal.Entry) error { return errors.New("cannot store tok123") }
-	if _, err := s.activities(t).ExecuteActivity(reportName, journal.PaymentID("t-1")); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "tok123") {
-		t.Errorf("got %v, want an error without the function's text", err)
+// TestMerchantErrorIsNotStored: the text of an error or a panic of the merchant's functions, which may contain anything, does not reach
+// Temporal.
+func TestMerchantErrorIsNotStored(t *testing.T) {
+	for name, fails := range map[string]func() error{
+		"error":               func() error { return errors.New("cannot store tok123") },
+		"panic":               func() error { panic("cannot store tok123") },
+		"panic with an error": func() error { panic(fmt.Errorf("order %v", []string{"tok123"})) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, id := newShop(t), journal.PaymentID("t-1")
+			s.settle(t, Settlement{ID: id})
+			s.Report = func(context.Context, journal.Entry) error { return fails() }
+			s.Submit = func(context.Context, Methods, journal.ID) error { return fails() }
+			if _, err := s.activities(t).ExecuteActivity(reportName, id); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "tok123") {
+				t.Errorf("Report: got %v, want an error without the function's text", err)
+			}
+			if _, err := s.activities(t).ExecuteActivity(submitName, journal.PaymentID("t-2"), order{Submission: 1}); err != nil {
+				t.Errorf("Submit: got %v, want none: nothing was submitted", err)
+			}
+		})
 	}
 }
 
