@@ -317,11 +317,8 @@ func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int
 	if *extra == nil {
 		*extra = make(map[string]json.RawMessage)
 	}
-	raw := json.RawMessage(d.Raw(start))
-	if redact.IsCardData(string(name), raw) {
-		raw = redact.WithheldValue()
-	}
-	(*extra)[string(name)] = raw
+	shown, raw, _ := redact.Kept(string(name), d.Raw(start))
+	(*extra)[shown] = raw
 }
 
 // decodedPage is a page with the errors of the rows that were left out.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
@@ -142,14 +143,18 @@ func (p *parser) member(name string) {
 		}
 		if !ok {
 			raw := p.Raw(start)
-			hidden = speaksOfToken(name) || speaksOfToken(wire.Unescape(raw)) || redact.IsCardData(name, raw)
-			p.claims.keep(name, raw)
+			shown, kept, withheld := redact.Kept(name, raw)
+			p.claims.keep(shown, kept)
+			if speaksOfToken(name) || speaksOfToken(wire.Unescape(raw)) {
+				p.claims.keep(shown, redact.WithheldValue())
+				withheld = true
+			}
+			hidden = withheld
 		}
-	}
-	if hidden {
+	} else {
 		p.claims.keep(name, redact.WithheldValue()) // the value is withheld, the name is kept
 	}
-	p.signed.add(name, text, hidden || name == redact.CardNumberMember)
+	p.signed.add(name, text, hidden || name == redact.CardNumberMember || mask.CardData(name+" "+text) != name+" "+text)
 }
 
 // claim reads the value of one member. It reports whether that succeeded, and whether the member identifies the subject of

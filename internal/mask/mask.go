@@ -2,10 +2,13 @@
 package mask
 
 import (
+	"html"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/percent"
 )
 
 // All replaces a text of which nothing may be shown.
@@ -105,32 +108,50 @@ func OnlyDigits(text string) []byte {
 	return digits
 }
 
-// cvv finds a CVV that is quoted as a member, also of JSON in JSON. Three or four digits alone would be found everywhere.
-var cvv = regexp.MustCompile(`((?:[Cc]vv|CVV)[\\"' :=]{1,12})[0-9]{3,4}`)
+// CardData returns a text of the gateway, or of an error, with everything masked that could be a card number or a CVV.
+func CardData(text string) string {
+	return decoded(text, func(text string) string { return Cards(Digits(cvvs(text))) })
+}
 
-// CVV returns text with every CVV that is quoted as a member masked.
-func CVV(text string) string {
-	if !MayHaveCVV(text) {
+// Kept returns another text with every card number and CVV masked. Other long numbers stay: most are ids.
+func Kept(text string) string {
+	return decoded(text, func(text string) string { return Cards(cvvs(text)) })
+}
+
+// decoded masks a text. If there is something to mask only in what its escapes mean, nothing of it is shown.
+func decoded(text string, masked func(string) string) string {
+	const rounds = 4 // of escapes within escapes
+	if !MayHaveCardData(text) {
 		return text
 	}
-	return cvv.ReplaceAllString(text, "${1}"+All)
-}
-
-// MayHaveCVV is a quick check, because nearly no text has one.
-func MayHaveCVV[T []byte | string](text T) bool {
-	for i := 1; i < len(text); i++ {
-		if text[i] == text[i-1] && (text[i] == 'v' || text[i] == 'V') {
-			return true
+	shown := masked(text)
+	for plain, n := shown, 0; n < rounds; n++ {
+		next := html.UnescapeString(percent.Decode(unescape(plain)))
+		if next == plain {
+			break
+		}
+		if plain = next; masked(plain) != plain {
+			return All
 		}
 	}
-	return false
+	return shown
 }
 
-// MayHaveCardData is a quick check whether CardData could change a text.
-func MayHaveCardData(text []byte) bool {
-	n := ascii.CountDigits(text)
-	return n >= ShortestRun || n >= 3 && MayHaveCVV(text)
+// unescape decodes the escapes of JSON and of programming languages.
+func unescape(text string) string {
+	return escape.ReplaceAllStringFunc(text, func(e string) string {
+		hex := strings.TrimLeft(e, `\ux{`)
+		if n, err := strconv.ParseUint(strings.TrimRight(hex, "}"), 16, 21); err == nil && len(e) > 2 {
+			return string(rune(n))
+		}
+		if strings.ContainsAny(e[1:], "bfnrt") {
+			return " "
+		}
+		return e[1:]
+	})
 }
 
-// CardData returns text with every card number, and every CVV that is quoted as a member, masked.
-func CardData(text string) string { return CVV(Digits(text)) }
+var escape = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|x[0-9A-Fa-f]{2}|[bfnrt"'/\\])`)
+
+// MayHaveCardData is a quick check whether CardData could change a text: a CVV has three digits.
+func MayHaveCardData[T []byte | string](text T) bool { return ascii.CountDigits(text) >= 3 }

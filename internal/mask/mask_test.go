@@ -71,7 +71,7 @@ func TestCVV(t *testing.T) {
 		`"cvv":"973"`: `"cvv":"***"`, `{\"cvv\":\"9731\"}`: `{\"cvv\":\"***\"}`, "CVV: 973": "CVV: ***",
 		"cvv 97": "cvv 97", "973": "973", "savvy 973": "savvy 973", "": "",
 	} {
-		if got := mask.CVV(text); got != want {
+		if got := mask.Kept(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 		if got := mask.MayHaveCardData([]byte(text)); !got && want != text {

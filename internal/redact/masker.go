@@ -51,7 +51,7 @@ func (m Masker) text(text *string, minCredential int) {
 	m.Credentials.Redact(text, minCredential)
 	m.Sent.Redact(text, MinText)
 	if m.InError {
-		*text = mask.Digits(*text)
+		*text = mask.CardData(*text)
 	}
 }
 

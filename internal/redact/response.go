@@ -1,24 +1,27 @@
 package redact
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// Mask returns a text with the secrets and card numbers masked.
+// Mask returns a text with the secrets, card numbers and CVVs masked.
 func (s Secrets) Mask(text string) string {
 	s.Redact(&text, MinText)
-	return mask.Digits(text)
+	return mask.CardData(text)
 }
 
 // Body returns the first longest bytes of a response's body as text, masked, and whether there is more. It masks more than
 // it returns, because the first part of a secret that is cut in two would not be found.
 func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 	looked := body[:min(len(body), 2*longest)]
-	text = s.Mask(mask.CVV(wire.PlainASCII(validUTF8(string(looked)))))
+	text = s.Mask(maskJSON(wire.PlainASCII(validUTF8(string(looked)))))
 	end := len(text)
 	if len(looked) < len(body) {
 		end = max(0, end-longest) // the rest may contain the first part of a secret, however much was masked before
@@ -32,18 +35,79 @@ func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") 
 // CardNumberMember holds the card number, which a gateway may send unmasked.
 const CardNumberMember = "transactionCardNumber"
 
-// IsCardData reports whether a member that was not read must not be kept: it is the card number, which cannot be masked then, or
-// a CVV, or has one as a member.
-func IsCardData(name string, value []byte) bool {
-	member := name + ":" + wire.PlainASCII(string(value))
-	return name == CardNumberMember || mask.CVV(member) != member
+// Kept returns a member of a response that was not read, as it may be kept: withheld if it is a CVV, or if there is one or a card
+// number in its value, at any depth and in any spelling. A card number in its name is masked.
+func Kept(name string, value []byte) (shown string, kept json.RawMessage, withheld bool) {
+	shown = mask.Kept(name)
+	hidden := name == CardNumberMember || mask.IsCVVName(name) && ascii.CountDigits(wire.Unescape(value)) > 0
+	if plain := wire.PlainASCII(string(value)); hidden || shown != name || maskJSON(plain) != plain || mask.Kept(plain) != plain {
+		return shown, WithheldValue(), true
+	}
+	return shown, value, false
+}
+
+// maskJSON returns a JSON value with card numbers and CVVs masked, by its members and not by their spelling. Any other text stays as
+// it is.
+func maskJSON(text string) string {
+	if !mask.MayHaveCardData(text) {
+		return text
+	}
+	d := wire.NewReader([]byte(text))
+	defer d.Release()
+	m := jsonMasker{text: text, Reader: d}
+	m.value(false)
+	if d.Finish() != nil || m.out == nil {
+		return text
+	}
+	return string(append(m.out, text[m.copied:]...))
+}
+
+type jsonMasker struct {
+	*wire.Reader
+	text   string
+	out    []byte // nil until something is masked
+	copied int    // bytes of text that are in out, or are masked there
+}
+
+// value masks the next value. All digits of a hidden one are masked.
+func (m *jsonMasker) value(hidden bool) {
+	switch m.Peek() {
+	case '{':
+		before := m.Pos()
+		for name := range m.Members {
+			if shown := mask.Kept(string(name)); shown != string(name) {
+				between := m.text[before:m.Pos()] // from the value before: a brace or a comma, and the name
+				m.replace(before, m.Pos(), string(wire.AppendString([]byte(between[:strings.IndexAny(between, "{,")+1]), shown))+":")
+			}
+			m.value(hidden || mask.IsCVVName(string(name)))
+			before = m.Pos()
+		}
+	case '[':
+		for range m.Elements {
+			m.value(hidden)
+		}
+	default:
+		start := m.Pos()
+		text := m.Value().Text()
+		switch shown := mask.Kept(text); {
+		case hidden && ascii.CountDigits(text) > 0:
+			m.replace(start, m.Pos(), string(WithheldValue()))
+		case shown != text:
+			m.replace(start, m.Pos(), string(wire.AppendString(nil, shown)))
+		}
+	}
+}
+
+func (m *jsonMasker) replace(start, end int, by string) {
+	m.out = append(append(m.out, m.text[m.copied:start]...), by...)
+	m.copied = end
 }
 
 // RequestIDs returns the headers of a response with which the gateway, or a proxy, identifies the request, masked.
 func (s Secrets) RequestIDs(header http.Header) http.Header {
 	ids := make(http.Header)
 	for name, values := range header {
-		if namesRequest(strings.ToLower(name)) {
+		if slices.Contains(requestIDHeaders, strings.ToLower(name)) {
 			for _, value := range values {
 				ids.Add(name, s.Mask(value))
 			}
@@ -52,6 +116,10 @@ func (s Secrets) RequestIDs(header http.Header) http.Header {
 	return ids
 }
 
-func namesRequest(header string) bool {
-	return strings.HasSuffix(header, "-id") || strings.HasSuffix(header, "-ray") || strings.Contains(header, "trace")
+// requestIDHeaders are the headers that identify a request, of gateways, proxies and tracing. No other header is kept.
+var requestIDHeaders = []string{
+	"request-id", "x-request-id", "correlation-id", "x-correlation-id", "trace-id", "x-trace-id", "x-trace", "traceparent", "x-b3-traceid",
+	"x-b3-spanid", "uber-trace-id", "x-amzn-requestid", "x-amzn-request-id", "x-amz-request-id", "x-amz-cf-id", "x-amzn-trace-id",
+	"x-cloud-trace-context", "x-ms-request-id", "x-azure-ref", "cf-ray", "x-vercel-id", "fly-request-id", "x-kong-request-id",
+	"x-envoy-request-id", "x-oss-request-id", "x-log-id", "x-tt-logid", "eagleeye-traceid", "x-transaction-id", "x-fapi-interaction-id",
 }

@@ -25,7 +25,7 @@ func TestBody(t *testing.T) {
 		{"the token", "of " + token, 100, "of ***", false},
 		{"the token behind escapes", `of tk\/9f8e+7d6c5b4a=x`, 100, "***", false},
 		{"a card number", "card 4539 0000 0000 0001.", 100, "card 453900******0001.", false},
-		{"a verification code", `{"CVV":"973","cvv" : 1234,"request":"{\"cvv\":\"973\"}"}`, 100, `{"CVV":"***","cvv" : ***,"request":"{\"cvv\":\"***\"}"}`, false},
+		{"a verification code", `{"CVV":"973","cvv" : 1234,"request":"{\"cvv\":\"973\"}"}`, 100, `{"CVV":"***","cvv" : "***","request":"{\"cvv\":\"***\"}"}`, false},
 		{"a verification code behind escapes", `{"c\u0076v":"973","cvv":"\u0039\u0037\u0033"}`, 100, `{"cvv":"***","cvv":"***"}`, false},
 		{"a card number behind escapes", `"4539\u00200000\u002d0000\u0030001"`, 100, `"453900******0001"`, false},
 		{"escapes that stay", `"\u0022\u005c\u00e9\u000a\\u0030\/\n\ud83d\ude42\u"`, 100, `"\u0022\u005c\u00e9\u000a\\u0030\/\n\ud83d\ude42\u"`, false},
@@ -57,19 +57,28 @@ func TestBodyCut(t *testing.T) {
 	}
 }
 
-func TestIsCardData(t *testing.T) {
+func TestKept(t *testing.T) {
 	for _, tt := range []struct {
 		name, value string
-		want        bool
+		shown       string
+		withheld    bool
 	}{
-		{"cvv", `"973"`, true}, {"Cvv", `9731`, true}, {"card", `{"cvv":"973"}`, true}, {"request", `"{\"cvv\":\"973\"}"`, true},
-		{"cvv", `"\u0039\u0037\u0033"`, true}, {"card", `{"c\u0076v":973}`, true},
-		{"transactionCardNumber", `[1]`, true},
-		{"cvv", `"M"`, false}, {"cvv", `null`, false}, {"cvvResult", `"973"`, false}, {"code", `"973"`, false}, {"cvv", `{"a":"973"}`, false},
+		{"cvv", `"973"`, "cvv", true}, {"Cvv", `9731`, "Cvv", true}, {"card", `{"cvv":"973"}`, "card", true}, {"request", `"{\"cvv\":\"973\"}"`, "request", true},
+		{"cvv", `"\u0039\u0037\u0033"`, "cvv", true}, {"card", `{"c\u0076v":973}`, "card", true}, {"cvv", `{"a":["973"]}`, "cvv", true},
+		{"card", "{\"cVv\"\n:\t[{\"code\":\r\"973\"}]}", "card", true}, {"card_security_code", `"973"`, "card_security_code", true},
+		{"CVC2", `" 9 7 3 "`, "CVC2", true}, {"a", `{"b":"<cvc>973</cvc>"}`, "a", true}, {"cid", `973`, "cid", true},
+		{"transactionCardNumber", `[1]`, "transactionCardNumber", true},
+		{"remark", `"4111 1111 1111 1111"`, "remark", true}, {"pan", `4111111111111111`, "pan", true}, {"a", `[["4111-1111-1111-1111"]]`, "a", true},
+		{"of 4111111111111111", `1`, "of 411111******1111", true}, {"a", `{"4111111111111111":1}`, "a", true}, {"a", `"paid 2026-10-05 4111\u00a01111\u20131111 - 1111"`, "a", true},
+		{"cvv", `"M"`, "cvv", false}, {"cvv", `null`, "cvv", false}, {"cvvResult", `"973"`, "cvvResult", false}, {"code", `"973"`, "code", false},
+		{"a", `{"cvv":"M","code":101}`, "a", false}, {"a", `{"cvv":null,"code":101}`, "a", false}, {"savvy", `973`, "savvy", false},
+		{"orderNo", `"2018062815300001"`, "orderNo", false}, {"at", `1700000000000`, "at", false}, {"phone", `"+4915112345678"`, "phone", false},
+		{"id", `"4111111111111112"`, "id", false}, {"civilId", `973`, "civilId", false}, {"excavation", `"cava 123"`, "excavation", false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := redact.IsCardData(tt.name, []byte(tt.value)); got != tt.want {
-				t.Errorf("%s: %s: got %t, want %t", tt.name, tt.value, got, tt.want)
+		t.Run(tt.name+tt.value, func(t *testing.T) {
+			shown, value, withheld := redact.Kept(tt.name, []byte(tt.value))
+			if shown != tt.shown || withheld != tt.withheld || string(value) != tt.value && !withheld {
+				t.Errorf("%s: %s: got %s: %s, withheld %t", tt.name, tt.value, shown, value, withheld)
 			}
 		})
 	}
@@ -78,7 +87,7 @@ func TestIsCardData(t *testing.T) {
 func TestRequestIDs(t *testing.T) {
 	got := secretsOf(token).RequestIDs(http.Header{
 		"X-Request-Id": {"1", "2"}, "Cf-Ray": {token}, "Traceparent": {"4539000000000001"}, "X-Trace": {"t"},
-		"Set-Cookie": {"a=b"}, "X-Identity": {"i"}, "Date": {"today"},
+		"X-Customer-Id": {"c"}, "4111111111111111-Id": {"1"}, "X-Card-Trace": {"918"}, "Set-Cookie": {"a=b"}, "X-Identity": {"i"}, "Date": {"today"},
 	})
 	want := http.Header{"X-Request-Id": {"1", "2"}, "Cf-Ray": {"***"}, "Traceparent": {"453900******0001"}, "X-Trace": {"t"}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,0 +1,108 @@
+package mask
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
+)
+
+const (
+	longestCard   = 19 // digits
+	longestGap    = 3  // blanks and dashes between two groups of digits
+	longestPhone  = 15 // digits, after a plus
+	shortestIssue = 16 // digits of a card that begins with another digit than 3 to 6
+)
+
+// Cards returns text with every card number masked: 13 to 19 digits with the check digit of cards, in one piece, or in groups with
+// blanks or dashes between them.
+func Cards(text string) string {
+	if ascii.CountDigits(text) < ShortestRun {
+		return text
+	}
+	var out []byte // nil until something is masked
+	copied := 0
+	for i := 0; i < len(text); {
+		if !ascii.IsDigit(text[i]) {
+			i++
+			continue
+		}
+		length := cardLength(text[i:])
+		isPhone := i > 0 && text[i-1] == '+' && (i == 1 || text[i-2] == '"' || text[i-2] == ' ')
+		if length == 0 || isPhone && ascii.CountDigits(text[i:i+length]) <= longestPhone {
+			i += groupLength(text[i:])
+			continue
+		}
+		out = append(append(out, text[copied:i]...), CardNumber(OnlyDigits(text[i:i+length]))...)
+		i += length
+		copied = i
+	}
+	if out == nil {
+		return text
+	}
+	return string(append(out, text[copied:]...))
+}
+
+// cardLength returns the length, with separators, of the card number with which text begins, or 0. It ends with a group.
+func cardLength(text string) (length int) {
+	var digits []byte
+	for at := 0; ; {
+		n := groupLength(text[at:])
+		if digits = append(digits, text[at:at+min(n, longestCard+1)]...); len(digits) > longestCard {
+			return length
+		}
+		if at += n; isCard(digits) {
+			length = at
+		}
+		gap := gapLength(text[at:])
+		if gap == 0 {
+			return length
+		}
+		at += gap
+	}
+}
+
+func groupLength(text string) (n int) {
+	for n < len(text) && ascii.IsDigit(text[n]) {
+		n++
+	}
+	return n
+}
+
+// gapLength returns the length of the separators with which text begins, or 0 if no digit follows.
+func gapLength(text string) (n int) {
+	for range longestGap {
+		c, size := utf8.DecodeRuneInString(text[n:])
+		if !unicode.IsSpace(c) && !unicode.Is(unicode.Pd, c) && c != '+' && c != '_' && c != '\u00ad' && c != '\u200b' {
+			break
+		}
+		n += size
+	}
+	if n < len(text) && n > 0 && ascii.IsDigit(text[n]) {
+		return n
+	}
+	return 0
+}
+
+// isCard reports whether digits have the length, the beginning and the check digit of a card number. No card begins with 0 or 1, as
+// times do, nor with 20, as dates do.
+func isCard(digits []byte) bool {
+	n := len(digits)
+	if n < ShortestRun || n > longestCard || digits[0] < '2' || digits[0] == '7' || digits[0] == '2' && digits[1] == '0' {
+		return false
+	}
+	if n < shortestIssue && (digits[0] < '3' || digits[0] > '6') {
+		return false
+	}
+	sum := 0
+	for i, c := range digits {
+		d := int(c - '0')
+		if (n-i)%2 == 0 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}
