@@ -2,7 +2,9 @@ package journal_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -74,6 +76,65 @@ func TestHostedPage(t *testing.T) {
 				searchShows(s, 101, 100)
 				time.Sleep(2 * day)
 				wantStates(t, s.Journal, map[string]string{"a": tt.later})
+			})
+		})
+	}
+}
+
+// TestPageWithoutARow: a page of which the search shows nothing ends, too, when it can no longer be used; not what was in processing, or was
+// shown in a form that does not tell the outcome.
+func TestPageWithoutARow(t *testing.T) {
+	o := hosted("a")
+	tokenOrder := cardgateway.TokenOrderRequest{
+		TransactionID: "a", OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
+		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
+	}
+	subscription := cardgateway.CheckoutSubscriptionRequest{
+		TransactionID: "a", OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
+		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
+		Extension: order("a", approved).Extension,
+	}
+	for _, tt := range []struct {
+		name  string
+		begin func(t *testing.T, s *shop) error
+		shows []int // at first
+		want  string
+	}{
+		{"a checkout", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, nil, "abandoned"},
+		{"a token order", func(t *testing.T, s *shop) error { _, err := s.CreateTokenOrder(t.Context(), tokenOrder); return err }, nil, "abandoned"},
+		{"a subscription", func(t *testing.T, s *shop) error {
+			_, err := s.CreateCheckoutSubscription(t.Context(), subscription)
+			return err
+		}, nil, "abandoned"},
+		{"its row has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{301}, "abandoned"},
+		{"a decline has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{101}, "abandoned"},
+		{"it was in processing", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{102}, "pending"},
+		{"it was shown unclearly", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{999}, "pending"},
+		{"no page", func(_ *testing.T, s *shop) error { _, err := s.pay("a", pending); return err }, nil, "pending"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				if err := tt.begin(t, s); err != nil {
+					t.Fatal(err)
+				}
+				usual := s.network
+				if tt.shows != nil {
+					searchShows(s, tt.shows...)
+					time.Sleep(time.Hour)
+					recovered(t, s.Journal)
+					s.network = usual
+				}
+				searchShows(s)
+				told := running(t, s.Journal, time.Minute, nil)
+				time.Sleep(23 * time.Hour)
+				if slices.Contains(told.all(), "a abandoned") {
+					t.Errorf("too early: reported %q", told.all())
+				}
+				time.Sleep(time.Hour + 2*time.Minute)
+				synctest.Wait()
+				if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State().String() != tt.want {
+					t.Errorf("after a day it is %v (%v), want %s", e.State(), err, tt.want)
+				}
 			})
 		})
 	}

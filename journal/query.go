@@ -20,8 +20,12 @@ func (j *Journal) queryPause(e *Entry) (time.Duration, bool) {
 	}
 	age := j.clock.earliest().Sub(known.intent.At)
 	pause := age / 8
-	if old := age - j.opts.AbsentAfter; old >= 0 && known.state == Unknown {
-		pause = min(pause, old) // the first query that can presume it absent is not put off
+	ends := j.opts.AbsentAfter
+	if known.state == Pending && known.intent.OnHostedPage() {
+		ends = j.client.HostedPageLifetime()
+	}
+	if old := age - ends; old >= 0 && (known.state == Unknown || known.state == Pending) {
+		pause = min(pause, old) // the first query that can presume it absent, or abandoned, is not put off
 	}
 	return pause, true
 }
@@ -184,7 +188,10 @@ func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *project
 	case errors.Is(err, cardgateway.ErrConflict):
 		return successesOf(err, known.intent.Operation)
 	case errors.Is(err, cardgateway.ErrNotFound):
-		if j.isOld(known.intent) {
+		switch { // nothing in the interface says that a page which nobody has paid has a row
+		case known.state == Pending && len(known.processing) == 0 && !known.seen && known.intent.OnHostedPage() && j.isAbandoned(known.intent):
+			return []Evidence{{Source: SourceQuery, State: Abandoned}}
+		case j.isOld(known.intent):
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
 		}
 	case isUnknown && (unknown.seen || !unknown.got.isNothing()):
