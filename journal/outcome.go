@@ -199,10 +199,12 @@ func asUnknown(err error) (unknown unknownOutcome, ok bool) {
 func (in *Intent) conflict(outcomes []*Evidence) error {
 	var transactions []cardgateway.Transaction
 	var refunds []cardgateway.Refund
-	for i, ev := range outcomes {
-		if ev.repeats(outcomes[:i]) {
+	known := make(map[outcomeID]bool)
+	for _, ev := range outcomes {
+		if known[ev.outcomeID()] {
 			continue
 		}
+		known[ev.outcomeID()] = true
 		if ev.Transaction != nil {
 			transactions = append(transactions, *ev.Transaction)
 		}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -58,6 +59,7 @@ type projection struct {
 	earlier  *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
 	ruledOut bool        // since the latest submission, state has been one that a success contradicts
 	outcomes []*Evidence // the final outcomes
+	charges  []*Evidence // the successes of them that differ in id, source or time, by time
 
 	testPayments bool // of the entry
 }
@@ -214,9 +216,12 @@ func (p *projection) addDenial(ev *Evidence) {
 // there is another success. The first charge of a subscription decides, whichever became known first.
 func (p *projection) addSuccess(ev *Evidence) {
 	another := func(before *Evidence) bool {
-		return before.State == Succeeded && !ev.canBeOne(before) && !p.isLater(ev, before) && !p.isLater(before, ev)
+		return !ev.canBeOne(before) && !p.isLater(ev, before) && !p.isLater(before, ev)
 	}
-	p.conflict = p.conflict || p.ruledOut || slices.ContainsFunc(p.outcomes, another)
+	if !p.conflict {
+		p.conflict = p.ruledOut || slices.ContainsFunc(p.rivals(ev), another)
+		p.insertCharge(ev)
+	}
 	p.outcomes = append(p.outcomes, ev)
 	switch {
 	case p.state != Succeeded, p.isLater(p.deciding, ev):
@@ -224,6 +229,54 @@ func (p *projection) addSuccess(ev *Evidence) {
 	case p.deciding.result().id() == "" && ev.result().id() != "" && !p.isLater(ev, p.deciding): // the id is needed for a refund
 		p.decide(ev)
 	}
+}
+
+// rivals returns the successes that can be a second payment beside this one. Any other is an earlier or later charge of the subscription: see
+// isLater. There are few as long as there is no conflict, so that the years of a subscription with daily charges cost time in proportion.
+func (p *projection) rivals(ev *Evidence) (near []*Evidence) {
+	gap, at := recurring.Gap(string(p.intent.SubscriptionCycle)), ev.chargedAt()
+	if gap == 0 || at.IsZero() {
+		return p.charges
+	}
+	add := func(from, to time.Time) {
+		for i := p.chargesBefore(from); i < len(p.charges) && !p.charges[i].chargedAt().After(to); i++ {
+			near = append(near, p.charges[i])
+		}
+	}
+	add(time.Time{}, time.Time{}) // those without a time
+	add(at.Add(-gap), at.Add(gap))
+	for i, s := range p.sent {
+		for _, before := range p.sent[:i] {
+			apart, day := s.at.Sub(before.at).Abs(), recurring.Gap("DAY")
+			add(at.Add(-apart-day), at.Add(-apart+day))
+			add(at.Add(apart-day), at.Add(apart+day))
+		}
+	}
+	return near
+}
+
+// insertCharge adds a success to those that are sorted by time.
+func (p *projection) insertCharge(ev *Evidence) {
+	i := p.chargesBefore(ev.chargedAt())
+	for j := i; j < len(p.charges) && p.charges[j].chargedAt().Equal(ev.chargedAt()); j++ {
+		if p.charges[j].row() == ev.row() && p.charges[j].Source == ev.Source {
+			return
+		}
+	}
+	p.charges = slices.Insert(p.charges, i, ev)
+}
+
+// chargesBefore returns how many successes were made before a time.
+func (p *projection) chargesBefore(at time.Time) int {
+	return sort.Search(len(p.charges), func(i int) bool { return !p.charges[i].chargedAt().Before(at) })
+}
+
+// chargedAt returns the gateway's time in a form that can be compared, or zero.
+func (ev *Evidence) chargedAt() time.Time {
+	if at := ev.result().at(); !at.IsZero() {
+		return at.In(time.UTC)
+	}
+	return time.Time{}
 }
 
 // isNoNewsAfter reports whether the outcome is the same success as before: what was added is a later charge of a subscription.
@@ -235,11 +288,11 @@ func (p *projection) isNoNewsAfter(before *projection) bool {
 // a cycle later, or more. It is not a second payment then. See package recurring. If two submissions are as far apart as the
 // charges, each may have made one of them: then the customer has two subscriptions.
 func (p *projection) isLater(ev, than *Evidence) bool {
-	gap, at, before := recurring.Gap(string(p.intent.SubscriptionCycle)), ev.result().at(), than.result().at()
+	gap, at, before := recurring.Gap(string(p.intent.SubscriptionCycle)), ev.chargedAt(), than.chargedAt()
 	if gap == 0 || at.IsZero() || before.IsZero() {
 		return false
 	}
-	apart := at.In(time.UTC).Sub(before.In(time.UTC))
+	apart := at.Sub(before)
 	return apart >= gap && !p.submittedApart(apart)
 }
 
@@ -292,14 +345,17 @@ func (p *projection) reverses(decline *Evidence) bool {
 	})
 }
 
-// repeats reports whether a final outcome has the id and the code of an earlier one, or without an id the source, the time
-// and the code.
+// outcomeID identifies a final outcome: one with the same row and code repeats it.
+type outcomeID struct {
+	row  row
+	code cardgateway.Code
+}
+
+func (ev *Evidence) outcomeID() outcomeID { return outcomeID{ev.row(), ev.result().code()} }
+
+// repeats reports whether a final outcome repeats an earlier one.
 func (ev *Evidence) repeats(earlier []*Evidence) bool {
-	s := ev.result()
-	return slices.ContainsFunc(earlier, func(other *Evidence) bool {
-		o := other.result()
-		return s.id() == o.id() && s.code() == o.code() && (s.id() != "" || ev.Source == other.Source && s.at() == o.at())
-	})
+	return slices.ContainsFunc(earlier, func(other *Evidence) bool { return ev.outcomeID() == other.outcomeID() })
 }
 
 // changedBy reports whether more evidence would change what is known of an entry. Nothing else is recorded, so an entry grows only with what
