@@ -357,7 +357,7 @@ func (o *observation) end(info CallInfo) {
 func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo, isWithin bool) {
 	level := slog.LevelInfo
 	switch info.Outcome {
-	case OutcomeUnknown, OutcomeTest, OutcomeRefused, OutcomeConflict:
+	case OutcomeUnknown, OutcomeTest, OutcomeRefused, OutcomeConflict, OutcomeUnreadable:
 		level = slog.LevelWarn
 	case OutcomeNotFound:
 		level = slog.LevelDebug

@@ -27,6 +27,7 @@ var (
 	ErrNotFound       = errors.New("cardgateway: not found")                    // the gateway responded that it does not know it
 	ErrQueryFailed    = errors.New("cardgateway: query failed")                 // *QueryError: a query got no usable response
 	ErrUnsettled      = errors.New("cardgateway: a window did not settle")      // *UnsettledError: a walk could not be completed
+	ErrUnreadableRows = errors.New("cardgateway: rows cannot be read")          // *UnreadableRowsError: a walk returned all other rows
 	ErrWalked         = errors.New("cardgateway: a Walk can be used only once") // a second loop over a Walk
 )
 
@@ -317,14 +318,64 @@ func (e *QueryError) Unwrap() error { return e.Cause }
 
 // RowError names a row of a page that could not be read. The other rows of the page are not affected.
 type RowError struct {
-	Page   int    // currPage as requested, counted from 1
-	Row    int    // position in the page, counted from 1
-	Member string // the first member that could not be read
-	Reason string
+	Start, End WallTime // of a walk: the range of the query that returned the page
+	Page       int      // currPage as requested, counted from 1
+	Row        int      // position in the page, counted from 1
+	Member     string   // the first member that could not be read; data if it is the row itself
+	Reason     string
+
+	// The ids that could be read, masked like everything that an error keeps. Only a refund has the last two.
+	UniqueID, TransactionID             string
+	RefundUniqueID, RefundTransactionID string
 }
 
 func (e *RowError) Error() string {
-	return fmt.Sprintf("page %d, row %d: %s %s", e.Page, e.Row, e.Member, e.Reason)
+	var where string
+	if !e.End.IsZero() {
+		where = fmt.Sprintf("window from %v to %v, ", e.Start, e.End)
+	}
+	where += fmt.Sprintf("page %d, row %d", e.Page, e.Row)
+	for _, id := range [][2]string{
+		{"uniqueId", e.UniqueID}, {"transactionId", e.TransactionID},
+		{"refundUniqueId", e.RefundUniqueID}, {"refundTransactionId", e.RefundTransactionID},
+	} {
+		if id[1] != "" {
+			where += ", " + id[0] + " " + quoted(id[1])
+		}
+	}
+	return where + ": " + e.Member + " " + e.Reason
+}
+
+// UnreadableRowsError says that a walk has returned every row that can be read, and that there are others, which it could not
+// read. CompleteUpTo, the checkpoint and the totals go on over them, and they are counted in the checkpoint: a walk that
+// resumes from it reports them again. A single query, by one of their ids, may show more.
+type UnreadableRowsError struct {
+	Op    string     // OrderWalk or RefundWalk
+	Count int        // of all these rows, of this walk and of those that it has resumed
+	Rows  []RowError // the first 1,000
+}
+
+func (e *UnreadableRowsError) Error() string {
+	text := fmt.Sprintf("cardgateway: %s: %d rows cannot be read", e.Op, e.Count)
+	const named = 3
+	for i := range e.Rows[:min(len(e.Rows), named)] {
+		text += "; " + e.Rows[i].Error()
+	}
+	if more := e.Count - named; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// Is reports whether target is ErrUnreadableRows.
+func (e *UnreadableRowsError) Is(target error) bool { return target == ErrUnreadableRows }
+
+// Unwrap returns the first row, a *RowError.
+func (e *UnreadableRowsError) Unwrap() error {
+	if len(e.Rows) == 0 {
+		return nil
+	}
+	return &e.Rows[0]
 }
 
 // responseText describes a response in one line.

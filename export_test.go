@@ -45,11 +45,17 @@ func DecodeTransaction(data []byte) (*Transaction, error) {
 
 // DecodeOrders and DecodeRefunds read the first page of a search.
 func DecodeOrders(data []byte) (*Page[Transaction], []error, error) {
-	p, err := decodePage(data, 1, transactionRow)
-	return p.Page, p.rowErrors, err
+	return pageOf(decodePage(data, 1, transactionRow))
 }
 
 func DecodeRefunds(data []byte) (*Page[Refund], []error, error) {
-	p, err := decodePage(data, 1, refundRow)
-	return p.Page, p.rowErrors, err
+	return pageOf(decodePage(data, 1, refundRow))
+}
+
+func pageOf[T any](p decodedPage[T], err error) (*Page[T], []error, error) {
+	var rows []error
+	for _, bad := range p.odd {
+		rows = append(rows, bad.name)
+	}
+	return p.Page, rows, err
 }

@@ -29,6 +29,7 @@ const (
 	OutcomeNotFound   Outcome = "not_found"       // ErrNotFound
 	OutcomeFailed     Outcome = "query_failed"    // ErrQueryFailed
 	OutcomeUnsettled  Outcome = "unsettled"       // ErrUnsettled
+	OutcomeUnreadable Outcome = "unreadable_rows" // ErrUnreadableRows
 	OutcomeInvalid    Outcome = "invalid_request" // ErrInvalidRequest, of the Authenticate hook
 	OutcomeCanceled   Outcome = "canceled"        // the context ended a walk, or its loop was left early
 )
@@ -57,11 +58,11 @@ func outcomeName(t *Transaction, err error) Outcome {
 // outcomeErrors are the errors that say how a call ended, and outcomeNames their names. No error of a hook or a transport matches one.
 var (
 	outcomeErrors = []error{
-		ErrOutcomeUnknown, ErrConflict, ErrDeclined, ErrTestPayment, ErrRefused, ErrNotSent, ErrNotFound, ErrUnsettled, ErrQueryFailed, ErrInvalidRequest,
+		ErrOutcomeUnknown, ErrConflict, ErrDeclined, ErrTestPayment, ErrRefused, ErrNotSent, ErrNotFound, ErrUnsettled, ErrUnreadableRows, ErrQueryFailed, ErrInvalidRequest,
 		ErrWalked,
 	}
 	outcomeNames = []Outcome{
-		OutcomeUnknown, OutcomeConflict, OutcomeDeclined, OutcomeTest, OutcomeRefused, OutcomeNotSent, OutcomeNotFound, OutcomeUnsettled, OutcomeFailed,
+		OutcomeUnknown, OutcomeConflict, OutcomeDeclined, OutcomeTest, OutcomeRefused, OutcomeNotSent, OutcomeNotFound, OutcomeUnsettled, OutcomeUnreadable, OutcomeFailed,
 		OutcomeInvalid, OutcomeCanceled,
 	}
 )

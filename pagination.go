@@ -20,8 +20,9 @@ import (
 // query has an id, the gateway selects the rows, and some gateways also return rows with other ids. The rows are those of
 // all apps that the credentials serve: see IsOtherApp.
 //
-// The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or the error of ctx. Without
-// an error, everything that the gateway returned with a time in the range, or without a time, was yielded. It may not list
+// The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, the error of ctx, or, after all
+// other rows, an *UnreadableRowsError if there are rows that cannot be read. Without an error, everything that the gateway
+// returned with a time in the range, or without a time, was yielded. It may not list
 // orders of the last 15 minutes yet: a job that reads the previous day at 00:05 must check WalkReport.CompleteUpTo of an
 // OrderWalk, which is then 23:50. When a clock change repeats an hour, its wall-clock times are ambiguous; a bound of the
 // range in that hour lets in too many rows rather than too few.
@@ -81,7 +82,9 @@ type WalkReport struct {
 	RowsSeen      int       // rows yielded
 	Duplicates    int       // rows that were returned again and dropped
 	Reread        int       // times that a window was read again: responses were cut off, or rows were added to a part already read
-	CompleteUpTo  time.Time // up to here every row was yielded, and the total was verified if there were several windows; advances with each verification
+	CompleteUpTo  time.Time // up to here every row that can be read was yielded, and the total was verified if there were several windows; advances with each verification
+
+	Unreadable *UnreadableRowsError // rows so far that cannot be read, of this walk and of those that it has resumed; nil if there are none
 }
 
 // UnsettledError says that a window, or a block of windows whose total is checked again, could not be completed: the total that
@@ -156,7 +159,7 @@ func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 
 // newWalk creates a walk: fetch queries one page; id and times return what the engine needs to know about a row.
 func newWalk[T any](
-	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (*Page[T], error),
+	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (decodedPage[T], error),
 	id func(*T) string, times func(*T) [2]civil.Time,
 ) *Walk[T] {
 	q.resume(&opts.Resume)
@@ -165,10 +168,12 @@ func newWalk[T any](
 		Source: walk.Source[T]{
 			Fetch: func(ctx context.Context, from, to civil.Time, page, size int) (*walk.Page[T], error) {
 				p, err := fetch(ctx, writeSearch(q.ids, from, to, PageRequest{CurrPage: page, PageSize: size}))
-				if p == nil {
+				if p.Page == nil {
 					return nil, err
 				}
-				return &walk.Page[T]{Rows: p.Data, Total: p.TotalCount, Size: p.PageSize}, err
+				return &walk.Page[T]{
+					Rows: p.Data, Total: p.TotalCount, Size: p.PageSize, Unreadable: unreadableRows(from, to, p.odd, times),
+				}, nil
 			},
 			ID: id, Times: times, IsRefused: isRefused,
 			IsTransient: func(err error) (time.Duration, bool) {
@@ -191,6 +196,33 @@ func newWalk[T any](
 		config.Progress = func(p walk.Progress) { opts.Progress(Progress(p)) }
 	}
 	return &Walk[T]{client: c, query: q, opts: opts, engine: walk.New(config)}
+}
+
+// unreadableRows converts the unreadable rows of a page for the engine.
+func unreadableRows[T any](from, to civil.Time, odd []oddRow[T], times func(*T) [2]civil.Time) (rows []walk.Unreadable) {
+	for i := range odd {
+		e := odd[i].name
+		rows = append(rows, walk.Unreadable{Key: odd[i].key, Times: times(&odd[i].row), Name: walk.RowError{
+			From: from, To: to, Page: e.Page, Row: e.Row, Member: e.Member, Reason: e.Reason, UniqueID: e.UniqueID,
+			TransactionID: e.TransactionID, RefundUniqueID: e.RefundUniqueID, RefundTransactionID: e.RefundTransactionID,
+		}})
+	}
+	return rows
+}
+
+// unreadable converts the unreadable rows that the engine reports.
+func (q *walkQuery) unreadable(u *walk.UnreadableRows) *UnreadableRowsError {
+	if u.Count == 0 {
+		return nil
+	}
+	rows := make([]RowError, len(u.First))
+	for i, e := range u.First {
+		rows[i] = RowError{
+			Start: wallTime(e.From), End: wallTime(e.To), Page: e.Page, Row: e.Row, Member: e.Member, Reason: e.Reason, UniqueID: e.UniqueID,
+			TransactionID: e.TransactionID, RefundUniqueID: e.RefundUniqueID, RefundTransactionID: e.RefundTransactionID,
+		}
+	}
+	return &UnreadableRowsError{Op: q.op.Name, Count: u.Count, Rows: rows}
 }
 
 // resume takes the range from the checkpoint if the query has none.
@@ -233,7 +265,11 @@ func (w *Walk[T]) Report() WalkReport {
 	if w.engine == nil {
 		return WalkReport{}
 	}
-	return WalkReport(w.engine.Report())
+	r := w.engine.Report()
+	return WalkReport{
+		Windows: r.Windows, Requests: r.Requests, RowsAnnounced: r.RowsAnnounced, RowsSeen: r.RowsSeen, Duplicates: r.Duplicates,
+		Reread: r.Reread, CompleteUpTo: r.CompleteUpTo, Unreadable: w.query.unreadable(&r.Unreadable),
+	}
 }
 
 var errNotMade = errors.New("cardgateway: a Walk is made by OrderWalk or RefundWalk")
@@ -257,7 +293,11 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 		if err = w.engine.Run(within(ctx), func(row *T) bool { return yield(row, nil) }); err == walk.ErrStopped {
 			return
 		}
-		err = w.failure(err)
+		if err = w.failure(err); err == nil {
+			if unreadable := w.Report().Unreadable; unreadable != nil {
+				err = unreadable
+			}
+		}
 		observed.end(CallInfo{Outcome: outcomeName(nil, err), Err: err})
 		if err != nil {
 			yield(nil, err)
@@ -358,7 +398,8 @@ func isTransient(err error) (pause time.Duration, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	ok = !isRefused(err) && !errors.Is(err, context.Canceled) || e.HTTPStatus == http.StatusTooManyRequests
+	_, permanent := errors.AsType[*pageError](err)
+	ok = !permanent && !isRefused(err) && !errors.Is(err, context.Canceled) || e.HTTPStatus == http.StatusTooManyRequests
 	return e.RetryAfter, ok
 }
 

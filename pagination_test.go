@@ -267,17 +267,12 @@ func TestWalkErrors(t *testing.T) {
 		return ok && e.Announced == 3 && e.Seen == 0 && e.Rounds > 1 && e.Start.String() == "2024-01-01 07:59:59" &&
 			e.End.String() == "2024-01-01 09:00:01" && errors.Is(err, cardgateway.ErrUnsettled)
 	}
-	isRowError := func(err error) bool {
-		e, ok := errors.AsType[*cardgateway.RowError](err)
-		return ok && e.Row == 1
-	}
 	for _, tt := range []struct {
 		name, response string
 		is             func(error) bool
 	}{
 		{"refused", `{"code":500,"message":"no"}`, isRefusal},
 		{"rows that are announced and not given", `{"code":121,"currPage":1,"pageSize":10,"totalCount":3,"totalPage":1,"data":[]}`, isUnsettled},
-		{"a row that cannot be read", `{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":[{"code":"x"}]}`, isRowError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, tt.response) }))

@@ -175,8 +175,8 @@ func (q *ResolveQuery) outcome(found *resolve.Result[Transaction]) (*Transaction
 }
 
 // resolvePage converts a page of a search, or the error if there is none, for the engine.
-func resolvePage[T any](p *Page[T], err error) (*resolve.Page[T], error) {
-	if p == nil {
+func resolvePage[T any](p decodedPage[T], err error) (*resolve.Page[T], error) {
+	if p.Page == nil {
 		return nil, &searchError{err}
 	}
 	return &resolve.Page[T]{Rows: p.Data, Total: p.TotalCount, Unreadable: err != nil}, nil

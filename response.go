@@ -1,10 +1,15 @@
 package cardgateway
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/envelope"
@@ -135,6 +140,26 @@ func (d *decoder) parts(p *optionalParts) *optionalParts {
 // transactionRow reads one row of an order query.
 func transactionRow(d *decoder, t *Transaction) *badMember { return d.transaction(t).bad }
 
+// timedTransactionRow also requires that a time can be read: a row without one would be in every range.
+func timedTransactionRow(d *decoder, t *Transaction) *badMember {
+	return timed(transactionRow(d, t), t.Extra, "transactionAt")
+}
+
+// timedRefundRow does the same for a refund.
+func timedRefundRow(d *decoder, r *Refund) *badMember {
+	return timed(refundRow(d, r), r.Extra, "refundRequestAt", "refundAt")
+}
+
+// timed returns what is wrong with a row: bad, or the first of its times that could not be read.
+func timed(bad *badMember, extra map[string]json.RawMessage, times ...string) *badMember {
+	for _, name := range times {
+		if extra[name] != nil && bad == nil {
+			bad = &badMember{name, "is not a date and time without a zone"}
+		}
+	}
+	return bad
+}
+
 // transaction reads a transaction result. A member whose value has the wrong format is kept in Extra as received; if it
 // is essential for the meaning of the response, the result names it.
 func (d *decoder) transaction(t *Transaction) (decoded response) {
@@ -148,6 +173,7 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 			ok = d.Message(&t.Message)
 		case memberIsTest:
 			ok, _ = d.Bool(&t.IsTest)
+			return ok, "is neither true nor false"
 		case "appId":
 			ok = d.AppID((*string)(&t.AppID))
 		case "uniqueId":
@@ -302,7 +328,7 @@ func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }
 
 func (d *decoder) wallTime(dst *WallTime) bool {
 	s, ok := d.Scalar()
-	if !ok || s.Null {
+	if !ok || s.Null || bytes.HasPrefix(s.Text, []byte("0000-00-00")) { // databases write a missing date so
 		return ok
 	}
 	*dst, ok = parseWallTime(s.Text)
@@ -321,14 +347,45 @@ func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int
 	(*extra)[shown] = raw
 }
 
-// decodedPage is a page with the errors of the rows that were left out.
+// decodedPage is a page, and the rows that were left out.
 type decodedPage[T any] struct {
 	*Page[T]
-	rowErrors []error
+	odd []oddRow[T]
+}
+
+// oddRow is a row that cannot be read.
+type oddRow[T any] struct {
+	row  T      // what can be read of it
+	key  string // recognizes it in another response
+	name *RowError
+}
+
+// rowErrors returns the errors of the rows that were left out, or nil.
+func (p *decodedPage[T]) rowErrors() error {
+	var all []error
+	for _, bad := range p.odd {
+		all = append(all, bad.name)
+	}
+	return errors.Join(all...)
+}
+
+// responseTime is the member of a row that differs in every response.
+var responseTime = regexp.MustCompile(`"timestamp"\s*:\s*"?[0-9]*`)
+
+// keyOf recognizes a row that cannot be read in another response: by its bytes, and how many before it on the page are the same.
+func keyOf[T any](raw []byte, before []oddRow[T]) string {
+	hash := sha256.Sum256(responseTime.ReplaceAll(raw, nil))
+	same := 0
+	for _, bad := range before {
+		if strings.HasPrefix(bad.key, string(hash[:])) {
+			same++
+		}
+	}
+	return string(hash[:]) + strconv.Itoa(same)
 }
 
 // decodePage reads a page and, with row, each row of its data; number is the page number, for errors. A row that cannot be
-// read is left out and reported in rowErrors; the others are not affected.
+// read is left out and reported; the others are not affected.
 func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMember) (p decodedPage[T], err error) {
 	d := newDecoder(data)
 	defer d.Release()
@@ -337,19 +394,29 @@ func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMembe
 	}
 	d.batch = 16
 	says, rows := envelope.Read(d.Reader, maxPageSize, func(i int, dst *T) bool {
+		start := d.Pos()
 		bad := &badMember{"data", "is not an object"}
-		if d.Peek() == '{' {
-			bad = row(&d, dst)
-		} else {
-			d.Value()
+		fault := d.ReadApart(func() {
+			if d.Peek() == '{' {
+				bad = row(&d, dst)
+			} else {
+				d.Value()
+			}
+		})
+		if fault != nil {
+			bad = &badMember{"data", fault.Error()}
 		}
 		if bad != nil {
-			p.rowErrors = append(p.rowErrors, &RowError{Page: number, Row: i + 1, Member: bad.name, Reason: bad.reason})
+			name := &RowError{Page: number, Row: i + 1, Member: bad.name, Reason: bad.reason}
+			p.odd = append(p.odd, oddRow[T]{*dst, keyOf(d.Raw(start), p.odd), name})
 		}
 		return bad == nil
 	})
 	if err := d.Finish(); err != nil {
-		return decodedPage[T]{}, fmt.Errorf("the response %w", err)
+		if err = fmt.Errorf("the response %w", err); !errors.Is(err, wire.ErrSyntax) {
+			err = &pageError{err}
+		}
+		return decodedPage[T]{}, err
 	}
 	p.Page = &Page[T]{
 		Code: Code(says.Code), Message: says.Message, Timestamp: says.Timestamp, CurrPage: says.CurrPage, PageSize: says.PageSize,
@@ -358,15 +425,18 @@ func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMembe
 	switch {
 	case says.Unreadable != "":
 		bad := badMember{says.Unreadable, unreadable}
-		return decodedPage[T]{}, bad.err()
+		return decodedPage[T]{}, &pageError{bad.err()}
 	case p.Code != CodeSearchSuccess:
 		p.Message = joinMessages(says.Message, says.Reason)
 	case !says.SaysRows:
 		bad := badMember{"totalCount", "is missing, and so is data"}
-		return decodedPage[T]{}, bad.err()
+		return decodedPage[T]{}, &pageError{bad.err()}
 	}
 	return p, nil
 }
+
+// pageError says that a page is JSON, but cannot be read. The gateway is not down: it writes pages in this way.
+type pageError struct{ error }
 
 // joinMessages combines the gateway's texts about a failure: the first often names only the kind of failure,
 // and the second the reason.

@@ -37,12 +37,13 @@ type PageRequest struct {
 // A row that cannot be read is left out; the page is then returned together with an error that wraps one
 // *RowError for each such row. Any other error is a *ValidationError or a *QueryError, without a page.
 func (c *Client) SearchOrders(ctx context.Context, q OrderQuery, page PageRequest) (*Page[Transaction], error) {
-	return c.searchOrders(ctx, q.search(c.cfg.Location, page))
+	p, err := c.searchOrders(ctx, q.search(c.cfg.Location, page))
+	return p.Page, err
 }
 
-func (c *Client) searchOrders(ctx context.Context, s *search) (*Page[Transaction], error) {
-	page, _, err := runSearch(ctx, c, opSearchOrders, s, transactionRow)
-	return page, err
+func (c *Client) searchOrders(ctx context.Context, s *search) (decodedPage[Transaction], error) {
+	p, _, err := runSearch(ctx, c, opSearchOrders, s, timedTransactionRow)
+	return p, err
 }
 
 func (q *OrderQuery) search(loc *time.Location, page PageRequest) *search {
@@ -152,12 +153,13 @@ type RefundQuery struct {
 // SearchRefunds returns one page of refunds as the gateway sends it. Pages shift while refunds arrive: to get every
 // refund once, use Refunds. Errors are those of SearchOrders.
 func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery, page PageRequest) (*Page[Refund], error) {
-	return c.searchRefunds(ctx, q.search(c.cfg.Location, page))
+	p, err := c.searchRefunds(ctx, q.search(c.cfg.Location, page))
+	return p.Page, err
 }
 
-func (c *Client) searchRefunds(ctx context.Context, s *search) (*Page[Refund], error) {
-	page, _, err := runSearch(ctx, c, opSearchRefunds, s, refundRow)
-	return page, err
+func (c *Client) searchRefunds(ctx context.Context, s *search) (decodedPage[Refund], error) {
+	p, _, err := runSearch(ctx, c, opSearchRefunds, s, timedRefundRow)
+	return p, err
 }
 
 func (q *RefundQuery) search(loc *time.Location, page PageRequest) *search {
@@ -177,6 +179,14 @@ func refundRowID(f *Refund) string {
 		return "merchantRefundId " + f.MerchantRefundID + " " + f.UniqueID + " " + f.RefundRequestAt.String()
 	}
 	return f.RefundUniqueID
+}
+
+// nameRow sets the ids of an unreadable row.
+func (t *Transaction) nameRow(e *RowError) { e.UniqueID, e.TransactionID = t.UniqueID, t.TransactionID }
+
+// nameRow sets the ids of an unreadable row.
+func (r *Refund) nameRow(e *RowError) {
+	e.UniqueID, e.RefundUniqueID, e.RefundTransactionID = r.UniqueID, r.RefundUniqueID, r.MerchantRefundID
 }
 
 // idFilter is an optional id of a batch query, with its name.
@@ -235,12 +245,13 @@ func (v *violations) ids(ids []idFilter) {
 func runSearch[T any, P interface {
 	*T
 	masked
+	nameRow(*RowError)
 }](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
-) (*Page[T], *callSecrets, error) {
+) (decodedPage[T], *callSecrets, error) {
 	s.Context(ctx)
 	if err := s.err(op.Name); err != nil {
-		return nil, nil, err
+		return decodedPage[T]{}, nil, err
 	}
 	op.TransactionID, op.RefundTransactionID = s.params.Get("transactionId"), s.params.Get("refundTransactionId")
 	op.UniqueID = s.params.Get("uniqueId")
@@ -253,16 +264,21 @@ func runSearch[T any, P interface {
 	})
 	switch {
 	case err != nil:
-		return nil, &call.secrets, call.endQuery(err)
+		return decodedPage[T]{}, &call.secrets, call.endQuery(err)
 	case page.Code != CodeSearchSuccess:
-		return nil, &call.secrets, call.endQuery(call.failed(page.Message, nil))
-	case len(page.rowErrors) > 0:
-		err = call.failed("", errors.Join(page.rowErrors...))
+		return decodedPage[T]{}, &call.secrets, call.endQuery(call.failed(page.Message, nil))
+	case len(page.odd) > 0:
+		for i := range page.odd {
+			bad := &page.odd[i]
+			P(&bad.row).mask(call.secrets.masker(true))
+			P(&bad.row).nameRow(bad.name)
+		}
+		err = call.failed("", page.rowErrors())
 	}
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {
 		P(&page.Data[i]).mask(call.secrets.masker(false))
 	}
-	return page.Page, &call.secrets, call.endQuery(err)
+	return page, &call.secrets, call.endQuery(err)
 }

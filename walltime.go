@@ -16,10 +16,10 @@ type WallTime struct {
 	set  bool
 }
 
-var errWallTime = errors.New("cardgateway: a wall time is YYYY-MM-DD or YYYY-MM-DD HH:MM:SS")
+var errWallTime = errors.New("cardgateway: a wall time is YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, without a zone")
 
-// ParseWallTime reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. The empty text is the zero
-// WallTime. The error does not quote its input.
+// ParseWallTime reads `YYYY-MM-DD HH:MM:SS`, also with a T between the two, or `YYYY-MM-DD` as the start of that day. A
+// fraction of a second is dropped. The empty text is the zero WallTime. The error does not quote its input.
 func ParseWallTime(s string) (WallTime, error) {
 	if s == "" {
 		return WallTime{}, nil

@@ -37,7 +37,7 @@ func outcomeOf(info cardgateway.CallInfo) (outcome cardgateway.Outcome, errorTyp
 		}
 		return info.Outcome, ""
 	case cardgateway.OutcomeUnknown, cardgateway.OutcomeRefused, cardgateway.OutcomeNotSent, cardgateway.OutcomeConflict,
-		cardgateway.OutcomeTest, cardgateway.OutcomeUnsettled, cardgateway.OutcomeInvalid:
+		cardgateway.OutcomeTest, cardgateway.OutcomeUnsettled, cardgateway.OutcomeUnreadable, cardgateway.OutcomeInvalid:
 	default:
 		return info.Outcome, ""
 	}

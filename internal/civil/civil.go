@@ -4,6 +4,8 @@ package civil
 import (
 	"math"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
 // Time is a wall-clock time, as the number of seconds since 1970-01-01 00:00:00 on the same clock. It equals the Unix time
@@ -27,11 +29,14 @@ func Of(t time.Time, loc *time.Location) Time {
 	return Time(t.Unix() + int64(offset))
 }
 
-// Parse reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. It accepts nothing else; unlike package
-// time, it rejects an hour of one digit and a fraction of a second.
+// Parse reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. A T may separate the two, and a fraction of a
+// second is dropped. It accepts nothing else: no hour of one digit, and no zone, which may not be that of the clock.
 func Parse[T ~string | ~[]byte](s T) (Time, bool) {
 	dateOnly := len(s) == len(time.DateOnly)
-	if !dateOnly && (len(s) != len(time.DateTime) || s[10] != ' ' || s[13] != ':' || s[16] != ':') {
+	if !dateOnly && (len(s) < len(time.DateTime) || s[10] != ' ' && s[10] != 'T' || s[13] != ':' || s[16] != ':') {
+		return None, false
+	}
+	if len(s) > len(time.DateTime) && !isFraction(s[len(time.DateTime):]) {
 		return None, false
 	}
 	if s[4] != '-' || s[7] != '-' {
@@ -56,6 +61,11 @@ func Parse[T ~string | ~[]byte](s T) (Time, bool) {
 		return None, false
 	}
 	return date + Time(h*hour+m*minute+sec), true
+}
+
+// isFraction reports whether s is a fraction of a second, in nanoseconds at most.
+func isFraction[T ~string | ~[]byte](s T) bool {
+	return s[0] == '.' && len(s) <= len(".999999999") && ascii.IsDigits(s[1:])
 }
 
 func twoDigits[T ~string | ~[]byte](s T, at int) (int, bool) {

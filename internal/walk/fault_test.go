@@ -2,10 +2,12 @@ package walk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -116,7 +118,6 @@ func TestMisbehavior(t *testing.T) {
 
 // TestErrors lets the gateway fail permanently: the walk ends with an error that says where, after the rows before it.
 func TestErrors(t *testing.T) {
-	unreadable := errors.New("row 3 is unreadable")
 	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
 	isUnsettled := func(err error) bool {
 		e, ok := errors.AsType[*UnsettledError](err)
@@ -126,45 +127,31 @@ func TestErrors(t *testing.T) {
 		name    string
 		perturb func(n int, p *modelPage) error
 		want    func(error) bool
-		partial bool // pages with unreadable rows
 	}{
 		{"refused", func(n int, _ *modelPage) error {
 			if n > 20 {
 				return errRefused
 			}
 			return nil
-		}, is(errRefused), false},
+		}, is(errRefused)},
 		{"total never right", func(n int, p *modelPage) error {
 			if n > 20 && p.Total < 50 {
 				p.Total++
 			}
 			return nil
-		}, isUnsettled, false},
+		}, isUnsettled},
 		{"down for good", func(n int, _ *modelPage) error {
 			if n > 20 {
 				return errUnavailable
 			}
 			return nil
-		}, is(errUnavailable), false},
-		{"unreadable row", func(n int, _ *modelPage) error { return nil }, is(unreadable), true},
+		}, is(errUnavailable)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 				m.perturb = tt.perturb
 				w := m.walk(start, end, settings{pageSize: 50})
-				if tt.partial {
-					fetch := w.config.Source.Fetch
-					w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
-						p, err := fetch(ctx, from, to, page, size)
-						m.mu.Lock()
-						defer m.mu.Unlock()
-						if m.requests > 24 && err == nil && p.Total < 50 {
-							err = unreadable
-						}
-						return p, err
-					}
-				}
 				_, err := collect(t.Context(), w)
 				if err == nil || !tt.want(err) {
 					t.Fatalf("the walk ended with %v", err)
@@ -176,6 +163,76 @@ func TestErrors(t *testing.T) {
 					t.Errorf("report %+v", r)
 				}
 			})
+		})
+	}
+}
+
+// hideOdd makes every tenth row unreadable. Of every third of them, not even the time can be read.
+func hideOdd(_ int, p *modelPage) error {
+	p.Rows = slices.DeleteFunc(p.Rows, func(row modelRow) bool {
+		if row.id%10 != 0 {
+			return false
+		}
+		bad := Unreadable{Key: strconv.Itoa(row.id), Times: [2]civil.Time{row.second, civil.None}, Name: RowError{UniqueID: strconv.Itoa(row.id)}}
+		if row.id%30 == 0 {
+			bad.Times[0] = civil.None
+		}
+		p.Unreadable = append(p.Unreadable, bad)
+		return true
+	})
+	return nil
+}
+
+// TestUnreadableRows: they are counted like all others and reported once, and the walk is complete. Killed at any request and
+// resumed, it reports those before the checkpoint, too.
+func TestUnreadableRows(t *testing.T) {
+	for kill := 0; kill < 120; kill += 7 {
+		inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+			m.add(0, slices.Repeat([]time.Time{start.AddDate(0, 0, 40)}, 120)...)
+			m.perturb = hideOdd
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			m.before = func(n int) {
+				if n == kill {
+					cancel()
+				}
+			}
+			w := m.walk(start, end, settings{pageSize: 50})
+			got, err := collect(ctx, w)
+			if kill > 0 && errors.Is(err, context.Canceled) {
+				m.before = nil
+				stored, err := json.Marshal(Saved{Query: "q", At: *checkpointOf(t, w), Start: start, End: end})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var resume Saved
+				if err := json.Unmarshal(stored, &resume); err != nil {
+					t.Fatal(err)
+				}
+				w = m.walk(start, end, settings{pageSize: 50, resume: &resume.At})
+				var rest map[int]int
+				if rest, err = collect(t.Context(), w); err != nil {
+					t.Fatal(err)
+				}
+				for id := range rest {
+					got[id]++
+				}
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			reported := map[string]int{}
+			for _, row := range w.Report().Unreadable.First {
+				reported[row.UniqueID]++
+			}
+			for _, row := range m.rows {
+				odd := row.id%10 == 0
+				if (got[row.id] > 0) == odd || (reported[strconv.Itoa(row.id)] == 1) != odd {
+					t.Errorf("killed at %d, row %d: yielded %d times, reported %d times", kill, row.id, got[row.id], reported[strconv.Itoa(row.id)])
+				}
+			}
+			if r := w.Report(); r.Unreadable.Count != len(reported) || !r.CompleteUpTo.Equal(end) {
+				t.Errorf("killed at %d: %d reported, report %d, complete up to %v", kill, len(reported), r.Unreadable.Count, r.CompleteUpTo)
+			}
 		})
 	}
 }

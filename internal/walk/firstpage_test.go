@@ -43,7 +43,8 @@ func TestShownEnd(t *testing.T) {
 				requests: 1, byID: make(map[uint64]*row[modelRow]),
 			}
 			for i, second := range tt.seconds {
-				r.addRow(&modelRow{id: i, second: second, second2: tt.second2 * civil.Time(max(0, 1-i))}, new(row[modelRow]))
+				value := &modelRow{id: i, second: second, second2: tt.second2 * civil.Time(max(0, 1-i))}
+				r.addRow(&row[modelRow]{value: value, id: hashID(s.ID(value)), times: s.Times(value)})
 			}
 			cutSecond, newestFirst, ok := r.shownEnd()
 			if ok != tt.ok || ok && (cutSecond != tt.cutSecond || newestFirst != tt.newestFirst) {

@@ -19,7 +19,7 @@ func retryWhileDown[T any](ctx context.Context, s *Source[T], limit time.Duratio
 	begun := time.Now()
 	for again := (retry.Backoff{Pause: firstPause, Most: longestPause}); ; {
 		p, err := fetch()
-		if err == nil || p != nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil {
 			return p, err
 		}
 		wanted, transient := s.IsTransient(err)

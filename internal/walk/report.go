@@ -18,6 +18,22 @@ type Report struct {
 	Duplicates    int // rows that were returned again and dropped
 	Reread        int // times that a window was read again
 	CompleteUpTo  time.Time
+	Unreadable    UnreadableRows
+}
+
+// UnreadableRows are the rows that cannot be read, of a walk and of those that it resumes.
+type UnreadableRows struct {
+	Count int        `json:"count"`
+	First []RowError `json:"first"` // at most maxNamed
+}
+
+// maxNamed limits how many rows are named.
+const maxNamed = 1000
+
+func (u *UnreadableRows) add(name *RowError) {
+	if u.Count++; len(u.First) < maxNamed {
+		u.First = append(u.First, *name)
+	}
 }
 
 // Progress reports how far a walk has come.
@@ -34,6 +50,7 @@ type Checkpoint struct {
 	Counted      int        // distinct rows from Block to Next
 	Boundary     []uint64   // hashed ids of rows that a query from Next on returns again
 	CompleteUpTo time.Time
+	Unreadable   UnreadableRows // before Next
 }
 
 // UnsettledError says that a window or a block could not be completed: the total that the gateway announces and the number

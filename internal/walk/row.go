@@ -11,7 +11,8 @@ import (
 // row is a row with what the walk needs to know about it.
 type row[T any] struct {
 	value      *T
-	id         uint64 // hash of its id
+	unreadable *RowError // instead of a value
+	id         uint64    // hash of its id
 	times      [2]civil.Time
 	generation int // of the window's total, when the row was last seen; see windowReader
 }

@@ -30,8 +30,10 @@ type savedJSON struct {
 	Counted      int       `json:"counted"`
 	Boundary     string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
 	CompleteUpTo time.Time `json:"completeUpTo"`
-	Start        time.Time `json:"start"`
-	End          time.Time `json:"end"`
+
+	Unreadable *UnreadableRows `json:"unreadable,omitempty"`
+	Start      time.Time       `json:"start"`
+	End        time.Time       `json:"end"`
 }
 
 const savedVersion = 1
@@ -48,8 +50,13 @@ func (s Saved) MarshalJSON() ([]byte, error) {
 	for _, id := range s.At.Boundary {
 		boundary = binary.BigEndian.AppendUint64(boundary, id)
 	}
+	var unreadable *UnreadableRows
+	if s.At.Unreadable.Count > 0 {
+		unreadable = &s.At.Unreadable
+	}
 	return json.Marshal(savedJSON{
-		Version: savedVersion, Query: s.Query, Block: s.At.Block.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
+		Unreadable: unreadable,
+		Version:    savedVersion, Query: s.Query, Block: s.At.Block.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
 		Boundary: hex.EncodeToString(boundary), CompleteUpTo: writable(s.At.CompleteUpTo),
 		Start: writable(s.Start), End: writable(s.End),
 	})
@@ -83,7 +90,7 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 	case in.Version != savedVersion:
 		return fmt.Errorf("%w that this version reads: version %d", errSaved, in.Version)
 	case err != nil || len(boundary)%8 != 0 || in.Query == "" || !hasBlock || !hasNext || block > next || in.Counted < 0,
-		in.Start.IsZero() || in.End.IsZero(),
+		in.Start.IsZero() || in.End.IsZero(), in.Unreadable != nil && len(in.Unreadable.First) > min(in.Unreadable.Count, maxNamed),
 		in.CompleteUpTo.Before(in.Start), in.CompleteUpTo.After(civil.CeilSecond(in.End)):
 		return errSaved
 	}
@@ -94,6 +101,9 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 	*s = Saved{Query: in.Query, Start: in.Start, End: in.End, At: Checkpoint{
 		Block: block, Next: next, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
 	}}
+	if in.Unreadable != nil {
+		s.At.Unreadable = *in.Unreadable
+	}
 	for ; len(boundary) > 0; boundary = boundary[8:] {
 		s.At.Boundary = append(s.At.Boundary, binary.BigEndian.Uint64(boundary))
 	}

@@ -10,7 +10,7 @@ import (
 // Source provides the rows of a walk. Its functions are called concurrently.
 type Source[T any] struct {
 	// Fetch queries one page, counted from 1, of the rows between two wall-clock times. It is unknown whether the gateway
-	// includes the bounds. If some rows of a page cannot be read, it returns the page together with an error.
+	// includes the bounds. It returns either a page or an error.
 	Fetch func(ctx context.Context, from, to civil.Time, page, size int) (*Page[T], error)
 	// ID identifies a row. The same row has the same id in every process.
 	ID func(*T) string
@@ -30,4 +30,29 @@ type Page[T any] struct {
 	Rows  []T
 	Total int // rows of the range on all pages, as the gateway announces
 	Size  int // rows per page, as the gateway announces; zero if it does not
+
+	Unreadable []Unreadable // rows that cannot be read, in addition to Rows
+}
+
+// Unreadable is a row that cannot be read. It is counted like any other, and reported instead of yielded.
+type Unreadable struct {
+	Key   string        // recognizes the row in another response
+	Times [2]civil.Time // as Source.Times, if they can be read
+	Name  RowError
+}
+
+// RowError names a row that cannot be read. The JSON is that of checkpoints.
+type RowError struct {
+	From   civil.Time `json:"from"` // bounds of the query
+	To     civil.Time `json:"to"`
+	Page   int        `json:"page"` // counted from 1
+	Row    int        `json:"row"`  // counted from 1
+	Member string     `json:"member"`
+	Reason string     `json:"reason"`
+
+	// The ids that can be read.
+	UniqueID            string `json:"uniqueId,omitempty"`
+	TransactionID       string `json:"transactionId,omitempty"`
+	RefundUniqueID      string `json:"refundUniqueId,omitempty"`
+	RefundTransactionID string `json:"refundTransactionId,omitempty"`
 }

@@ -41,7 +41,7 @@ func (w *walker[T]) resume(c Checkpoint) {
 	}
 	w.shared.mu.Lock()
 	defer w.shared.mu.Unlock()
-	w.shared.checkpoint, w.shared.report.CompleteUpTo = &c, c.CompleteUpTo
+	w.shared.checkpoint, w.shared.report.CompleteUpTo, w.shared.report.Unreadable = &c, c.CompleteUpTo, c.Unreadable
 }
 
 // run walks over the range.
@@ -105,9 +105,13 @@ func (w *walker[T]) yieldNew(s *step[T]) bool {
 		if !w.isInRange(row) {
 			continue
 		}
-		w.shared.update(func(report *Report, _ *Checkpoint) { report.RowsSeen++ })
-		if !w.yield(row.value) {
-			return false
+		if row.unreadable != nil {
+			w.shared.update(func(report *Report, _ *Checkpoint) { report.Unreadable.add(row.unreadable) })
+		} else {
+			w.shared.update(func(report *Report, _ *Checkpoint) { report.RowsSeen++ })
+			if !w.yield(row.value) {
+				return false
+			}
 		}
 		if last := row.lastSecond(); last >= nextQuery {
 			w.seen.remember(row.id, last)
@@ -146,8 +150,8 @@ func (w *walker[T]) windowDone(s *step[T]) {
 				boundary = append(boundary, row.id)
 			}
 		}
-		w.shared.update(func(_ *Report, c *Checkpoint) {
-			c.Next, c.Counted, c.Boundary = s.span.to, w.seen.count(), boundary
+		w.shared.update(func(report *Report, c *Checkpoint) {
+			c.Next, c.Counted, c.Boundary, c.Unreadable = s.span.to, w.seen.count(), boundary, report.Unreadable
 		})
 	}
 	w.progress(s.span.to)
@@ -183,7 +187,9 @@ func (w *walker[T]) blockDone(b *block) {
 			upTo = w.plan.calendar.earliest(b.span.to)
 		}
 		w.advance(upTo)
-		w.shared.update(func(_ *Report, c *Checkpoint) { c.Block, c.Next, c.Counted = b.span.to, b.span.to, 0 })
+		w.shared.update(func(report *Report, c *Checkpoint) {
+			c.Block, c.Next, c.Counted, c.Unreadable = b.span.to, b.span.to, 0, report.Unreadable
+		})
 	}
 	w.progress(b.span.to)
 }
@@ -257,10 +263,7 @@ func (w *walker[T]) verify(ctx context.Context, b *block, i, j int) (same bool, 
 func (w *walker[T]) countRows(ctx context.Context, b *block, s span) (int, error) {
 	w.ahead.pushFront(&step[T]{kind: rowCount, block: b, span: s})
 	counted := w.ahead.nextDone(ctx)
-	if counted.reader.total > 0 { // the total includes rows that cannot be read
-		return counted.reader.total, nil
-	}
-	return 0, counted.err
+	return counted.reader.total, counted.err
 }
 
 // rereadUncertain reads all uncertain parts again.

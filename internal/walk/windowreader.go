@@ -74,7 +74,7 @@ const (
 )
 
 // run reads until the window is complete, or must be split, or has been read maxRounds times. After an error, rows has
-// those that could be read.
+// those of the pages before it.
 func (r *windowReader[T]) run(ctx context.Context) error {
 	defer func() { r.byID = nil }() // the rows remain in memory for longer
 	for r.rounds = 1; ; r.rounds++ {
@@ -127,46 +127,54 @@ func (r *windowReader[T]) pages() int {
 func (r *windowReader[T]) fetch(ctx context.Context, page int) error {
 	r.requests++
 	p, err := r.source.Fetch(ctx, r.from, r.to, page, r.size)
-	if p != nil {
-		known := len(r.rows)
-		r.addPage(p)
-		if len(r.rows) > known {
-			r.lastFruitful = max(r.lastFruitful, page)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	known := len(r.rows)
+	r.addPage(p)
+	if len(r.rows) > known {
+		r.lastFruitful = max(r.lastFruitful, page)
+	}
+	return nil
 }
+
+// rows returns the number of rows, readable or not.
+func (p *Page[T]) rows() int { return len(p.Rows) + len(p.Unreadable) }
 
 func (r *windowReader[T]) addPage(p *Page[T]) {
 	if 0 < p.Size && p.Size < r.granted {
 		r.granted = p.Size
 	}
-	r.mayBeCapped = r.mayBeCapped && p.Total <= len(p.Rows)
+	r.mayBeCapped = r.mayBeCapped && p.Total <= p.rows()
 	if p.Total != r.total {
 		r.total = p.Total
 		r.generation++
 		r.inside, r.distinct, r.distinctAtRoundStart, r.stableRounds = 0, 0, 0, 0
 	}
-	r.previousPage, r.lastPage = r.lastPage, len(p.Rows)
+	r.previousPage, r.lastPage = r.lastPage, p.rows()
 	r.largestPage = max(r.largestPage, r.lastPage)
 	if r.byID == nil {
-		r.byID = make(map[uint64]*row[T], len(p.Rows))
+		r.byID = make(map[uint64]*row[T], p.rows())
 	}
-	r.rows = slices.Grow(r.rows, len(p.Rows))
-	rows := make([]row[T], len(p.Rows)) // one allocation for all
+	r.rows = slices.Grow(r.rows, p.rows())
+	rows := make([]row[T], p.rows()) // one allocation for all
 	for i := range p.Rows {
-		r.addRow(&p.Rows[i], &rows[i])
+		rows[i] = row[T]{value: &p.Rows[i], id: hashID(r.source.ID(&p.Rows[i])), times: r.source.Times(&p.Rows[i])}
+		r.addRow(&rows[i])
+	}
+	for i := range p.Unreadable {
+		bad, fresh := &p.Unreadable[i], &rows[len(p.Rows)+i]
+		*fresh = row[T]{unreadable: &bad.Name, id: hashID("unreadable " + bad.Key), times: bad.Times} // never the id of a row that can be read
+		r.addRow(fresh)
 	}
 }
 
-// addRow counts a row. If it is new it is stored in fresh.
-func (r *windowReader[T]) addRow(value *T, fresh *row[T]) {
-	id := hashID(r.source.ID(value))
-	seen, ok := r.byID[id]
+// addRow counts a row. If it is new it is stored.
+func (r *windowReader[T]) addRow(fresh *row[T]) {
+	seen, ok := r.byID[fresh.id]
 	if !ok {
-		*fresh = row[T]{value: value, id: id, times: r.source.Times(value)}
 		seen = fresh
-		r.byID[id] = seen
+		r.byID[seen.id] = seen
 		r.rows = append(r.rows, seen)
 	} else if seen.generation == r.generation {
 		return
@@ -227,14 +235,14 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (capped bool, err error)
 	r.requests++
 	p, err := r.source.Fetch(ctx, r.from, r.to, 2, r.size)
 	switch {
-	case p == nil && r.source.IsRefused(err): // no such page
+	case err != nil && r.source.IsRefused(err): // no such page
 		return false, nil
-	case p == nil:
+	case err != nil:
 		return false, err
-	case len(p.Rows) == 0:
+	case p.rows() == 0:
 		return false, nil
 	}
-	r.total += len(p.Rows) // at least
+	r.total += p.rows() // at least
 	if r.narrowable {
 		r.state = overflowed
 	}

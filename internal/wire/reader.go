@@ -35,8 +35,10 @@ const (
 	maxNumber  = 128 // characters of a number; the longest documented one has 32
 )
 
+// ErrSyntax says that a document is not JSON. It may have been cut off, or come from something else than the gateway.
+var ErrSyntax = errors.New("is not one whole JSON value")
+
 var (
-	errSyntax   = errors.New("is not one whole JSON value")
 	errDepth    = errors.New("is nested too deeply")
 	errMembers  = errors.New("has too many members")
 	errRepeated = errors.New("repeats a member")
@@ -71,7 +73,7 @@ func (r *Reader) Release() {
 // continues a sentence: "the response " + err.
 func (r *Reader) Finish() error {
 	if r.Peek(); r.pos < len(r.data) {
-		r.Fail(errSyntax)
+		r.Fail(ErrSyntax)
 	}
 	return r.err
 }
@@ -144,7 +146,7 @@ func (r *Reader) eachMember(first int, yield func(name []byte) bool) {
 	var seen uint64 // a Bloom filter of the names: a name whose bit is not set is new
 	for !r.accept('}') && r.err == nil {
 		if len(r.names) > first && !r.accept(',') {
-			r.Fail(errSyntax)
+			r.Fail(ErrSyntax)
 			return
 		}
 		name := r.name()
@@ -185,7 +187,7 @@ func contains(names [][]byte, name []byte) bool {
 // name reads a member's name and its colon. A name with escapes is unescaped, so that it cannot hide a repetition.
 func (r *Reader) name() []byte {
 	if r.Peek() != '"' {
-		r.Fail(errSyntax)
+		r.Fail(ErrSyntax)
 		return nil
 	}
 	name, ok := r.plainString()
@@ -198,7 +200,7 @@ func (r *Reader) name() []byte {
 		ok = ok && utf8.Valid(name) && bytes.IndexFunc(v.raw, func(c rune) bool { return c < ' ' }) < 0
 	}
 	if !ok || len(name) == 0 || !r.accept(':') {
-		r.Fail(errSyntax)
+		r.Fail(ErrSyntax)
 	}
 	return name
 }
@@ -210,7 +212,7 @@ func (r *Reader) Elements(yield func(i int) bool) {
 	}
 	for i := 0; !r.accept(']') && r.err == nil; i++ {
 		if i > 0 && !r.accept(',') {
-			r.Fail(errSyntax)
+			r.Fail(ErrSyntax)
 			return
 		}
 		if !yield(i) {
@@ -223,7 +225,7 @@ func (r *Reader) Elements(yield func(i int) bool) {
 // open enters an object or an array.
 func (r *Reader) open(bracket byte) bool {
 	if !r.accept(bracket) {
-		r.Fail(errSyntax)
+		r.Fail(ErrSyntax)
 		return false
 	}
 	if r.depth++; r.depth > maxDepth {
@@ -364,7 +366,7 @@ func (r *Reader) Value() Value {
 	case c == 'n' && r.passWord("null"):
 		return Value{Kind: Null, raw: r.data[start:r.pos]}
 	}
-	r.Fail(errSyntax)
+	r.Fail(ErrSyntax)
 	return Value{}
 }
 
@@ -410,7 +412,7 @@ func (r *Reader) passNumber() {
 	r.pos = i
 	switch {
 	case !ok:
-		r.Fail(errSyntax)
+		r.Fail(ErrSyntax)
 	case i-start > maxNumber:
 		r.Fail(errNumber)
 	}
@@ -449,7 +451,7 @@ func (r *Reader) stringValue() Value {
 			escaped = true
 			n := escapeLength(r.data[i:])
 			if n == 0 {
-				r.Fail(errSyntax)
+				r.Fail(ErrSyntax)
 				return Value{}
 			}
 			i += n - 1
@@ -457,6 +459,6 @@ func (r *Reader) stringValue() Value {
 			bits |= c
 		}
 	}
-	r.Fail(errSyntax)
+	r.Fail(ErrSyntax)
 	return Value{}
 }

@@ -38,8 +38,7 @@ func Outcome(t *cardgateway.Transaction, err error) string {
 var sentinels = []error{
 	cardgateway.ErrInvalidRequest, cardgateway.ErrNotSent, cardgateway.ErrDeclined, cardgateway.ErrRefused,
 	cardgateway.ErrOutcomeUnknown, cardgateway.ErrConflict, cardgateway.ErrNotFound, cardgateway.ErrQueryFailed,
-	cardgateway.ErrTestPayment,
-	cardgateway.ErrUnsettled,
+	cardgateway.ErrTestPayment, cardgateway.ErrUnsettled, cardgateway.ErrUnreadableRows,
 }
 
 // CheckOneSentinel fails the test unless an error of an operation is exactly one of the sentinels.
