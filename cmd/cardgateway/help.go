@@ -29,6 +29,7 @@ Exit codes:
     3  sent, but the outcome is unknown or not final: do not send again; run the command that is printed
     4  journal run: a conflict; money may have moved twice
     5  journal run: an outcome has been unknown for longer than it should be
+    6  orders, refunds, reconcile sync: done, except for rows of the gateway that cannot be read
   130  interrupted
 `
 

@@ -79,6 +79,10 @@ func (l *listing[T]) run() error {
 		}
 	}
 	l.progress.Stop()
+	var unreadable error // after all other rows
+	if errors.Is(err, cardgateway.ErrUnreadableRows) {
+		unreadable, err = err, nil
+	}
 	if err == nil {
 		l.ready = len(l.pending)
 		err = l.write(true)
@@ -86,7 +90,10 @@ func (l *listing[T]) run() error {
 	if err != nil {
 		return l.interrupted(err)
 	}
-	return l.finish(walk.Report())
+	if err := l.finish(walk.Report()); err != nil || unreadable == nil {
+		return err
+	}
+	return exit.Fail(exit.Unreadable, "the list lacks rows: %s", exit.Explain(unreadable).Text)
 }
 
 // prepare sets the range and the format, from the flags or from the checkpoint.

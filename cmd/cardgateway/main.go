@@ -16,7 +16,7 @@
 //	cardgateway sandbox --seed 1000
 //
 // The exit code is 0 (success), 1 (negative result), 2 (no result), 3 (sent, but the outcome is unknown or not final), 4 and 5 (a
-// conflict, or an outcome that is overdue, in the journal) or 130 (interrupted). docs/tool.md and docs/reconcile.md have an example of every command.
+// conflict, or an outcome that is overdue, in the journal), 6 (rows of the gateway cannot be read) or 130 (interrupted). docs/tool.md and docs/reconcile.md have an example of every command.
 package main
 
 import (

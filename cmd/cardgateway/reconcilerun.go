@@ -66,17 +66,23 @@ func (r *runCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
-	if err := r.update(c, b, options); err != nil {
-		if failed, ok := errors.AsType[*exit.Failure](err); ok && failed.Code == exit.Negative {
+	unreadable := r.update(c, b, options)
+	if failed, ok := errors.AsType[*exit.Failure](unreadable); ok && failed.Code == exit.Unreadable {
+		c.tell("%s", failed.Text) // the other rows are compared
+	} else if unreadable != nil {
+		if ok && failed.Code == exit.Negative {
 			failed.Code = exit.Failed // rows are gone: nothing was compared
 		}
-		return err
+		return unreadable
 	}
 	m, err := c.importAndPrepare(&r.compareFlags, b, known)
 	if err != nil {
 		return err
 	}
-	return m.report(&r.reportFlags)
+	if err := m.report(&r.reportFlags); err != nil || unreadable == nil {
+		return err
+	}
+	return &exit.Failure{Code: exit.Unreadable}
 }
 
 // update updates the copy. What it contains is not the result of this command, and goes to stderr.

@@ -35,7 +35,7 @@ with cardgateway_. Later runs continue where the last one ended. A run can be in
 
 Every run reads the last 48 hours again, and one run a day the last 28 days. Rows that appear late or have changed are copied, and
 changes are recorded. Rows that the gateway no longer returns are deleted and recorded; if they are more than 5 and more than 1 %,
-nothing is deleted and the exit code is 1. Older payments that are not final are queried once a day, until they are 180 days old.
+nothing is deleted and the exit code is 1. If rows cannot be read, all others are copied, and the exit code is 6. Older payments that are not final are queried once a day, until they are 180 days old.
 
 Examples:
   cardgateway reconcile sync --db books.db --from 2026-01-01
@@ -108,6 +108,9 @@ func (s *syncFlags) sync(c *call, out io.Writer, b *books.Books, options books.S
 		terminal.Thousands(report.Changed), terminal.Thousands(report.Gone), terminal.Thousands(counts.OpenOrders))
 	if n := counts.Other; n != (books.OtherApps{}) {
 		c.say("of other apps, and left out of match and report: %s", otherApps(n))
+	}
+	if report.Unreadable != nil {
+		return exit.Fail(exit.Unreadable, "the copy is up to date, except for these rows: %s", exit.Explain(report.Unreadable).Text)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ const (
 	Unknown     = 3   // sent, but the outcome is unknown or not final
 	Conflict    = 4   // money may have moved twice, or after the shop was told that it did not
 	Overdue     = 5   // an outcome has been unknown for longer than it should be
+	Unreadable  = 6   // done, except for rows of the gateway that cannot be read
 	Interrupted = 130 // as shells report for a program that Ctrl-C ended
 )
 

@@ -42,6 +42,8 @@ type SyncReport struct {
 	Changed int // rows that differed from the copy
 	Late    int // rows that appeared after their time had been copied
 	Gone    int // rows that were deleted, because the gateway no longer returns them
+
+	Unreadable error // names the rows that cannot be read; nil if there are none
 }
 
 // Sync updates the copy. Every run reads the last 48 hours again, and one run a day the last 28 days, to find late and changed
@@ -162,7 +164,7 @@ func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (po
 	if err != nil {
 		return at, fmt.Errorf("%s: %w", r.table.kind, err)
 	}
-	return finishWalk(ctx, s, r, at, walk.Report().CompleteUpTo)
+	return finishWalk(ctx, s, r, at, walk.Report())
 }
 
 // copyRows saves the rows of a walk in batches, each in one transaction with the changes of with. If the walk fails, the rows that were
@@ -178,6 +180,10 @@ func copyRows[T any](
 		return err
 	}
 	for row, err := range walk.All(ctx) {
+		if errors.Is(err, cardgateway.ErrUnreadableRows) { // after all others: the walk is complete
+			s.report.Unreadable = errors.Join(s.report.Unreadable, err)
+			break
+		}
 		if err != nil {
 			return errors.Join(err, keep())
 		}
@@ -210,9 +216,11 @@ func (s *syncer) keep(ctx context.Context, t *table, batch []record, complete ti
 	return err
 }
 
-// finishWalk deletes the rows that the walk did not return, and moves the position to its end.
-func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, complete time.Time) (position, error) {
+// finishWalk deletes the rows that the walk did not return, and moves the position to its end. If there are rows that cannot be
+// read, the next walk is a deep one, which asks for them again.
+func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, walked cardgateway.WalkReport) (position, error) {
 	ctx = context.WithoutCancel(ctx)
+	complete := walked.CompleteUpTo
 	start, dropped := at.start, 0
 	at.start, at.checkpoint = at.until, cardgateway.Checkpoint{}
 	var gone *GoneError
@@ -220,12 +228,21 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, c
 		if err := s.dropUnnamed(ctx, tx, r.table); err != nil {
 			return err
 		}
-		var err error
+		known, err := keepUnreadable(ctx, tx, r.table, at.number, walked.Unreadable)
+		if err != nil {
+			return err
+		}
+		if !known {
+			start = at.until // nothing is gone for certain
+		}
 		dropped, err = s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())
 		if err != nil && !errors.As(err, &gone) {
 			return err
 		}
-		if gone == nil && (!start.After(at.begun.Add(-rereadDaily)) || !start.After(s.copied.since)) {
+		switch {
+		case walked.Unreadable != nil:
+			at.deep = time.Time{}
+		case gone == nil && (!start.After(at.begun.Add(-rereadDaily)) || !start.After(s.copied.since)):
 			at.deep = at.begun
 		}
 		if complete.After(at.complete) {
@@ -240,4 +257,23 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, c
 		err = gone
 	}
 	return at, err
+}
+
+// keepUnreadable marks the rows of the copy that the walk returned, but that cannot be read: they are not gone. It reports whether
+// all of them are known by the gateway's id.
+func keepUnreadable(ctx context.Context, tx *sql.Tx, t *table, walk int64, unreadable *cardgateway.UnreadableRowsError) (known bool, err error) {
+	if unreadable == nil {
+		return true, nil
+	}
+	known = unreadable.Count == len(unreadable.Rows)
+	for i := range unreadable.Rows {
+		id := t.idOf(&unreadable.Rows[i])
+		if known = known && id != ""; id == "" {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, t.sql(`UPDATE $rows SET walk = $1 WHERE `+t.key+` = $2`), walk, kept(id)); err != nil {
+			return false, err
+		}
+	}
+	return known, nil
 }

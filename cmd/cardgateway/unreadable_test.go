@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestUnreadableRow: a row that cannot be read costs a list and a copy only that row. What the copy has of it stays, every run asks
+// for it again, and an exit code of its own says that it is missing.
+func TestUnreadableRow(t *testing.T) {
+	server, from, to := seeded(t, sandbox.Options{})
+	begin := from.Format(time.RFC3339)
+	ids := csvColumn(t, tool(t, environment(server.URL), "orders", "--from", begin, "--to", to.Format(time.RFC3339), "--format", "csv").out, "uniqueId")
+	id, odd := ids[7], true
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		body, err := io.ReadAll(r.Body)
+		if odd && strings.HasSuffix(r.Request.URL.Path, "/search/list/order") {
+			member := []byte(`"uniqueId":"` + id + `"`)
+			body = bytes.ReplaceAll(body, member, append(member, `,"isTest":"perhaps"`...)) // a second one
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Header.Del("Content-Length")
+		return err
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	env := with(environment(front.URL), "CARDGATEWAY_DB", filepath.Join(t.TempDir(), "books.db"))
+
+	list := tool(t, env, "orders", "--from", begin, "--to", to.Format(time.RFC3339), "--format", "csv")
+	list.want(t, exit.Unreadable, "the list lacks rows: OrderWalk: 1 rows cannot be read; window from ", `uniqueId "`+id+`"`)
+	if got := csvColumn(t, list.out, "uniqueId"); len(got) != len(ids)-1 {
+		t.Errorf("got %d rows, want %d", len(got), len(ids)-1)
+	}
+
+	r := tool(t, env, "reconcile", "sync", "--from", begin)
+	r.want(t, exit.Unreadable, "read 659 rows", "the copy is up to date, except for these rows: ", id)
+	if !strings.HasPrefix(r.out, "599 orders, 60 refunds, complete from ") {
+		t.Errorf("got %q", r.out)
+	}
+	tool(t, env, "reconcile", "sync").want(t, exit.Unreadable, id)
+	odd = false
+	tool(t, env, "reconcile", "sync").want(t, exit.OK, "1 late", "0 gone")
+	odd = true
+	if r = tool(t, env, "reconcile", "sync", "--again", "3d"); !strings.HasPrefix(r.out, "600 orders, 60 refunds, ") {
+		t.Errorf("got %q: what the copy has of the row is to stay", r.out)
+	}
+	r.want(t, exit.Unreadable, "0 gone", id)
+}
