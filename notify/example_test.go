@@ -48,7 +48,7 @@ func ExampleNewHandler() {
 				fmt.Println("refund", n.Refund.RefundUniqueID, "is", n.Refund.Code)
 			case n.Claimed.Kind == notify.KindChargeback:
 				fmt.Println("have a look at", n.Transaction.TransactionID)
-			case n.Transaction.Paid():
+			case client.Paid(n.Transaction):
 				fmt.Println(n.Transaction.TransactionID, "is paid:", n.Transaction.TransactionAmount.StringFixed(2))
 			default:
 				fmt.Println(n.Transaction.TransactionID, "is", n.Transaction.State())

@@ -285,7 +285,7 @@ func TestHandlerGivesFacts(t *testing.T) {
 	if got := payment.Transaction.TransactionAmount.StringFixed(2); got != "20.00" || payment.Refund != nil {
 		t.Errorf("payment: got %s and %+v, want 20.00 and no refund", got, payment.Refund)
 	}
-	if got := refund.Refund.RefundAmount.StringFixed(2); got != "5.00" || !refund.Transaction.Paid() {
+	if got := refund.Refund.RefundAmount.StringFixed(2); got != "5.00" || refund.Transaction.State() != cardgateway.StateApproved {
 		t.Errorf("refund: got %s of %+v, want 5.00 of the transaction", got, refund.Transaction)
 	}
 	if got := payment.Claimed.TransactionAmount.StringFixed(2); got != "999.00" {

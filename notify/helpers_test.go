@@ -28,7 +28,7 @@ func newClient(t testing.TB, transport http.RoundTripper) *cardgateway.Client {
 	if transport == nil {
 		transport = httpmock.NewMockTransport()
 	}
-	c, err := cardgateway.New(cardgateway.Config{BaseURL: gatewayURL, AppID: "77", HTTPClient: &http.Client{Transport: transport}})
+	c, err := cardgateway.New(cardgateway.Config{BaseURL: gatewayURL, AppID: "77", TestPayments: true, HTTPClient: &http.Client{Transport: transport}})
 	if err != nil {
 		t.Fatal(err)
 	}

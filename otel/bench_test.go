@@ -103,6 +103,7 @@ func instrumented(t *testing.T, o otel.Options) cardgateway.Config {
 // newClient returns an instrumented client.
 func (tm *telemetry) newClient(t *testing.T, cfg cardgateway.Config) *cardgateway.Client {
 	t.Helper()
+	cfg.TestPayments = true // of the sandbox
 	cfg.AppID, cfg.Retry = "123456", cardgateway.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond}
 	if cfg.Authenticate == nil {
 		cfg.Authenticate = cardgateway.BasicAuth(testMerchant, testKey)

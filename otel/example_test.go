@@ -33,7 +33,7 @@ func ExampleInstrument() {
 	}
 	defer gateway.Close()
 
-	cfg := cardgateway.Config{BaseURL: gateway.URL, AppID: "123456"}
+	cfg := cardgateway.Config{BaseURL: gateway.URL, AppID: "123456", TestPayments: true}
 	err = otel.Instrument(&cfg, otel.Options{
 		TracerProvider: trace.NewTracerProvider(trace.WithSyncer(printer{})),
 	})

@@ -32,6 +32,7 @@ func main() {
 		"merchant id for HTTP Basic, with the secret key in $CARDGATEWAY_SECRET; empty sends no credentials")
 	setting(&s.listen, "listen", "CARDGATEWAY_LISTEN", "address to receive notifications at; default 127.0.0.1:0")
 	setting(&s.notify, "notify", "CARDGATEWAY_NOTIFY", "URL under which the gateway reaches that address; default http:// and the address")
+	flag.BoolVar(&s.testPayments, "test-payments", false, "the gateway is a test system: what it marks as a test is paid; always on with the sandbox")
 	flag.Parse()
 	for target, env := range variables {
 		*target = cmp.Or(*target, os.Getenv(env))
@@ -52,6 +53,7 @@ func main() {
 // settings come from flags or the environment.
 type settings struct {
 	baseURL, appID, merchantID, secretKey, listen, notify string
+	testPayments                                          bool
 }
 
 func run(ctx context.Context, s settings) error {

@@ -43,9 +43,10 @@ func open(s settings) (_ *merchant, err error) {
 			return nil, err
 		}
 		s.baseURL, s.secretKey, s.merchantID = m.sandbox.URL, "quickstart-secret", ""
+		s.testPayments = true // the sandbox marks its payments as tests
 		fmt.Println("    a sandbox in this process: no account, no money")
 	}
-	config := cardgateway.Config{BaseURL: s.baseURL, AppID: cardgateway.AppID(s.appID)}
+	config := cardgateway.Config{BaseURL: s.baseURL, AppID: cardgateway.AppID(s.appID), TestPayments: s.testPayments}
 	if s.merchantID != "" {
 		config.Authenticate = cardgateway.BasicAuth(s.merchantID, s.secretKey)
 	}

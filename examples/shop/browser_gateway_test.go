@@ -34,7 +34,7 @@ func startGateway(t *testing.T, o sandbox.Options) gateway {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: demoAppID})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: demoAppID, TestPayments: true})
 	if err != nil {
 		t.Fatal(err)
 	}

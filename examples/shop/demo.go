@@ -54,7 +54,7 @@ func (d *Demo) Close() { d.Server.Close() }
 // memory, too, unless another one was requested.
 func (d *Demo) settings(s settings) settings {
 	s.gateway, s.appID, s.merchantID, s.secretKey = d.Server.URL, demoAppID, "shop", d.secret
-	s.typedCards = true
+	s.typedCards, s.testPayments = true, true
 	s.db = cmp.Or(s.db, ":memory:")
 	return s
 }

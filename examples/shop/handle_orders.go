@@ -77,7 +77,7 @@ func (o Order) MayPay() bool {
 // MayAgain reports whether the same products may be ordered again, with a new payment: this one was not made.
 func (o Order) MayAgain() bool {
 	switch o.State {
-	case Declined, Refused, Unpaid, Closed:
+	case Declined, Refused, Unpaid, Closed, Tested:
 		return o.Kind == KindHosted || o.Kind == KindToken
 	}
 	return false

@@ -32,7 +32,7 @@ type settings struct {
 	url                                   string // of the shop, as browsers and the gateway see it
 	gateway, appID, merchantID, secretKey string
 	clientIPHeader                        string
-	typedCards                            bool
+	typedCards, testPayments              bool
 	settleEvery                           time.Duration
 
 	attemptTimeout     time.Duration // zero means the constant of that name
@@ -87,6 +87,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 	setting(&s.clientIPHeader, "client-ip-header", "SHOP_CLIENT_IP_HEADER",
 		"header in which a proxy in front gives the customer's address; empty means there is no proxy")
 	flags.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
+	flags.BoolVar(&s.testPayments, "test-payments", false, "take payments that the gateway marks as tests for paid, on a test system; always on with the sandbox")
 	flags.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often the gateway is queried for open payments")
 	if err := flags.Parse(args); err != nil {
 		return s, err

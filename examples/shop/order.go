@@ -89,6 +89,7 @@ const (
 	Closed     State = "closed"     // the cardholder did not finish the gateway's page
 	Declined   State = "declined"   // on the gateway's page this is one attempt, and another may follow
 	Paid       State = "paid"
+	Tested     State = "tested"   // approved as a test, and this is no test system: not paid
 	Conflict   State = "conflict" // contradictory outcomes: needs manual review
 	Refunded   State = "refunded" // of a refund: the money was returned
 )
@@ -103,6 +104,7 @@ var stateOf = map[journal.State]State{
 	journal.Abandoned:      Closed,
 	journal.Declined:       Declined,
 	journal.Succeeded:      Paid,
+	journal.Tested:         Tested,
 	journal.Conflicting:    Conflict,
 }
 

@@ -37,7 +37,7 @@ func (s *Shop) storeOutcome(ctx context.Context, e journal.Entry) error {
 }
 
 func needsAttention(s journal.State) bool {
-	return s == journal.Unknown || s == journal.Refused || s == journal.Conflicting
+	return s == journal.Unknown || s == journal.Refused || s == journal.Tested || s == journal.Conflicting
 }
 
 // storeLatest stores what the journal knows of a payment or a refund now. That covers every call with this id, in every process: the

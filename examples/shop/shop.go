@@ -34,7 +34,7 @@ func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	s.tokenLate = cmp.Or(s.tokenLate, tokenLate)
 	shop := &Shop{settings: s, demo: demo}
 	config := cardgateway.Config{
-		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), AttemptTimeout: s.attemptTimeout, Logger: s.log,
+		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), TestPayments: s.testPayments, AttemptTimeout: s.attemptTimeout, Logger: s.log,
 		HTTPClient: s.httpClient, HostedPageLifetime: s.hostedPageLifetime, Observe: shop.observe,
 	}
 	if s.merchantID != "" {

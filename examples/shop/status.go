@@ -48,6 +48,8 @@ func statusOf(o Order) Status {
 			"The payment service could not be reached, and nothing was charged. You can try again."}
 	case Refused:
 		return Status{"bad", "Refused", "The payment service did not accept the payment.", "Nothing was charged. We are looking into it."}
+	case Tested:
+		return Status{"bad", "Not paid", "This was a test payment.", "It was approved as a test, so the order is not paid. You can order again."}
 	case Conflict:
 		return Status{"bad", "Being looked at", "Somebody is looking at this payment.",
 			"We have received contradictory messages about it. We will write to you, and nothing will be lost."}

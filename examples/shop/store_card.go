@@ -67,7 +67,7 @@ func (s *Store) CardsOf(ctx context.Context, customer string) ([]StoredCard, err
 	return collect(rows, err, scanCard)
 }
 
-// SetCard stores the outcome of a token order, which moves no money. A card that has its token stays ready.
+// SetCard stores the outcome of a token order. A card that has its token stays ready.
 func (s *Store) SetCard(ctx context.Context, id string, p Payment) error {
 	state := CardFailed
 	switch p.State {

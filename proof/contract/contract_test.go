@@ -175,7 +175,7 @@ func newWire(t *testing.T, o sandbox.Options) (*wire, *cardgateway.Client) {
 	w := &wire{t: t, by: load(t, read(t, descriptionFile)), gateway: sandbox.New(o), codes: map[string]map[int]bool{}}
 	t.Cleanup(w.gateway.Close)
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "123456", HTTPClient: &http.Client{Transport: w}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+		BaseURL: "https://gateway.test", AppID: "123456", TestPayments: true, HTTPClient: &http.Client{Transport: w}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -406,7 +406,7 @@ func TestNotifications(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m", "k")})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m", "k")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestMutatedAnswers(t *testing.T) {
 		good := goodAnswer(t, &o)
 		a := &answers{good}
 		client := clienttest.NewClient(t, cardgateway.Config{
-			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: a},
+			BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: a},
 			Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 		})
 		req := o.subscription()
@@ -139,7 +139,7 @@ func TestZones(t *testing.T) {
 			defer g.Close()
 			g.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 			client := clienttest.NewClient(t, cardgateway.Config{
-				BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},
+				BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
 			})
 			o := Orders(1, 1)[0]
 			o.Card = sandbox.Approved

@@ -87,7 +87,7 @@ func TestConnections(t *testing.T) {
 			s.Start()
 			defer s.Close()
 			config := cardgateway.Config{
-				BaseURL: s.URL, AppID: "7", HTTPClient: &http.Client{Transport: new(http.Transport)},
+				BaseURL: s.URL, AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: new(http.Transport)},
 				Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond},
 			}
 			c.change(&config)
@@ -119,7 +119,7 @@ func TestNoConnection(t *testing.T) {
 		"no such name": "https://nobody.invalid", "nobody listens": "http://127.0.0.1:1", "unknown certificate": s.URL,
 	} {
 		client := clienttest.NewClient(t, cardgateway.Config{
-			BaseURL: url, AppID: "7", Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond},
+			BaseURL: url, AppID: "7", TestPayments: true, Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond},
 		})
 		o := Orders(1, 1)[0]
 		if _, err := client.CreateSubscription(t.Context(), o.subscription()); !cardgateway.SafeToRetry(err) {

@@ -480,7 +480,7 @@ func mysqlStatus(t *testing.T, db *sql.DB, names ...string) (sum int) {
 func shopOver(t *testing.T, g *sandbox.Gateway, store journal.Store, app cardgateway.AppID) *journal.Journal {
 	t.Helper()
 	client := clienttest.NewClient(t, cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: app, HTTPClient: &http.Client{Transport: g.RoundTripper()},
+		BaseURL: "https://gateway.test", AppID: app, TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
 	})
 	return journal.New(client, store, journal.Options{})
 }

@@ -36,7 +36,7 @@ func openDeduperOf(t testing.TB, spec, baseURL, appID string) *sqlstore.Deduper 
 
 func newDeduper(t testing.TB, store *sqlstore.Store, baseURL, appID string) *sqlstore.Deduper {
 	t.Helper()
-	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: baseURL, AppID: cardgateway.AppID(appID)})
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: baseURL, AppID: cardgateway.AppID(appID), TestPayments: true})
 	d, err := store.NewDeduper(t.Context(), client)
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestDeduperForeignTable(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store := openStore(t, spec)
 		execAll(t, openDB(t, spec), "CREATE TABLE cardgateway_notified (event VARCHAR(200), expires BIGINT)")
-		client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.example", AppID: "7"})
+		client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.example", AppID: "7", TestPayments: true})
 		if _, err := store.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "column") {
 			t.Errorf("got %v, want that a column is missing", err)
 		}
@@ -324,7 +324,7 @@ func TestDeduperHandlers(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gateway.Close()
-		client := clienttest.NewClient(t, cardgateway.Config{BaseURL: gateway.URL, AppID: "7"})
+		client := clienttest.NewClient(t, cardgateway.Config{BaseURL: gateway.URL, AppID: "7", TestPayments: true})
 		j := shopOver(t, gateway.Gateway, journal.NewMemoryStore(), "7")
 		var mu sync.Mutex
 		handled := make(map[string]int)

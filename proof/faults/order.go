@@ -152,6 +152,6 @@ func storedCards(g *sandbox.Gateway) map[sandbox.Outcome]string {
 // direct returns a client of a gateway, without a network between them.
 func direct(g *sandbox.Gateway) (*cardgateway.Client, error) {
 	return cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
 	})
 }

@@ -76,7 +76,7 @@ func unwritable(t *testing.T, store journal.Store) {
 	front := NewFront(g, FrontOptions{})
 	defer front.Close()
 	client := clienttest.NewClient(t, cardgateway.Config{
-		BaseURL: front.URL, AppID: "7", HTTPClient: &http.Client{Transport: front.Transport()},
+		BaseURL: front.URL, AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: front.Transport()},
 	})
 	j := journal.New(client, store, journal.Options{})
 	var all sync.WaitGroup // at once, since each tries for a while

@@ -68,13 +68,13 @@ func childServer() *httptest.Server {
 
 func childPays(h *http.Client, base string) {
 	c, err := cardgateway.New(cardgateway.Config{
-		BaseURL: base, AppID: "1", HTTPClient: h, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey),
+		BaseURL: base, AppID: "1", TestPayments: true, HTTPClient: h, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey),
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, op := range clienttest.PaymentOperations[:2] {
-		if tx, err := op.Call(context.Background(), c, "t-1"); err != nil || !tx.Paid() {
+		if tx, err := op.Call(context.Background(), c, "t-1"); err != nil || tx.State() != cardgateway.StateApproved {
 			log.Fatal(op.Name, " ", err)
 		}
 	}

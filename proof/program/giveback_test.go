@@ -23,7 +23,7 @@ import (
 // journalOf opens the journal of a program that does not run. Its client reaches the gateway, or nothing.
 func journalOf(t *testing.T, gateway *sandbox.Server, file string, reaches bool) (*journal.Journal, *cardgateway.Client) {
 	t.Helper()
-	config := cardgateway.Config{BaseURL: gateway.URL, AppID: "123456", Authenticate: cardgateway.BasicAuth("m-1", "test-secret")}
+	config := cardgateway.Config{BaseURL: gateway.URL, AppID: "123456", TestPayments: true, Authenticate: cardgateway.BasicAuth("m-1", "test-secret")}
 	if !reaches {
 		config.HTTPClient = &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 			return nil, errors.New("no network")

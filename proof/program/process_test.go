@@ -66,7 +66,7 @@ func start(t *testing.T, gateway *sandbox.Server, public, database string) *proc
 	address := freeAddress(t)
 	p := &process{url: "http://" + address, cmd: exec.Command(program), output: &output{}}
 	p.cmd.Env = append(os.Environ(),
-		"CARDGATEWAY_BASE_URL="+gateway.URL, "CARDGATEWAY_APP_ID=123456", "CARDGATEWAY_MERCHANT_ID=m-1", "CARDGATEWAY_SECRET=test-secret",
+		"CARDGATEWAY_BASE_URL="+gateway.URL, "CARDGATEWAY_APP_ID=123456", "CARDGATEWAY_MERCHANT_ID=m-1", "CARDGATEWAY_SECRET=test-secret", "CARDGATEWAY_TEST_PAYMENTS=true",
 		"SHOP_LISTEN="+address, "SHOP_URL="+cmp.Or(public, p.url), "SHOP_DATABASE="+database, "SHOP_KEYS="+keys)
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	if err := p.cmd.Start(); err != nil {

@@ -67,7 +67,7 @@ func verdictOf(r result, err error) verdict {
 		return unknown
 	case err != nil:
 		return unlisted
-	case r.payment != nil && r.payment.Paid(), r.refund != nil && r.refund.Refunded():
+	case r.payment != nil && r.payment.State() == cardgateway.StateApproved, r.refund != nil && r.refund.Refunded():
 		return paid
 	case r.payment != nil, r.refund != nil:
 		return pending

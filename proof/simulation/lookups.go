@@ -76,7 +76,7 @@ func (x *lookups) get(c *call, t *thing) {
 // compare compares a transaction with the ledger.
 func (x *lookups) compare(c *call, t *thing, got *cardgateway.Transaction) {
 	at := slices.IndexFunc(t.rows(), func(r sandbox.Row) bool { return r.UniqueID == got.UniqueID })
-	if at < 0 || t.shop.byID[journal.PaymentID(got.TransactionID)] != t || got.Paid() && t.rows()[at].Code != 100 {
+	if at < 0 || t.shop.byID[journal.PaymentID(got.TransactionID)] != t || got.State() == cardgateway.StateApproved && t.rows()[at].Code != 100 {
 		x.w.violate("what is looked up is true", "%s gets %s of %s with code %v, and the ledger has %v",
 			c.process.name(), got.UniqueID, got.TransactionID, got.Code, t.rows())
 	}

@@ -328,7 +328,7 @@ func (m *merchant) confirm(c *call, t *thing) {
 func (p *process) confirm(ctx context.Context, c *call, row *cardgateway.Transaction) error {
 	err := p.journal.Confirm(ctx, row)
 	if t := p.shop.byID[journal.PaymentID(row.TransactionID)]; t != nil && !p.isDead() {
-		p.w.confirmed(c, t, row.Paid(), row.State() == cardgateway.StateDeclined, row.UniqueID, err)
+		p.w.confirmed(c, t, row.State() == cardgateway.StateApproved, row.State() == cardgateway.StateDeclined, row.UniqueID, err)
 	}
 	return err
 }

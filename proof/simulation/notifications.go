@@ -293,7 +293,7 @@ func (x *notifications) confirmAgain(ctx context.Context, p *process, n *notify.
 
 // keepToken notes the first token of a paid transaction, and checks that no other one follows in this process.
 func (x *notifications) keepToken(p *process, n *notify.Notification) {
-	if n.Token.IsZero() || !n.Transaction.Paid() {
+	if n.Token.IsZero() || n.Transaction.State() != cardgateway.StateApproved {
 		return
 	}
 	x.w.mu.Lock()
@@ -334,7 +334,7 @@ func (x *notifications) checkFacts(p *process, n *notify.Notification) {
 	switch {
 	case at < 0:
 		wrong("the gateway has no such row")
-	case t.disguise == "" && facts.Paid() != (t.rows()[at].Code == 100) && !(t.rows()[at].Code == 100 && facts.State() == cardgateway.StateProcessing):
+	case t.disguise == "" && (facts.State() == cardgateway.StateApproved) != (t.rows()[at].Code == 100) && !(t.rows()[at].Code == 100 && facts.State() == cardgateway.StateProcessing):
 		wrong(fmt.Sprintf("the ledger has code %d", t.rows()[at].Code))
 	case !n.Token.IsZero() && !n.Bound:
 		wrong("its token has not come to its own URL")
@@ -372,7 +372,7 @@ func (x *notifications) store(ctx context.Context, p *process, n *notify.Notific
 	x.begun[p.callOf(ctx)] = event{by, key}
 	x.accepted[p.shop.name+n.Transaction.UniqueID]++
 	t := p.shop.byID[journal.PaymentID(n.Transaction.TransactionID)]
-	if t != nil && !n.Token.IsZero() && n.Transaction.Paid() {
+	if t != nil && !n.Token.IsZero() && n.Transaction.State() == cardgateway.StateApproved {
 		t.token = n.Token
 	}
 	w.mu.Unlock()

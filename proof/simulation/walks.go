@@ -113,7 +113,7 @@ func (x *walks) run(c *call, config Walk) {
 		},
 		walk: client.OrderWalk, loop: client.Orders,
 		read: func(t *cardgateway.Transaction) walkedRow {
-			return walkedRow{t.UniqueID, journal.PaymentID(t.TransactionID), t.AppID, t.Code, t.TransactionAt.In(l), time.Time{}, t.Paid()}
+			return walkedRow{t.UniqueID, journal.PaymentID(t.TransactionID), t.AppID, t.Code, t.TransactionAt.In(l), time.Time{}, t.State() == cardgateway.StateApproved}
 		},
 	})
 }

@@ -58,7 +58,7 @@ func setUp(test *testing.T) {
 	january, july, yesterday, today = now.AddDate(0, -6, 0), now, now.AddDate(0, 0, -1), now
 	gatewayURL, databasePath = gateway.URL, filepath.Join(test.TempDir(), "payments.db")
 
-	config = cardgateway.Config{BaseURL: gatewayURL, AppID: "123456", Authenticate: cardgateway.BasicAuth(merchantID, secretKey)}
+	config = cardgateway.Config{BaseURL: gatewayURL, AppID: "123456", TestPayments: true, Authenticate: cardgateway.BasicAuth(merchantID, secretKey)}
 	client, err = cardgateway.New(config)
 	must(err)
 	mux, calls = http.NewServeMux(), new(expvar.Map)
@@ -88,7 +88,7 @@ func setUp(test *testing.T) {
 		}
 	}
 	payOrder = func(baseURL, token, transactionID string) {
-		shop, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: "123456"})
+		shop, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: "123456", TestPayments: true})
 		must(err)
 		paid := req
 		paid.TransactionID = transactionID
