@@ -81,5 +81,28 @@ func (d Dialect) checkTables(ctx context.Context, db session) error {
 			return &settingError{fmt.Sprintf("the table cardgateway_journal %s (%s): %s", check.wrong, got, check.remedy)}
 		}
 	}
+	return d.checkKey(ctx, db, "cardgateway_journal_lease", "shop")
+}
+
+// checkKey rejects a table without a unique index on exactly this column: every insert of a row that exists would succeed.
+func (d Dialect) checkKey(ctx context.Context, db session, table, column string) error {
+	query := map[Dialect]string{
+		SQLite: `SELECT COUNT(*) FROM pragma_index_list('%[1]s') l WHERE l."unique" AND NOT l.partial
+			AND (SELECT COUNT(*) FROM pragma_index_xinfo(l.name) WHERE key) = 1
+			AND (SELECT COUNT(*) FROM pragma_index_xinfo(l.name) WHERE key AND name = '%[2]s' AND coll = 'BINARY') = 1`,
+		Postgres: `SELECT count(*) FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0] AND attname = '%[2]s'
+			WHERE indrelid = to_regclass('%[1]s') AND indisunique AND indisvalid AND indisready AND indimmediate
+			AND indpred IS NULL AND indnkeyatts = 1`,
+		MySQL: `SELECT COUNT(*) FROM (SELECT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '%[1]s'
+			AND NON_UNIQUE = 0 GROUP BY INDEX_NAME
+			HAVING COUNT(*) = 1 AND SUM(COLUMN_NAME = '%[2]s') = 1 AND SUM(SUB_PART IS NOT NULL) = 0) AS keys_of_table`,
+	}[d]
+	var n int
+	if err := db.QueryRowContext(ctx, fmt.Sprintf(query, table, column)).Scan(&n); err != nil {
+		return fmt.Errorf("it cannot be found out what the table %s is like: %w", table, err)
+	}
+	if n == 0 {
+		return &settingError{fmt.Sprintf("the table %s has no unique index on exactly %s: ALTER TABLE %[1]s ADD PRIMARY KEY (%[2]s)", table, column)}
+	}
 	return nil
 }

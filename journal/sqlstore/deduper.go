@@ -54,7 +54,10 @@ func (s *Store) NewDeduper(ctx context.Context, client *cardgateway.Client) (*De
 		return nil, errors.New("sqlstore: NewDeduper: client is nil")
 	}
 	err := s.onConn(ctx, func(conn session, _ *connState) error {
-		return s.dialect.createTable(ctx, conn, s.dialect.notified(), selectNotified)
+		if err := s.dialect.createTable(ctx, conn, s.dialect.notified(), selectNotified); err != nil {
+			return err
+		}
+		return s.dialect.checkKey(ctx, conn, "cardgateway_notified", "event")
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: NewDeduper: %v: %w", s.dialect, err)

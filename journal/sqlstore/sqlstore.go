@@ -64,7 +64,7 @@ type Store struct {
 //     completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1.
 //
 // The table cardgateway_journal must be as New creates it: an ordinary, permanent table with a unique index on shop and transaction_id,
-// with these types, and without triggers. If the file of SQLite is moved, deleted or replaced while it is open, every method fails from
+// with these types, and without triggers. The table of leases must have its key. If the file of SQLite is moved, deleted or replaced while it is open, every method fails from
 // then on, and Begin before anything is sent.
 //
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // TestTables: a table in which a commit of an intent would not be unique and durable is refused, and the error says what to do.
@@ -157,5 +161,31 @@ func TestIDsAreKeptApart(t *testing.T) {
 		if len(ids) < 70 || left > 0 {
 			t.Errorf("%d ids: %s", len(ids), strings.Join(slices.Sorted(maps.Keys(ids)), " "))
 		}
+	})
+}
+
+// TestKeysOfOtherTables: without its key, a table would lease a shop, or give an event, to everybody who asks at once.
+func TestKeysOfOtherTables(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		d := createDatabase(t, spec)
+		db := openDB(t, spec)
+		g := sandbox.New(sandbox.Options{NoNotifications: true})
+		defer g.Close()
+		client := clienttest.NewClient(t, cardgateway.Config{
+			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},
+		})
+		s := newStore(t, db, d.dialect)
+		if _, err := s.NewDeduper(t.Context(), client); err != nil {
+			t.Fatal(err)
+		}
+		withoutKey := func(table string) {
+			execAll(t, db, "CREATE TABLE copied AS SELECT * FROM "+table, "DROP TABLE "+table, "ALTER TABLE copied RENAME TO "+table)
+		}
+		withoutKey("cardgateway_notified")
+		if _, err := s.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "no unique index on exactly event") {
+			t.Errorf("notifications: %v", err)
+		}
+		withoutKey("cardgateway_journal_lease")
+		expectOpen(t, spec, "no unique index on exactly shop")
 	})
 }
