@@ -169,7 +169,7 @@ func (p *sentPayment) contradiction(decoded *response) error {
 func (p *sentPayment) matches(decoded *response) bool {
 	return decoded.TransactionID == p.transactionID &&
 		(!decoded.hasAmount || decoded.TransactionAmount.Equal(p.amount)) &&
-		(decoded.TransactionCurrency == "" || decoded.TransactionCurrency == p.currency)
+		!decoded.badCurrency && (decoded.TransactionCurrency == "" || decoded.TransactionCurrency == p.currency)
 }
 
 // namesNothing reports whether a response has nothing that could belong to another transaction. The interface documents such
@@ -177,7 +177,7 @@ func (p *sentPayment) matches(decoded *response) bool {
 func (r *response) namesNothing() bool { return r.UniqueID == "" && r.namesNothingButUniqueID() }
 
 func (r *response) namesNothingButUniqueID() bool {
-	return r.TransactionID == "" && !r.hasAmount && r.TransactionCurrency == "" && r.TransactionCardNumber == "" &&
+	return r.TransactionID == "" && !r.hasAmount && r.TransactionCurrency == "" && !r.badCurrency && r.TransactionCardNumber == "" &&
 		r.RedirectURL == ""
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/envelope"
+	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -42,6 +43,7 @@ func (r *attemptResult) hint() string { return verdict.Hint(r.Status, r.Body) }
 type response struct {
 	*Transaction
 	hasAmount   bool
+	badCurrency bool       // transactionCurrency does not have the form of one: it is in Extra
 	badRedirect bool       // redirectUrl is not a URL to which a cardholder may be redirected
 	bad         *badMember // the first essential member that could not be read
 }
@@ -188,7 +190,11 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 			ok, decoded.hasAmount = d.Amount(&t.TransactionAmount)
 			return ok, "is not an amount of at most 12 digits and 3 decimals"
 		case "transactionCurrency":
-			return d.ID(&t.TransactionCurrency), unreadable
+			var isText bool
+			if ok, isText = d.Currency(&t.TransactionCurrency); !isText {
+				return false, unreadable
+			}
+			decoded.badCurrency = !ok
 		case "transactionAt":
 			ok = d.wallTime(&t.TransactionAt)
 		case "transactionCardNumber":
@@ -196,9 +202,9 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		case "transactionMessage":
 			ok = d.Message(&t.TransactionMessage)
 		case "transactionMethod":
-			ok = d.Text((*string)(&t.TransactionMethod))
+			ok = d.text((*string)(&t.TransactionMethod))
 		case "transactionType":
-			ok = d.Text((*string)(&t.TransactionType))
+			ok = d.text((*string)(&t.TransactionType))
 		case "is3d":
 			parts = d.parts(parts)
 			var said bool
@@ -249,9 +255,12 @@ func refundRow(d *decoder, r *Refund) *badMember {
 		case "uniqueId":
 			return d.UniqueID(&r.UniqueID), unreadable
 		case "refundUniqueId":
-			return d.ID(&r.RefundUniqueID), unreadable
+			return d.RefundID(&r.RefundUniqueID), "has other characters than an id, or more than 128"
 		case "refundCurrency":
-			return d.ID(&r.RefundCurrency), unreadable
+			var isText bool
+			if ok, isText = d.Currency(&r.RefundCurrency); !isText {
+				return false, unreadable
+			}
 		case "refundAmount":
 			ok, _ = d.Amount(&r.RefundAmount)
 			return ok, unreadable
@@ -274,23 +283,23 @@ func (d *decoder) address(a *Address) {
 	d.object(&unknown, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
 		case "firstName":
-			ok = d.Text(&a.FirstName)
+			ok = d.text(&a.FirstName)
 		case "lastName":
-			ok = d.Text(&a.LastName)
+			ok = d.text(&a.LastName)
 		case "country":
-			ok = d.Text(&a.Country)
+			ok = d.text(&a.Country)
 		case "email":
-			ok = d.Text(&a.Email)
+			ok = d.text(&a.Email)
 		case "city":
-			ok = d.Text(&a.City)
+			ok = d.text(&a.City)
 		case "address":
-			ok = d.Text(&a.Address)
+			ok = d.text(&a.Address)
 		case "phone":
-			ok = d.Text(&a.Phone)
+			ok = d.text(&a.Phone)
 		case "state":
-			ok = d.Text(&a.State)
+			ok = d.text(&a.State)
 		case "zipCode":
-			ok = d.Text(&a.ZipCode)
+			ok = d.text(&a.ZipCode)
 		default:
 			d.Value()
 		}
@@ -322,6 +331,13 @@ func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []b
 		}
 	}
 	return bad
+}
+
+// text reads a text that may have anything in it.
+func (d *decoder) text(dst *string) bool {
+	ok := d.Text(dst)
+	*dst = mask.Kept(*dst)
+	return ok
 }
 
 func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }

@@ -164,6 +164,7 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	switch name {
 	case "transactionType":
 		ok = p.Text((*string)(&c.TransactionType))
+		c.TransactionType = cardgateway.TransactionType(mask.Kept(string(c.TransactionType)))
 	case "code":
 		ok = p.Code((*int)(&c.Code))
 	case "message":
@@ -185,7 +186,7 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	case "transactionAmount":
 		ok, _ = p.Amount(&c.TransactionAmount)
 	case "transactionCurrency":
-		ok = p.ID(&c.TransactionCurrency)
+		ok, _ = p.Currency(&c.TransactionCurrency)
 	case redact.CardNumberMember:
 		ok = p.MaskedCardNumber((*string)(&c.TransactionCardNumber))
 	case "transactionMessage":
@@ -195,13 +196,13 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	case "refundAmount":
 		ok, _ = p.Amount(&c.RefundAmount)
 	case "refundCurrency":
-		ok = p.ID(&c.RefundCurrency)
+		ok, _ = p.Currency(&c.RefundCurrency)
 	case "refundMessage":
 		ok = p.Message(&c.RefundMessage)
 	case "chargebackAmount":
 		ok, _ = p.Amount(&c.ChargebackAmount)
 	case "chargebackCurrency":
-		ok = p.ID(&c.ChargebackCurrency)
+		ok, _ = p.Currency(&c.ChargebackCurrency)
 	case signMember:
 		p.Value()
 		ok = true

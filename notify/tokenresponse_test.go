@@ -22,7 +22,7 @@ func TestTokenInResponses(t *testing.T) {
 		order = `{"code":100,"uniqueId":"7","transactionId":"T","message":"T","billDescription":"T","transactionMessage":"T",` +
 			`"transactionMethod":"T","transactionType":"T","transactionCurrency":"T","transactionCardNumber":"T","other":["T"],"T":1,` +
 			`"billingAddress":{"firstName":"T","lastName":"T","country":"T","email":"T","city":"T","address":"T","phone":"T","state":"T","zipCode":"T","other":"T"}}`
-		refund = `{"code":121,"message":"T","totalCount":1,"data":[{"code":111,"uniqueId":"7","refundUniqueId":"T","merchantRefundId":"T",` +
+		refund = `{"code":121,"message":"T","totalCount":1,"data":[{"code":111,"uniqueId":"7","refundUniqueId":"8","merchantRefundId":"T",` +
 			`"message":"T","refundCurrency":"T","other":{"T":"T"}}]}`
 	)
 	for _, tt := range []struct {
@@ -58,7 +58,7 @@ func TestTokenInResponses(t *testing.T) {
 				})
 				n := &notify.Notification{Token: cardgateway.NewToken(token), Claimed: notify.Claims{UniqueID: "7", TransactionID: token}}
 				if tt.refunds != "" {
-					n.Claimed.Kind, n.Claimed.RefundUniqueID = notify.KindRefund, token
+					n.Claimed.Kind, n.Claimed.RefundUniqueID = notify.KindRefund, "8"
 				}
 				err := notify.Confirm(t.Context(), c, n)
 				if (err != nil) != tt.fails {
