@@ -67,7 +67,8 @@ type Claims struct {
 	ChargebackCurrency    string
 
 	// Extra holds the members that this version does not know, and those whose value could not be read, as received; nil if
-	// there are none. A member whose name or value contains "token", or that is or has a CVV, is "***" here.
+	// there are none. A member whose name or value contains "token", or that is or has a CVV or a card
+	// number, is "***" here.
 	Extra map[string]json.RawMessage
 }
 
