@@ -102,6 +102,28 @@ func (c calendar) atOrAfter(at civil.Time) civil.Time {
 	return at
 }
 
+// gap returns the first part of a span that a clock change skips; it is empty if there is none. Windows of skipped time would all
+// have the same query.
+func (c calendar) gap(s span) span {
+	for t := s.from.In(c.loc).Add(-maxSetBack); ; {
+		_, change := t.ZoneBounds()
+		if change.IsZero() {
+			return span{s.to, s.to}
+		}
+		last, first := civil.Of(change.Add(-time.Second), c.loc), civil.Of(change, c.loc)
+		if min(last+1, first) >= s.to {
+			return span{s.to, s.to}
+		}
+		if skipped := (span{max(last+1, s.from), min(first, s.to)}); skipped.seconds() > 0 {
+			return skipped
+		}
+		t = change
+	}
+}
+
+// shownSeconds returns how many seconds of a span the clock shows.
+func (c calendar) shownSeconds(s span) int64 { return s.seconds() - c.gap(s).seconds() }
+
 // isSkipped reports whether a clock change skips a wall-clock time.
 func (c calendar) isSkipped(at civil.Time) bool {
 	_, skipped := c.skippedBy(at)

@@ -47,6 +47,7 @@ func (p *planner[T]) cut(r *step[T]) *step[T] {
 	longest := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
 	scale := p.scale(r)
 	s := p.density.cut(longest, p.pages.capacity(), scale)
+	s.to = min(p.calendar.atOrAfter(s.to), longest.to)
 	expected := scale * p.density.expect(s)
 	r.span.from, r.expected = s.to, r.expected-expected
 	return newWindow[T](r.block, s, expected)
@@ -122,13 +123,29 @@ func (p *planner[T]) stepsFor(rest span, s *step[T], total int) []*step[T] {
 	}
 	parts := []span{rest}
 	if rest == s.span || total > p.pages.capacity()*9/10 {
-		parts = p.density.split(rest, total, p.pages.capacity())
+		parts = p.splitShown(rest, total)
 	}
 	steps := make([]*step[T], len(parts))
 	for i, part := range parts {
 		steps[i] = newWindow[T](s.block, part, float64(total)/float64(len(parts)))
 	}
 	return steps
+}
+
+// splitShown divides a span as density.split does, at times that the clock shows.
+func (p *planner[T]) splitShown(s span, total int) []span {
+	gap := p.calendar.gap(s)
+	skipped := civil.Time(gap.seconds())
+	parts := p.density.split(span{s.from, s.to - skipped}, total, p.pages.capacity())
+	for i := range parts {
+		if i > 0 {
+			parts[i].from = parts[i-1].to
+		}
+		if parts[i].to >= gap.from {
+			parts[i].to += skipped
+		}
+	}
+	return parts
 }
 
 // learn learns from the response to a window.

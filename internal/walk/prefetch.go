@@ -129,7 +129,7 @@ func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	from, to := p.plan.calendar.query(s.span)
 	s.reader = windowReader[T]{
 		source: &p.source, from: from, to: to, size: p.plan.pages.size, largestSize: p.largestPage, granted: p.plan.pages.granted,
-		splitAbove: p.plan.pages.splitAbove, narrowable: s.span.seconds() >= 2*minWindow,
+		splitAbove: p.plan.pages.splitAbove, narrowable: p.plan.calendar.shownSeconds(s.span) >= 2*minWindow,
 		mayBeCapped: p.plan.pages.mayBeCapped,
 	}
 	goroutine.Start(func() {

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -122,5 +123,44 @@ func TestRequestsOfSmallShops(t *testing.T) {
 				t.Errorf("%d rows a month: %d requests for %.0f pages, want at most %.0f", rows, r.Requests, pages, 1.5*pages)
 			}
 		})
+	}
+}
+
+// TestRequestsAtClockChanges: a burst of rows at a clock change that skips time costs about as many requests as one days later.
+func TestRequestsAtClockChanges(t *testing.T) {
+	for _, change := range []struct{ zone, at string }{
+		{"Europe/Berlin", "2025-03-30T01:00:00Z"}, {"America/New_York", "2025-03-09T07:00:00Z"}, {"Australia/Lord_Howe", "2025-10-04T15:30:00Z"},
+		{"America/Sao_Paulo", "2018-11-04T03:00:00Z"}, {"Pacific/Apia", "2011-12-30T10:00:00Z"}, {"Pacific/Kwajalein", "1993-08-21T12:00:00Z"},
+	} {
+		zone, err := time.LoadLocation(change.zone)
+		if err != nil {
+			t.Skipf("no zone data: %v", err)
+		}
+		at, err := time.Parse(time.RFC3339, change.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, after := range []time.Duration{-2 * time.Second, -time.Second, 0, time.Second, 10 * time.Second} {
+			for _, size := range []int{100, 999} {
+				t.Run(fmt.Sprintf("%s %v %d", change.zone, after, size), func(t *testing.T) {
+					count := func(at time.Time) (requests int) {
+						synctest.Test(t, func(t *testing.T) {
+							m := &modelGateway{loc: zone, latency: 50 * time.Millisecond}
+							m.add(0, evenly(600, at.AddDate(0, 0, -10), at.AddDate(0, 0, 10))...)
+							m.add(0, evenly(3000, at, at.Add(2*time.Second))...)
+							time.Sleep(max(0, time.Until(at.AddDate(0, 1, 0))))
+							w := m.walk(at.AddDate(0, 0, -11), at.AddDate(0, 0, 11), settings{pageSize: size})
+							got, err := collect(t.Context(), w)
+							wantAll(t, m, got, err)
+							requests = w.Report().Requests
+						})
+						return requests
+					}
+					if here, later := count(at.Add(after)), count(at.Add(after).AddDate(0, 0, 40)); here > 2*later {
+						t.Errorf("%d requests, and %d for the same rows 40 days later", here, later)
+					}
+				})
+			}
+		}
 	}
 }
