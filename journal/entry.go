@@ -283,8 +283,9 @@ var (
 // newEntry returns the entry of an intent, without evidence and not acknowledged.
 func newEntry(in Intent) Entry { return Entry{Begun: in, Acked: -1} }
 
-// version returns the length of the evidence.
-func (e *Entry) version() int { return len(e.Evidence) }
+// Version returns how much is known: the length of Evidence, which only grows. Of two forms of an entry, the one with the greater version is the
+// newer one, so keep it beside what you store of an entry, and store no older one over it.
+func (e *Entry) Version() int { return len(e.Evidence) }
 
 // record appends evidence to an entry that has exactly this version.
 func (e *Entry) record(version int, ev Evidence) error {

@@ -38,7 +38,8 @@ type Options struct {
 	// payments are not recovered, and transactionIds that were already used can be used again.
 	Gateway string
 	// Logger, if set, gets a line for each Recover that finds a problem (warn level) or something to report (debug level),
-	// and for each failure within Run, which names the entry that it is about.
+	// and for each failure within Run, which names the entry that it is about. The first call that ends with an unknown outcome logs a
+	// warning if nothing has called Run, Recover or Resolve of this Journal.
 	Logger *slog.Logger
 	// Observe, if set, is called at the end of each Recover: use it for gauges, and for an alert on payments that stay open.
 	// Run calls it once per interval, also while another process works; see RecoverInfo.Standby.
@@ -92,6 +93,7 @@ type Journal struct {
 	memory memory
 	soon   soon                        // for Run
 	seen   atomic.Pointer[RecoverInfo] // of the last complete Recover, or list of Run
+	cared  atomic.Bool                 // Run, Recover or Resolve was called, or that it was not has been logged
 }
 
 // New returns a journal that pays with client and records in store. It does no I/O, and panics if one of them is nil.
@@ -232,7 +234,7 @@ func (m *memory) returnedByCall(e *Entry, known *projection) {
 }
 
 func (r *remembered) setReturned(e *Entry, known *projection) {
-	version, state := int32(e.version()), known.current()
+	version, state := int32(e.Version()), known.current()
 	if !r.returned || r.version <= version {
 		if r.version != version || r.state != state {
 			r.stored, r.report = false, trouble{}
@@ -245,7 +247,7 @@ func (r *remembered) setReturned(e *Entry, known *projection) {
 // setStored remembers that the merchant has stored what this version says.
 func (m *memory) setStored(e *Entry) {
 	m.update(e.ID(), func(r *remembered) {
-		if r.returned && r.version == int32(e.version()) {
+		if r.returned && r.version == int32(e.Version()) {
 			r.stored, r.report = true, trouble{}
 		}
 	})

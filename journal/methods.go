@@ -82,6 +82,7 @@ func (j *Journal) Resolve(ctx context.Context, id ID) (Entry, error) {
 	if err := needContext(ctx, "Resolve"); err != nil {
 		return Entry{}, err
 	}
+	j.cared.Store(true)
 	e, err := j.get(ctx, j.key(id))
 	if err != nil || !e.Unacked() || !j.shouldAsk(&e, true) {
 		return e, err

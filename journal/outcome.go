@@ -58,6 +58,25 @@ func (e *Entry) Outcome(payment func(*cardgateway.Transaction, error) error, ref
 	return fmt.Errorf("journal: Outcome: there is no function for %s", e.ID().describe())
 }
 
+// Transaction returns the transaction of the outcome of a payment, as Outcome passes it: it is set if the payment succeeded, is pending or was
+// declined, and nil otherwise, and for a refund. It does not say whether the payment succeeded: see State and Err.
+func (e *Entry) Transaction() *cardgateway.Transaction {
+	got, _ := e.outcome()
+	return got.transaction
+}
+
+// Refund returns the refund of the outcome of a refund, as Transaction does for a payment.
+func (e *Entry) Refund() *cardgateway.Refund {
+	got, _ := e.outcome()
+	return got.refund
+}
+
+// Err returns the error of the outcome, as Outcome passes it: nil if the payment or refund succeeded or is pending.
+func (e *Entry) Err() error {
+	_, err := e.outcome()
+	return err
+}
+
 func (e *Entry) outcome() (gatewayResult, error) {
 	known := e.project()
 	in := &known.intent

@@ -73,6 +73,7 @@ type recovered struct {
 }
 
 func (j *Journal) startRecovery(ctx context.Context) *recovery {
+	j.cared.Store(true)
 	r := &recovery{
 		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.changeCount(), begun: time.Now(),
 	}

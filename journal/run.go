@@ -48,6 +48,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 	if every <= 0 {
 		every = defaultEvery
 	}
+	j.cared.Store(true)
 	r := newRunner(j, every, report)
 	if store, ok := j.store.(LeaseStore); ok {
 		r.lease = newLease(j, store)
@@ -252,9 +253,9 @@ func (r *runner) askFor(ctx context.Context, id ID, pause time.Duration) {
 		if pause > 0 {
 			limit = ownLimit + j.opts.Wait
 		}
-		version := e.version()
+		version := e.Version()
 		e, _, _ = j.query(ctx, e, limit) // memory keeps the error of the query, until the next one
-		a.state, a.isNews = e.State(), e.version() != version || !j.memory.get(id).stored
+		a.state, a.isNews = e.State(), e.Version() != version || !j.memory.get(id).stored
 	}, func(end goroutine.Ending) {
 		a.end = end
 		r.answers <- a

@@ -187,6 +187,7 @@ func (p *projection) isProcessingBeside(ev *Evidence) bool {
 func (p *projection) submit(ev *Evidence) {
 	p.sent = append(p.sent, submission{ev.Submission.Sender, ev.Submission.At})
 	earlier := *p
+	earlier.earlier = nil // never used: without this, all of them would stay in memory
 	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
 	p.intent, p.answeredAt, p.invalid, p.ruledOut = *ev.Submission, 0, false, false
 	p.rows, p.processing = nil, nil

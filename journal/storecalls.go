@@ -53,7 +53,7 @@ func (j *Journal) recordOnce(ctx context.Context, e *Entry, ev Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
 	_, err := guarded(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, j.store.Record(ctx, e.Key(), e.version(), ev)
+		return struct{}{}, j.store.Record(ctx, e.Key(), e.Version(), ev)
 	})
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (j *Journal) ack(ctx context.Context, e *Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
 	_, err := guarded(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, j.store.Ack(ctx, e.Key(), e.version())
+		return struct{}{}, j.store.Ack(ctx, e.Key(), e.Version())
 	})
 	if err == nil || errors.Is(err, ErrNoEntry) {
 		j.memory.forgetQuery(e.ID())

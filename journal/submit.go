@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -60,6 +61,10 @@ func (j *Journal) submit(ctx context.Context, r *request) (gatewayResult, error)
 	c.got, c.err = j.submitOnce(ctx, r)
 	c.returned = true
 	if errors.Is(c.err, cardgateway.ErrOutcomeUnknown) {
+		if !j.cared.Swap(true) {
+			j.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "journal: an outcome is unknown, and this process has called neither Run nor Recover nor Resolve: "+
+				"unless another one does, nothing finds it", slog.String(r.intent.ID.member(), r.intent.ID.Text))
+		}
 		j.soon.query(r.intent.ID, firstQuery)
 	}
 	return c.result()
@@ -161,7 +166,7 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		known := e.project()
 		now := claimState{
-			known: known, version: e.version(), asked: &in, accepts: accepts,
+			known: known, version: e.Version(), asked: &in, accepts: accepts,
 			unsent: j.isKnownUnsent(known), queried: queried, late: time.Now().After(patience),
 		}
 		switch now.next() {
