@@ -31,8 +31,8 @@ type TokenOrderRequest struct {
 // CreateTokenOrder creates a token order. The response has code 301: redirect the cardholder to its RedirectURL. The token
 // arrives later, in a notification; see package notify.
 //
-// Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
-// but no money has moved, and the interface documents no way to fetch its RedirectURL again.
+// The interface does not say whether the gateway charges the amount. Errors are those of every payment operation; see the package
+// comment. After ErrOutcomeUnknown the order may exist, and the interface documents no way to fetch its RedirectURL again.
 func (c *Client) CreateTokenOrder(ctx context.Context, req TokenOrderRequest) (*Transaction, error) {
 	e := c.newEncoder('{')
 	req.encode(e, c.cfg.AppID)

@@ -90,7 +90,8 @@ func (in *Intent) OnHostedPage() bool {
 	return false
 }
 
-// IsTokenOrder reports whether it is no payment but a token order, whose success says that the card was accepted.
+// IsTokenOrder reports whether it is no payment but a token order, whose success says that it was approved. The
+// interface does not say whether that charges its amount.
 func (in *Intent) IsTokenOrder() bool { return in.Operation == opTokenOrder }
 
 // same reports whether two intents have the same ids, operation, amount and currency.

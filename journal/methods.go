@@ -259,7 +259,7 @@ func (j *Journal) AfterRefusal() Again { return Again{j: j, accepts: afterRefusa
 // charged twice. Two ids may prevent that, and both are kept: the transactionId, which "is generally used to
 // prevent repeated submission of one order", and the orderId, of which "only one successful transaction exists".
 //
-// CreateTokenOrder and CreateCheckout move no money themselves, but a customer who is redirected to two pages could pay twice.
+// A customer who is redirected to the pages of two token orders or checkouts could pay twice.
 // If two requests of CreateSubscription arrive, and the gateway checks neither id, the customer has two subscriptions.
 //
 // A payment that was never begun, or is NotSent, is submitted as by the normal method. A decline of the repeated submission is

@@ -49,7 +49,8 @@
 // If the interface leaves something open, the sandbox does what gateways of this kind publish. If they publish nothing
 // either, there is an option: authentication (MerchantID), notifications and their signature (SecretKey), codes of refusals
 // (500 for a bad request, 404, 401, 501 for a repeated transactionId), the time zone of wall-clock times (Location), and
-// everything in Search. Creating a token moves no money. POST /api/refund and POST /upload/trackingNumber are
+// everything in Search. Creating a token moves no money unless
+// Cards.TokenOrderCharges is set. POST /api/refund and POST /upload/trackingNumber are
 // published, and implemented. docs/sandbox.md has the whole list.
 //
 // # Dashboard

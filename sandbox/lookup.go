@@ -11,7 +11,8 @@ import (
 )
 
 // Executed returns how many times money was moved for a transactionId: 0 for a declined, open or unknown transaction, 1 for
-// a charged one, and more only if Options.Duplicates allows repetitions. Creating a token moves no money. The later charges of a
+// a charged one, and more only if Options.Duplicates allows repetitions. Creating a token moves none,
+// except with Cards.TokenOrderCharges. The later charges of a
 // subscription do not count, because no request makes them.
 func (g *Gateway) Executed(transactionID string) int {
 	g.lockSettled()

@@ -108,6 +108,10 @@ type Cards struct {
 	// the outcome of the payments with it.
 	TokenOrderUsesCard bool `json:"tokenOrderUsesCard"`
 
+	// TokenOrderCharges makes an approved token order charge its amount, as a payment does. By default it only stores the card.
+	// The interface does not say.
+	TokenOrderCharges bool `json:"tokenOrderCharges"`
+
 	// SecureForEveryCard requires 3D authentication whenever a request says secure. By default it is required only if the
 	// card would be approved; the interface does not say.
 	SecureForEveryCard bool `json:"secureForEveryCard"`

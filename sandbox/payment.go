@@ -27,6 +27,7 @@ type order struct {
 	events   []console.Event // for the dashboard
 	seeded   bool            // computed, and not stored: it never changes
 	renewal  bool            // a later charge of a subscription
+	free     bool            // a token order that only stores the card
 }
 
 // payment is what the gateway stores of the body of a payment request.
@@ -79,8 +80,8 @@ const (
 // awaits reports whether the cardholder is awaited on the page of that stage.
 func (o *order) awaits(s stage) bool { return o.stage == s || s == stageCard && o.canRetry }
 
-// movedMoney reports whether the order has charged its card. Creating a token moves no money.
-func (o *order) movedMoney() bool { return o.code == codes.Success && o.op != OpCreateTokenOrder }
+// movedMoney reports whether the order has charged its card.
+func (o *order) movedMoney() bool { return o.code == codes.Success && !o.free }
 
 // isRenewable reports whether the order is an approved charge of a subscription.
 func (o *order) isRenewable() bool {
@@ -106,7 +107,7 @@ func (o *order) pagePath() string {
 
 // pay carries out one of the five payment operations.
 func (l *ledger) pay(c *call) reply {
-	o := &order{payment: c.pay, op: c.op, created: time.Now()}
+	o := &order{payment: c.pay, op: c.op, created: time.Now(), free: c.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderCharges}
 	if c.op == OpTokenPayment {
 		source, known := l.tokens[c.pathParam]
 		if !known {
@@ -155,7 +156,7 @@ func (l *ledger) refuseDuplicate(o *order) (_ reply, refused bool) {
 // request arrived, which is the race condition that this option simulates.
 func (l *ledger) blocked(o *order, paidOnArrival bool) bool {
 	switch {
-	case o.op == OpCreateTokenOrder || o.orderID == "" || l.opts.Duplicates == DuplicatesExecuted:
+	case o.free || o.orderID == "" || l.opts.Duplicates == DuplicatesExecuted:
 		return false
 	case l.opts.Duplicates == DuplicatesPerOrder:
 		return paidOnArrival
@@ -194,7 +195,7 @@ func (l *ledger) enterCard(o *order, c card) *order {
 
 // retry returns the next transaction of a hosted page whose last card was declined.
 func (l *ledger) retry(o *order) *order {
-	next := &order{payment: o.payment, op: o.op, created: time.Now(), page: o.page}
+	next := &order{payment: o.payment, op: o.op, created: time.Now(), page: o.page, free: o.free}
 	next.card = card{}
 	o.canRetry = false
 	l.addOrder(next)
@@ -315,7 +316,8 @@ func (l *ledger) finish(o *order, approved bool, reason string) {
 		if o.op == OpCreateTokenOrder {
 			o.token = "tok" + rand.Text()
 			l.tokens[o.token] = o.payment
-		} else {
+		}
+		if !o.free {
 			if !o.renewal {
 				l.executed[o.transactionID]++
 			}

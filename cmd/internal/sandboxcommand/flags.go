@@ -87,6 +87,7 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.DurationVar(&o.RefundSettleAfter, "refund-settle", 0, "how long a refund stays at 110; below zero until it is settled")
 	f.BoolVar(&o.Cards.DeclineLater, "decline-later", false, "a token payment with a declined card is at 102 first")
 	f.BoolVar(&o.Cards.TokenOrderUsesCard, "token-order-uses-card", false, "the card also decides the outcome of a token order")
+	f.BoolVar(&o.Cards.TokenOrderCharges, "token-order-charges", false, "a token order charges its amount")
 	f.BoolVar(&o.Cards.SecureForEveryCard, "secure-every-card", false, "secure requires 3D for every card, not only for those that would be approved")
 	f.BoolVar(&o.Cards.HostedRetry, "retry", false, "the hosted page accepts another card after a decline")
 	f.BoolVar(&o.RenewalsHaveNewID, "renewals-have-new-id", false, "later charges of a subscription have a transactionId of the gateway's own")
