@@ -26,7 +26,7 @@ type changingShop struct {
 
 func newChangingShop(t *testing.T, server *sandbox.Server) *changingShop {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey)})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func startDemo(now time.Time) (*demo, error) {
 		TwiceEvery: demoOrders / 4, RefundTwiceEvery: demoOrders / 10 / 3,
 	})
 	d.server.SeedOrders(sandbox.SeedOptions{From: d.from.AddDate(0, 2, 0), To: now.AddDate(0, -2, 0), StrayRefunds: 3})
-	if d.client, err = cardgateway.New(cardgateway.Config{BaseURL: d.server.URL, AppID: "123456"}); err != nil {
+	if d.client, err = cardgateway.New(cardgateway.Config{BaseURL: d.server.URL, AppID: "123456", TestPayments: true}); err != nil {
 		d.server.Close()
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func pay(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outc
 func payAndNotify(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outcome, to string) *cardgateway.Transaction {
 	t.Helper()
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey),
+		BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal
 	}
 	var failed error
 	unreadable := 0
-	for e, err := range j.Store.Unacked(c.ctx, j.Shop) {
+	for e, err := range j.Unacked(c.ctx) {
 		if _, ok := errors.AsType[*journal.EntryError](err); ok {
 			unreadable++
 			c.tell("an entry cannot be read: %s", shopjournal.ErrorText(err))

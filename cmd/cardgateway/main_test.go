@@ -34,7 +34,7 @@ func gatewayFor(t *testing.T, opts sandbox.Options) *sandbox.Server {
 // environment has the settings for a gateway.
 func environment(url string) map[string]string {
 	return map[string]string{
-		"CARDGATEWAY_BASE_URL": url, "CARDGATEWAY_APP_ID": "7", "CARDGATEWAY_MERCHANT_ID": "m1", "CARDGATEWAY_SECRET": secretKey,
+		"CARDGATEWAY_BASE_URL": url, "CARDGATEWAY_APP_ID": "7", "CARDGATEWAY_MERCHANT_ID": "m1", "CARDGATEWAY_SECRET": secretKey, "CARDGATEWAY_TEST_PAYMENTS": "true",
 	}
 }
 

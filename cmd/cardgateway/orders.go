@@ -59,7 +59,11 @@ func (o *ordersCommand) Run(c *call) error {
 			return is(o.UniqueID, t.UniqueID) && is(o.Transaction, t.TransactionID)
 		},
 		money: func(t *cardgateway.Transaction) (string, string, decimal.Decimal) {
-			return t.TransactionCurrency, t.State().String(), t.TransactionAmount
+			state := t.State().String()
+			if t.State() == cardgateway.StateApproved && !client.Paid(t) {
+				state += ", not paid: a test"
+			}
+			return t.TransactionCurrency, state, t.TransactionAmount
 		},
 	}
 	return l.run()

@@ -38,7 +38,7 @@ func newTwoApps(t *testing.T) *twoApps {
 	a := &twoApps{gateway: gatewayFor(t, sandbox.Options{})}
 	a.env = environment(a.gateway.URL)
 	pay := func(app cardgateway.AppID, id, amount string) string {
-		client, err := cardgateway.New(cardgateway.Config{BaseURL: a.gateway.URL, AppID: app, Authenticate: cardgateway.BasicAuth("m1", secretKey)})
+		client, err := cardgateway.New(cardgateway.Config{BaseURL: a.gateway.URL, AppID: app, TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey)})
 		if err != nil {
 			t.Fatal(err)
 		}

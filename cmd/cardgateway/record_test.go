@@ -43,7 +43,7 @@ func readRecord(t *testing.T, path string) (all []*relay.Recorded) {
 func TestNoSecretInRecord(t *testing.T) {
 	server := notifyingGateway(t)
 	env := environment(server.URL)
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey)})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey)})
 	if err != nil {
 		t.Fatal(err)
 	}

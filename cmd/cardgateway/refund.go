@@ -95,7 +95,10 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	if err != nil {
 		return nil, err
 	}
-	if !payment.Paid() {
+	if payment.IsTest && !client.Paid(payment) {
+		return nil, exit.Fail(exit.Negative, "nothing was sent: the payment is marked as a test, so it is not paid (in a test system, set --test-payments)")
+	}
+	if !client.Paid(payment) {
 		return nil, exit.Fail(exit.Negative, "nothing was sent: the payment is not approved, it is %s", payment.State())
 	}
 	p := &plan{payment: payment}

@@ -78,7 +78,7 @@ func (p *resolvePayment) Run(c *call) error {
 	if shown := show(c, tabular.PaymentColumns(client.Location()), rows, p.Format); shown != nil {
 		return errors.Join(shown, err)
 	}
-	if err == nil && found.Paid() {
+	if err == nil && client.Paid(found) {
 		c.say("approved: %s %s was charged", amount.Plain(found.TransactionAmount), found.TransactionCurrency)
 		return nil
 	}
@@ -235,6 +235,8 @@ func (c *call) unresolved(err error, state, next string) error {
 			"treat it as not sent, run again in some hours: %s", next)
 	case errors.Is(err, cardgateway.ErrConflict):
 		return exit.Fail(exit.Negative, "TWICE: the gateway has two successes. This needs manual review: %s", exit.Explain(err).Text)
+	case errors.Is(err, cardgateway.ErrTestPayment):
+		return exit.Fail(exit.Negative, "approved as a test, so it is not paid (in a test system, set --test-payments): %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrDeclined):
 		return exit.Fail(exit.Negative, "declined, no money was moved: %s", exit.Explain(err).Text)
 	}

@@ -108,7 +108,7 @@ func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
 		t.Fatal(err)
 	}
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey),
+		BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,9 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 	if config.AnyAppID, err = s.AnyApp(); err != nil {
 		return nil, err
 	}
+	if config.TestPayments, err = parse(s.Get(TestPayments), false, strconv.ParseBool, "is neither true nor false"); err != nil {
+		return nil, err
+	}
 	if config.Location, err = s.Location(); err != nil {
 		return nil, err
 	}

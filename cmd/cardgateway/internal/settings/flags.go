@@ -13,6 +13,7 @@ type Flags struct {
 	BaseURL            string `placeholder:"URL" help:"Base URL of the gateway. Required."`
 	AppID              string `placeholder:"DIGITS" help:"The appId. Required."`
 	AnyApp             bool   `help:"Take payments that state another appId for those of this app, too."`
+	TestPayments       bool   `help:"The gateway is a test system: take what it marks as a test for paid."`
 	MerchantID         string `placeholder:"ID" help:"Merchant id, the user name for HTTP Basic."`
 	SecretFile         string `placeholder:"FILE" help:"File that contains only the secret key."`
 	SecretCommand      string `placeholder:"COMMAND" help:"Shell command that prints the secret key; runs for at most 1 minute."`
@@ -27,10 +28,11 @@ type Flags struct {
 
 // The names of settings that commands use.
 const (
-	AnyApp   = "any-app" // true or false: what states another appId is accepted, too
-	Journal  = "journal" // location of the shop's journal
-	Database = "db"      // location of the copy of the gateway
-	Secret   = "secret"  // the secret key: the one setting that has no flag
+	AnyApp       = "any-app"       // true or false: what states another appId is accepted, too
+	TestPayments = "test-payments" // true or false: Config.TestPayments
+	Journal      = "journal"       // location of the shop's journal
+	Database     = "db"            // location of the copy of the gateway
+	Secret       = "secret"        // the secret key: the one setting that has no flag
 )
 
 // secretNames are the settings that set the secret key: directly, with a file or with a command.
@@ -45,12 +47,15 @@ type Setting struct {
 
 // flags returns the settings that have a flag, in the order in which check shows them.
 func (f *Flags) flags() []Setting {
-	anyApp := ""
-	if f.AnyApp {
-		anyApp = "true"
+	isSet := func(flag bool) string {
+		if flag {
+			return "true"
+		}
+		return ""
 	}
 	all := []Setting{
-		{Name: "base-url", Value: f.BaseURL}, {Name: "app-id", Value: f.AppID}, {Name: AnyApp, Value: anyApp},
+		{Name: "base-url", Value: f.BaseURL}, {Name: "app-id", Value: f.AppID}, {Name: AnyApp, Value: isSet(f.AnyApp)},
+		{Name: TestPayments, Value: isSet(f.TestPayments)},
 		{Name: "merchant-id", Value: f.MerchantID}, {Name: "secret-file", Value: f.SecretFile}, {Name: "secret-command", Value: f.SecretCommand},
 		{Name: "zone", Value: f.Zone}, {Name: "hosted-page-lifetime", Value: f.HostedPageLifetime}, {Name: "timeout", Value: f.Timeout},
 		{Name: Journal, Value: f.Journal}, {Name: Database, Value: f.DB},
@@ -83,7 +88,7 @@ func (f *Flags) AsFlags() (args []string) {
 	}
 	for _, set := range f.flags() {
 		switch {
-		case set.Name == AnyApp && f.AnyApp:
+		case set.Value != "" && (set.Name == AnyApp || set.Name == TestPayments):
 			args = append(args, "--"+set.Name)
 		case set.Value != "":
 			args = append(args, "--"+set.Name, set.Value)

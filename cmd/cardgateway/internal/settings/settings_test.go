@@ -34,7 +34,7 @@ func TestPrecedence(t *testing.T) {
 	for _, s := range set.List {
 		got = append(got, fmt.Sprintf("%s=%s (%s)", s.Name, s.Value, strings.ReplaceAll(s.From, path, "F")))
 	}
-	want := "base-url=flag (flag --base-url), app-id=12 (file F), any-app= (), merchant-id= (), secret-file= (), " +
+	want := "base-url=flag (flag --base-url), app-id=12 (file F), any-app= (), test-payments= (), merchant-id= (), secret-file= (), " +
 		"secret-command= (), zone=environment (environment CARDGATEWAY_ZONE), hosted-page-lifetime= (), " +
 		"timeout=file (file F), journal= (), db= (), secret=file (file F)"
 	if got := strings.Join(got, ", "); got != want {

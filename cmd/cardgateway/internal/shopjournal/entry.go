@@ -15,7 +15,7 @@ import (
 // states are the states of an entry.
 var states = []journal.State{
 	journal.Conflicting, journal.Unknown, journal.NotSent, journal.Refused, journal.PresumedAbsent, journal.Pending, journal.Abandoned,
-	journal.Declined, journal.Succeeded,
+	journal.Declined, journal.Succeeded, journal.Tested,
 }
 
 // ParseState parses the name of a state in the flag --state, in which a hyphen can replace the space.

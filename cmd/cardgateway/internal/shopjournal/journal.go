@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ type Journal struct {
 	Store  *sqlstore.Store
 	Client *cardgateway.Client
 	Shop   journal.Shop
+	own    *journal.Journal
 	db     *sql.DB
 }
 
@@ -36,7 +38,8 @@ func Open(ctx context.Context, client *cardgateway.Client, place settings.Settin
 		return nil, err
 	}
 	j := &Journal{Client: client, Store: store, db: db}
-	j.Shop = journal.New(client, store, journal.Options{Gateway: gateway}).Shop()
+	j.own = journal.New(client, store, journal.Options{Gateway: gateway})
+	j.Shop = j.own.Shop()
 	if err := j.findShop(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -114,10 +117,15 @@ func (j *Journal) findShop(ctx context.Context) error {
 // Close closes the database.
 func (j *Journal) Close() error { return j.db.Close() }
 
+// Unacked yields the entries that are not acknowledged, as the store has them.
+func (j *Journal) Unacked(ctx context.Context) iter.Seq2[journal.Entry, error] {
+	return j.own.Unacked(ctx)
+}
+
 // Find returns the payment, the refund, or both, with an id.
 func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, err error) {
 	for _, id := range []journal.ID{journal.PaymentID(id), journal.RefundID(id)} {
-		e, err := j.Store.Get(ctx, journal.Key{Shop: j.Shop, ID: id})
+		e, err := j.own.Get(ctx, id)
 		switch {
 		case errors.Is(err, journal.ErrNoEntry):
 			continue

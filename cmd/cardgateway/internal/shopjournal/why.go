@@ -36,6 +36,8 @@ func Why(e *journal.Entry) string {
 		return pendingText(code)
 	case journal.Abandoned:
 		return "the cardholder did not finish the hosted page"
+	case journal.Tested:
+		return fmt.Sprintf("code %d, marked as a test: not paid", code) + open(", not acknowledged")
 	case journal.Declined, journal.Succeeded:
 		return fmt.Sprintf("code %d", code) + open(", not acknowledged")
 	}

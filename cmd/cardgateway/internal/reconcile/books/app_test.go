@@ -17,7 +17,7 @@ import (
 // payFor makes an approved payment of an app, and a refund of a part of it.
 func payFor(t *testing.T, server *sandbox.Server, app cardgateway.AppID, transactionID string) {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: app})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: app, TestPayments: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func open(t testing.TB, db string) *Books {
 // clientOf is a client of a gateway in this process.
 func clientOf(t testing.TB, server *sandbox.Server) *cardgateway.Client {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7"})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func TestBegin(t *testing.T) {
 			{"new", cardgateway.Config{}, from, ""},
 			{"an earlier time", cardgateway.Config{}, from.Add(-day), "the copy in the database begins at"},
 			{"a later time", cardgateway.Config{}, from.Add(day), ""},
-			{"another app", cardgateway.Config{AppID: "8"}, time.Time{}, "a copy of the app 7, but app-id is 8"},
+			{"another app", cardgateway.Config{AppID: "8", TestPayments: true}, time.Time{}, "a copy of the app 7, but app-id is 8"},
 			{"another gateway", cardgateway.Config{BaseURL: "https://gateway.example"}, time.Time{}, "but base-url is https://gateway.example"},
 			{"another zone", cardgateway.Config{Location: time.UTC}, time.Time{}, "created with zone UTC+8, but zone is UTC"},
 		} {
