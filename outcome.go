@@ -1,7 +1,6 @@
 package cardgateway
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -125,12 +124,8 @@ func (r *attemptResult) notProcessed(v verdict.Verdict, op, id, message string, 
 // statement says what a decoded response claims, compared with what was sent.
 func (p *sentPayment) statement(decoded *response) verdict.Statement {
 	t := decoded.Transaction
-	bad := decoded.bad
-	if t.State() == StateApproved && t.hasUnreadTest() {
-		bad = cmp.Or(bad, &badMember{memberIsTest, unreadable})
-	}
 	return verdict.Statement{
-		Code: int(t.Code), State: verdict.State(t.State()), Refuses: isRefusalCode(t.Code), Bad: bad.err(),
+		Code: int(t.Code), State: verdict.State(t.State()), Refuses: isRefusalCode(t.Code), Bad: decoded.bad.err(),
 		HasMerchantID: t.TransactionID != "",
 		Contradicts:   p.contradiction(decoded),
 		NamesNothing:  decoded.namesNothing(),

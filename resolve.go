@@ -99,13 +99,9 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 			return resolvePage(p, err)
 		},
 		Row: func(t *Transaction) resolve.Row {
-			state := t.State()
-			if state == StateApproved && t.hasUnreadTest() {
-				state = StateUnknown
-			}
 			return resolve.Row{
 				ID:        t.TransactionID + " " + orderRowID(t),
-				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: verdict.State(state),
+				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: verdict.State(t.State()),
 				Ours:     t.TransactionID == q.TransactionID,
 				OtherApp: c.IsOtherApp(t),
 				Agrees:   t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,

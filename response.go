@@ -175,7 +175,6 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 			ok = d.Message(&t.Message)
 		case memberIsTest:
 			ok, _ = d.Bool(&t.IsTest)
-			return ok, "is neither true nor false"
 		case "appId":
 			ok = d.AppID((*string)(&t.AppID))
 		case "uniqueId":
@@ -228,6 +227,9 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		}
 		return ok, ""
 	})
+	if decoded.bad == nil && t.Code == CodeSuccess && t.hasUnreadTest() { // it may be money, or none
+		decoded.bad = &badMember{memberIsTest, "is neither true nor false"}
+	}
 	return decoded
 }
 

@@ -272,6 +272,9 @@ func runSearch[T any, P interface {
 			bad := &page.odd[i]
 			P(&bad.row).mask(call.secrets.masker(true))
 			P(&bad.row).nameRow(bad.name)
+			for _, id := range []*string{&bad.name.UniqueID, &bad.name.TransactionID, &bad.name.RefundUniqueID, &bad.name.RefundTransactionID} {
+				call.secrets.all().Redact(id, redact.MinID)
+			}
 		}
 		err = call.failed("", page.rowErrors())
 	}

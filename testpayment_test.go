@@ -83,6 +83,9 @@ func TestTestPayments(t *testing.T) {
 					check("Resolve", resolved, err)
 				})
 				got, err := c.GetTransaction(t.Context(), "2018062815300001")
+				if want == "unknown" && errors.Is(err, cardgateway.ErrQueryFailed) {
+					return
+				}
 				if err != nil || c.Paid(got) != (want == "paid") || got.Paid() != (tt.live == "paid") || got.State() == cardgateway.StateUnknown {
 					t.Errorf("GetTransaction: got %+v, %v", got, err)
 				}
