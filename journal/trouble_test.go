@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,11 +23,24 @@ type locked struct {
 	*journal.MemoryStore
 	id    string
 	reads bool // reading it waits, too
+
+	mu    sync.Mutex
 	tries []time.Time
 }
 
+// take returns when the row was tried since the last time.
+func (l *locked) take() []time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tries := l.tries
+	l.tries = nil
+	return tries
+}
+
 func (l *locked) wait(ctx context.Context) error {
+	l.mu.Lock()
 	l.tries = append(l.tries, time.Now())
+	l.mu.Unlock()
 	<-ctx.Done()
 	return errors.New("lock wait timeout exceeded")
 }
@@ -66,12 +81,12 @@ func TestLockedRow(t *testing.T) {
 					_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
 					time.Sleep(time.Second)
 				}
-				var log bytes.Buffer
-				var info journal.RecoverInfo
+				var log lockedBuffer
+				var observed atomic.Pointer[journal.RecoverInfo]
 				store := &locked{MemoryStore: s.store.(*journal.MemoryStore), id: "000", reads: tt.reads}
 				opts := journal.Options{
 					Logger:  slog.New(slog.NewTextHandler(&log, nil)),
-					Observe: func(_ context.Context, i journal.RecoverInfo) { info = i },
+					Observe: func(_ context.Context, info journal.RecoverInfo) { observed.Store(&info) },
 				}
 				if !tt.has {
 					yielded, last := 0, error(nil)
@@ -83,8 +98,9 @@ func TestLockedRow(t *testing.T) {
 							yielded++
 						}
 					}
+					info := observed.Load()
 					if yielded != 20 || !strings.Contains(fmt.Sprint(last), "000") || info.Open != 1 || info.Failing != 1 || !info.Complete {
-						t.Errorf("%d are yielded, and then %v; observed %+v", yielded, last, info)
+						t.Errorf("%d are yielded, and then %v; observed %+v", yielded, last, *info)
 					}
 				}
 				told := running(t, journal.New(s.client, store, opts), 0, nil)
@@ -93,14 +109,15 @@ func TestLockedRow(t *testing.T) {
 				for i := range 20 {
 					told.wantWithin(t, fmt.Sprintf("%03d succeeded", i+1), told.begun, 30*time.Second)
 				}
+				info := observed.Load()
 				if info.Failing != 1 || !info.Complete || !strings.Contains(log.String(), "transactionId=000") {
-					t.Errorf("observed %+v, logged %s", info, &log)
+					t.Errorf("observed %+v, logged %s", *info, log.String())
 				}
 				time.Sleep(2 * time.Hour)
-				store.tries = nil
+				store.take()
 				time.Sleep(time.Hour)
 				synctest.Wait()
-				if n := len(store.tries); n > 2*12+1 || n < 6 {
+				if n := len(store.take()); n > 2*12+1 || n < 6 {
 					t.Errorf("it was tried %d times in an hour, want every five minutes", n)
 				}
 			})
@@ -132,14 +149,15 @@ func TestTroubleOfOneReport(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				bad := func(id string) bool { return id < fmt.Sprintf("%03d", tt.bad) }
-				var log bytes.Buffer
-				var info journal.RecoverInfo
-				broken := true
+				var log lockedBuffer
+				var observed atomic.Pointer[journal.RecoverInfo]
+				var broken atomic.Bool
+				broken.Store(true)
 				told := running(t, s.restarted(journal.Options{
 					Logger:  slog.New(slog.NewTextHandler(&log, nil)),
-					Observe: func(_ context.Context, i journal.RecoverInfo) { info = i },
+					Observe: func(_ context.Context, info journal.RecoverInfo) { observed.Store(&info) },
 				}), 0, func(_ context.Context, e *journal.Entry) error {
-					if broken && bad(e.ID().Text) {
+					if broken.Load() && bad(e.ID().Text) {
 						return tt.report()
 					}
 					return nil
@@ -162,15 +180,16 @@ func TestTroubleOfOneReport(t *testing.T) {
 						told.wantWithin(t, id+" succeeded", told.begun, time.Minute)
 					}
 				}
+				info := observed.Load()
 				if info.Failing != tt.bad || info.Settled != tt.bad || !strings.Contains(log.String(), "transactionId=000") {
-					t.Errorf("observed %+v, logged %s", info, &log)
+					t.Errorf("observed %+v, logged %s", *info, log.String())
 				}
-				broken = false
+				broken.Store(false)
 				close(hang)
 				time.Sleep(6 * time.Minute)
 				synctest.Wait()
-				if info.Failing != 0 || info.Settled != 0 {
-					t.Errorf("once it works: observed %+v", info)
+				if info = observed.Load(); info.Failing != 0 || info.Settled != 0 {
+					t.Errorf("once it works: observed %+v", *info)
 				}
 				if n := len(told.all()); tt.hangs && n != tt.bad+20 {
 					t.Errorf("%d reports, want one for each", n)
@@ -222,4 +241,22 @@ func TestCountsOfAFailedLook(t *testing.T) {
 			t.Errorf("observed %+v, after %+v", info, whole)
 		}
 	})
+}
+
+// lockedBuffer can be read while a log writes to it.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

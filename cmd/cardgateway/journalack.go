@@ -41,7 +41,7 @@ func (a *journalAck) Run(c *call) (err error) {
 	defer func() { err = errors.Join(err, j.Close()) }()
 	key := journal.Key{Shop: j.Shop, ID: journal.ID{Text: a.ID, Refund: a.Refund}}
 	kind := shopjournal.Kind(key.ID)
-	e, err := j.Store.Get(c.ctx, key)
+	e, err := j.Get(c.ctx, key.ID)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
 		hint := ""

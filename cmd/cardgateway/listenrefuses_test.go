@@ -47,7 +47,7 @@ func TestListenRefuses(t *testing.T) {
 			`NOT CONFIRMED: the gateway cannot be reached`},
 		{"not JSON", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{", "application/json") }, "", 400,
 			`-> unknown  \[n-1\]  NOT A NOTIFICATION: the notification `},
-		{"a text", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{}", "text/plain") }, "", 415, `NOT A NOTIFICATION`},
+		{"a text", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "t-1", "text/plain") }, "", 415, `NOT A NOTIFICATION`},
 		{"too long", func(to string) *http.Request {
 			return withBody(about(t, to, "", "t-1", id), strings.Repeat(" ", 200<<10), "application/json")
 		}, "", 413, `NOT A NOTIFICATION: the notification has more than 64 KiB`},

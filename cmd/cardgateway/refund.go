@@ -95,7 +95,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	if err != nil {
 		return nil, err
 	}
-	if payment.IsTest && !client.Paid(payment) {
+	if payment.Code == cardgateway.CodeSuccess && payment.IsTest && !client.Paid(payment) {
 		return nil, exit.Fail(exit.Negative, "nothing was sent: the payment is marked as a test, so it is not paid (in a test system, set --test-payments)")
 	}
 	if !client.Paid(payment) {
