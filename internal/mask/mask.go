@@ -125,7 +125,7 @@ func decoded(text string, masked func(string) string) string {
 		return text
 	}
 	shown := masked(text)
-	for plain, n := shown, 0; n < rounds; n++ {
+	for plain, n := shown, 0; n < rounds && hasEscape(plain); n++ {
 		next := html.UnescapeString(percent.Decode(unescape(plain)))
 		if next == plain {
 			break
@@ -135,6 +135,11 @@ func decoded(text string, masked func(string) string) string {
 		}
 	}
 	return shown
+}
+
+// hasEscape reports whether a text may have escapes of JSON, of a URL or of HTML.
+func hasEscape(text string) bool {
+	return strings.ContainsAny(text, `\%`) || strings.Contains(text, "&") && strings.Contains(text, ";")
 }
 
 // unescape decodes the escapes of JSON and of programming languages.

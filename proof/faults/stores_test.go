@@ -227,7 +227,7 @@ func TestClosed(t *testing.T) {
 		for i := range payments {
 			key := journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, ID: journal.PaymentID(fmt.Sprint(i))}
 			e, err := store.Get(t.Context(), key)
-			if err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 1 || e.Unacked() != (i%2 == 1) {
+			if err != nil || e.State() != journal.Tested || len(e.Evidence) != 1 || e.Unacked() != (i%2 == 1) {
 				t.Errorf("%d: %v with %d pieces of evidence, unacknowledged %t, %v", i, e.State(), len(e.Evidence), e.Unacked(), err)
 			}
 		}

@@ -76,7 +76,7 @@ func (w *world) start(s *shop, number int, settings Settings) {
 // config returns the configuration of a client of the process, with this network and the gateway's location.
 func (p *process) config(network http.RoundTripper, location *time.Location) cardgateway.Config {
 	return cardgateway.Config{
-		BaseURL: cmp.Or(p.settings.BaseURL, p.shop.base()), AppID: p.shop.appID(), TestPayments: true, AnyAppID: p.shop.config.Gateway.StatesApp != "",
+		BaseURL: cmp.Or(p.settings.BaseURL, p.shop.base()), AppID: p.shop.appID(), AnyAppID: p.shop.config.Gateway.StatesApp != "",
 		HTTPClient: &http.Client{Transport: network}, Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: location,
 		Retry: cardgateway.RetryPolicy{MaxAttempts: p.settings.MaxAttempts}, HostedPageLifetime: p.settings.HostedPageLifetime,
 		Logger: p.w.logger, KeepResponses: p.settings.KeepResponses,
