@@ -118,7 +118,9 @@ func (j *Journal) findShop(ctx context.Context) error {
 func (j *Journal) Close() error { return j.db.Close() }
 
 // Get returns an entry.
-func (j *Journal) Get(ctx context.Context, id journal.ID) (journal.Entry, error) { return j.own.Get(ctx, id) }
+func (j *Journal) Get(ctx context.Context, id journal.ID) (journal.Entry, error) {
+	return j.own.Get(ctx, id)
+}
 
 // Unacked yields the entries that are not acknowledged, as the store has them.
 func (j *Journal) Unacked(ctx context.Context) iter.Seq2[journal.Entry, error] {

@@ -1,4 +1,4 @@
-package cardgateway_test
+package walks_test
 
 import (
 	"context"
