@@ -125,12 +125,12 @@ func TestPageWithoutARow(t *testing.T) {
 					s.network = usual
 				}
 				searchShows(s)
-				told := running(t, s.Journal, time.Minute, nil)
+				told := running(t, s.Journal, 30*time.Minute, nil)
 				time.Sleep(23 * time.Hour)
 				if slices.Contains(told.all(), "a abandoned") {
 					t.Errorf("too early: reported %q", told.all())
 				}
-				time.Sleep(time.Hour + 2*time.Minute)
+				time.Sleep(time.Hour + 31*time.Minute)
 				synctest.Wait()
 				if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State().String() != tt.want {
 					t.Errorf("after a day it is %v (%v), want %s", e.State(), err, tt.want)

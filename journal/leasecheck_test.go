@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,10 +24,14 @@ func TestLeaseIsChecked(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		var mu sync.Mutex
 		var told []string
 		r := newRunner(j, time.Minute, func(_ context.Context, e Entry) error {
+			mu.Lock()
 			told = append(told, e.ID().Text)
-			if len(told) == 2 {
+			n := len(told)
+			mu.Unlock()
+			if n == 2 {
 				time.Sleep(leaseLength) // and nothing is renewed
 			}
 			return nil
@@ -35,6 +40,8 @@ func TestLeaseIsChecked(t *testing.T) {
 		term, end := context.WithCancelCause(t.Context())
 		r.lease.sent, r.lease.end = time.Now(), end
 		r.list(t.Context(), term)
+		mu.Lock()
+		defer mu.Unlock()
 		if len(told) != 2 || !errors.Is(context.Cause(term), ErrLeaseLost) {
 			t.Errorf("reported %q, the term ended with %v", told, context.Cause(term))
 		}
