@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -81,7 +81,7 @@ func TestLockedRow(t *testing.T) {
 					_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
 					time.Sleep(time.Second)
 				}
-				var log lockedBuffer
+				var log clienttest.Buffer
 				var observed atomic.Pointer[journal.RecoverInfo]
 				store := &locked{MemoryStore: s.store.(*journal.MemoryStore), id: "000", reads: tt.reads}
 				opts := journal.Options{
@@ -149,7 +149,7 @@ func TestTroubleOfOneReport(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				bad := func(id string) bool { return id < fmt.Sprintf("%03d", tt.bad) }
-				var log lockedBuffer
+				var log clienttest.Buffer
 				var observed atomic.Pointer[journal.RecoverInfo]
 				var broken atomic.Bool
 				broken.Store(true)
@@ -241,22 +241,4 @@ func TestCountsOfAFailedLook(t *testing.T) {
 			t.Errorf("observed %+v, after %+v", info, whole)
 		}
 	})
-}
-
-// lockedBuffer can be read while a log writes to it.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

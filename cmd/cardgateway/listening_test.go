@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/sandbox"
 	"go.uber.org/goleak"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // notifyingGateway starts a sandbox that asks for credentials, sends notifications, and repeats them soon.
@@ -79,7 +81,7 @@ func (s *receiver) got() [][]byte {
 // listening is a run of listen.
 type listening struct {
 	url      string
-	out, err safeBuffer
+	out, err clienttest.Buffer
 	cancel   context.CancelFunc // as Ctrl-C does
 	code     chan int
 }

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
 	"io"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -74,7 +73,7 @@ func toolAt(t *testing.T, now time.Time, env map[string]string, args ...string) 
 // toolIn runs the program. Whatever it does, it must not print the secret key.
 func toolIn(t *testing.T, ctx context.Context, sys system, env map[string]string, args ...string) result {
 	t.Helper()
-	var out, errOut safeBuffer
+	var out, errOut clienttest.Buffer
 	dir := t.TempDir()
 	sys.out, sys.err = &out, &errOut
 	sys.getenv = func(name string) string { return env[name] }
@@ -92,31 +91,13 @@ func toolIn(t *testing.T, ctx context.Context, sys system, env map[string]string
 // toolTo runs the program with another stdout, and returns what it leaves on stderr.
 func toolTo(t *testing.T, out io.Writer, env map[string]string, args ...string) (code int, err string) {
 	t.Helper()
-	var errOut safeBuffer
+	var errOut clienttest.Buffer
 	code = run(t.Context(), args, system{
 		in: strings.NewReader(""), out: out, err: &errOut, now: time.Now,
 		getenv:    func(name string) string { return env[name] },
 		configDir: func() (string, error) { return "", errors.New("no home") },
 	})
 	return code, errOut.String()
-}
-
-// safeBuffer is written by several goroutines.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // want holds a result to an exit code and to words on stderr.

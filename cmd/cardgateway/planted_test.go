@@ -13,6 +13,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -68,7 +69,7 @@ func peakMiB(usage *syscall.Rusage) int64 {
 func runProgram(t *testing.T, env map[string]string, code int, args ...string) (out string, usage *syscall.Rusage) {
 	t.Helper()
 	cmd := program(t, env, args...)
-	var stdout, stderr safeBuffer
+	var stdout, stderr clienttest.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run() // the exit code says it
 	if got := cmd.ProcessState.ExitCode(); got != code {

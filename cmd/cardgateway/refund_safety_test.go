@@ -15,15 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/creack/pty"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // toolLate runs the program on a machine whose clock is late.
 func toolLate(t *testing.T, late time.Duration, env map[string]string, args ...string) result {
 	t.Helper()
-	var out, errOut safeBuffer
+	var out, errOut clienttest.Buffer
 	code := run(t.Context(), args, system{
 		in: strings.NewReader(""), out: &out, err: &errOut, now: func() time.Time { return time.Now().Add(-late) },
 		getenv:    func(name string) string { return env[name] },
@@ -86,7 +88,7 @@ func TestInterruptedBeforeSending(t *testing.T) {
 			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			var out, errOut safeBuffer
+			var out, errOut clienttest.Buffer
 			code := run(ctx, []string{"refund", id, "--all", "--refund-id", "r-1", "--yes"}, system{
 				in: strings.NewReader(""), out: &out, err: &event{&errOut, when, cancel}, now: time.Now,
 				getenv:    func(name string) string { return env[name] },
@@ -112,7 +114,7 @@ func TestConfirmInterrupted(t *testing.T) {
 				t.Skip("no pseudo terminal here: ", err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			var out, errOut safeBuffer
+			var out, errOut clienttest.Buffer
 			code := run(ctx, []string{"refund", id, "--all", "--refund-id", "r-1"}, system{
 				in: slave, out: &out, now: time.Now,
 				err: &event{&errOut, "Type the amount", func() {
@@ -146,7 +148,7 @@ func TestRefundWithoutOutput(t *testing.T) {
 	defer write.Close()
 	read.Close()
 	cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes")
-	var errOut safeBuffer
+	var errOut clienttest.Buffer
 	cmd.Stdout, cmd.Stderr = write, &errOut
 	err = cmd.Run()
 	if code := cmd.ProcessState.ExitCode(); code != exit.Unknown || !strings.Contains(errOut.String(), "accepted, not final yet") {

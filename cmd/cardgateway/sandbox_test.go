@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // TestSandbox starts the sandbox by the program, and asks it by the program.
 func TestSandbox(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var out, errOut safeBuffer
+	var out, errOut clienttest.Buffer
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(ctx, []string{"sandbox", "--merchant", "m1", "-secret", secretKey, "-seed", "30", "--days", "2"},

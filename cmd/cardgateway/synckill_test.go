@@ -15,11 +15,13 @@ import (
 	"testing"
 	"time"
 
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // onEachDatabase runs a test on both databases, each time with the name of an empty one and a function that reads it. A
@@ -114,7 +116,7 @@ func TestSyncKilled(t *testing.T) {
 		killed, partial := 0, map[int]bool{}
 		for range kills {
 			cmd := program(t, env, args(db)...)
-			var errOut safeBuffer
+			var errOut clienttest.Buffer
 			cmd.Stderr = &errOut
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // TestSyncMillion copies a year with 1,000,000 orders and 100,000 refunds from a gateway in a process of its own, once from
@@ -47,7 +49,7 @@ func TestSyncMillion(t *testing.T) {
 		}{{"from the beginning", nil}, {"a run after it", nil}, {"all of it again", []string{"--again", "400d"}}} {
 			t.Run(run.name, func(t *testing.T) {
 				cmd := program(t, env, append([]string{"reconcile", "sync", "--quiet", "--db", db, "--from", from.Format(time.RFC3339)}, run.args...)...)
-				var errOut safeBuffer
+				var errOut clienttest.Buffer
 				cmd.Stderr = &errOut
 				begun := time.Now()
 				if err := cmd.Run(); err != nil {

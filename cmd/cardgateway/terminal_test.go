@@ -17,11 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
+
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	"github.com/creack/pty"
 )
 
 // asProgram makes the test binary run the program in place of the tests.
@@ -75,9 +77,9 @@ func program(t *testing.T, env map[string]string, args ...string) *exec.Cmd {
 }
 
 // startUntil starts a program and returns its stderr, once that says what is waited for.
-func startUntil(t *testing.T, cmd *exec.Cmd, says string) *safeBuffer {
+func startUntil(t *testing.T, cmd *exec.Cmd, says string) *clienttest.Buffer {
 	t.Helper()
-	errOut := new(safeBuffer)
+	errOut := new(clienttest.Buffer)
 	cmd.Stderr = errOut
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -177,7 +179,7 @@ func TestRefundPrompt(t *testing.T) {
 			}
 			defer master.Close()
 			cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1")
-			var errOut safeBuffer
+			var errOut clienttest.Buffer
 			cmd.Stdin, cmd.Stderr = slave, &errOut
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 			if err := cmd.Start(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -118,7 +119,7 @@ func runFull(t *testing.T, env map[string]string, args ...string) (code int, err
 	}
 	defer out.Close()
 	cmd := program(t, env, args...)
-	var text safeBuffer
+	var text clienttest.Buffer
 	cmd.Stdout, cmd.Stderr = out, &text
 	_ = cmd.Run() // the exit code says it
 	return cmd.ProcessState.ExitCode(), text.String()
@@ -234,7 +235,7 @@ func TestRunEvery(t *testing.T) {
 	s.lose(t, "t-1", "1.00", "EUR")
 	server.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Times: 3, Commit: sandbox.CommitNever, Status: 503})
 	cmd := program(t, journalEnv(server, at), "journal", "run", "--every", "50ms", "--no-header", "--columns", "id,state")
-	var out, errOut safeBuffer
+	var out, errOut clienttest.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

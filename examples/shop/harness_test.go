@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -47,7 +47,7 @@ type world struct {
 	url     string
 	gateway *sandbox.Gateway
 	courier *Courier
-	logs    *syncBuffer
+	logs    *clienttest.Buffer
 }
 
 // setup configures a world.
@@ -110,7 +110,7 @@ func (u *unreachable) option(s *setup) {
 // open starts a shop. At the end of the test it is closed, and its log is searched for card data.
 func open(t testing.TB, options ...option) *world {
 	t.Helper()
-	logs := new(syncBuffer)
+	logs := new(clienttest.Buffer)
 	s := &setup{
 		settings: settings{
 			listen: "127.0.0.1:0", settleEvery: 25 * time.Millisecond, attemptTimeout: 5 * time.Second,
@@ -183,24 +183,6 @@ func (w *world) checkLog(t testing.TB, secret string) {
 			t.Errorf("the log contains %q", forbidden)
 		}
 	}
-}
-
-// syncBuffer is a buffer for a log that can be read while it is written.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // shopper is a customer without a browser: it handles forms, links and cookies like a browser, and nothing else.
