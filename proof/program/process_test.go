@@ -3,7 +3,6 @@
 package program
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"io"
@@ -14,11 +13,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -30,22 +29,7 @@ type process struct {
 }
 
 // output keeps what a process logs.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
+type output struct{ clienttest.Buffer }
 
 // errors returns how many errors and alerts were logged.
 func (o *output) errors() int { return strings.Count(o.String(), " ERROR ") }
