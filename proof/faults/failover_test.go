@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -159,30 +158,5 @@ func fill(t *testing.T, db *sql.DB) {
 	}
 	for _, conn := range conns {
 		_ = conn.Close() // back to the pool
-	}
-}
-
-// everyWrite makes a write of each kind, at the first attempt.
-func everyWrite(t *testing.T, s *sqlstore.Store, id string) {
-	t.Helper()
-	in := journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: "s"}
-	if _, created, err := s.Begin(t.Context(), in); err != nil || !created {
-		t.Errorf("%s: Begin: created %t, %v", id, created, err)
-		return
-	}
-	if err := s.Record(t.Context(), in.Key(), 0, journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "s"}); err != nil {
-		t.Errorf("%s: Record: %v", id, err)
-	}
-	if err := s.Ack(t.Context(), in.Key(), 1); err != nil {
-		t.Errorf("%s: Ack: %v", id, err)
-	}
-	if to, err := s.Lease(t.Context(), journal.Shop{AppID: "1"}, "a", time.Minute); to != "a" || err != nil {
-		t.Errorf("%s: leased to %q, %v", id, to, err)
-	}
-	if n, err := s.Forget(t.Context(), time.Now().AddDate(0, 0, -30)); n != 0 || err != nil {
-		t.Errorf("%s: forgot %d, %v", id, n, err)
-	}
-	if e, err := s.Get(t.Context(), in.Key()); err != nil || e.State() != journal.Refused || e.Unacked() {
-		t.Errorf("%s: %v, unacknowledged %t, %v", id, e.State(), e.Unacked(), err)
 	}
 }
