@@ -96,16 +96,16 @@ func wantSame(t *testing.T, what string, got, want []string) {
 // as one that no run of was killed, and as one that is made anew.
 func TestSyncKilled(t *testing.T) {
 	t.Parallel()
-	kills := 4
+	kills, rows := 2, 20_000 // a sync of which makes some 23 requests and 5 batches, and each run sees a few
 	if os.Getenv("CARDGATEWAY_LONG") == "1" {
-		kills = 20
+		kills, rows = 20, 60_000
 	}
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
 		t.Parallel()
 		var trigger requestTrigger
 		server := gatewayFor(t, sandbox.Options{SettleAfter: -1, RefundSettleAfter: -1, Log: &trigger})
 		from := time.Now().AddDate(0, -2, 0).Truncate(time.Second)
-		server.Seed(60_000, from, time.Now()) // some 70 requests and 13 batches, of which each run sees a few
+		server.Seed(rows, from, time.Now())
 		env := environment(server.URL)
 		args := func(db string) []string {
 			return []string{"reconcile", "sync", "--quiet", "--db", db, "--from", from.Format(time.RFC3339)}
@@ -121,7 +121,7 @@ func TestSyncKilled(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			trigger.after(1+rand.N(60), func() {
+			trigger.after(1+rand.N(rows/1000), func() {
 				time.Sleep(rand.N(20 * time.Millisecond)) // also between requests
 				_ = cmd.Process.Kill()                    // it may have ended
 			})

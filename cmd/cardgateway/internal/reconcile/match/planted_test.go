@@ -103,7 +103,7 @@ func TestChargedAgainInAnotherMonth(t *testing.T) {
 // hours off. What is wrong is a difference of some month or still open, and nothing else is. CARDGATEWAY_LONG=1 does it more often.
 func TestPlanted(t *testing.T) {
 	const hour, day = time.Hour, 24 * time.Hour
-	n := 60
+	n := 20
 	if os.Getenv("CARDGATEWAY_LONG") == "1" {
 		n = 1000
 	}
