@@ -81,6 +81,39 @@ func TestDashboardLacks(t *testing.T) {
 	}
 }
 
+// TestAlerts: every metric, label and value in the rules exists.
+func TestAlerts(t *testing.T) {
+	file, err := os.ReadFile("alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := recordedNames(t)
+	wrongIn := func(text string) []string {
+		var rules dashboard
+		for _, rule := range regexp.MustCompile(`- alert: (\w+)\n(?: +#.*\n)? +expr: (.*)\n`).FindAllStringSubmatch(text, -1) {
+			rules.Panels = append(rules.Panels, panel{Title: rule[1], Targets: []struct{ Expr, LegendFormat string }{{Expr: rule[2]}}})
+		}
+		if n := strings.Count(text, "expr:"); n < 9 || n != len(rules.Panels) {
+			t.Fatalf("got %d rules of %d, want at least 9", len(rules.Panels), n)
+		}
+		panels, err := json.Marshal(rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names.wrongIn(t, panels)
+	}
+	for _, wrong := range wrongIn(string(file)) {
+		t.Error(wrong)
+	}
+	for _, mistake := range []struct{ before, after string }{
+		{"_unanswered{", "_unanswers{"}, {`journal_state="`, `state="`}, {`"conflict"`, `"conflicts"`}, {"throttled|", "throttle|"}, {"_unreadable{}", "_unreadable"},
+	} {
+		if changed := strings.Replace(string(file), mistake.before, mistake.after, 1); changed == string(file) || len(wrongIn(changed)) != 1 {
+			t.Errorf("%s instead of %s: got %q, want one mistake", mistake.after, mistake.before, wrongIn(changed))
+		}
+	}
+}
+
 // notIn returns the metrics that no panel shows.
 func (n promNames) notIn(file string) (missing []string) {
 	for family, series := range n.families {
@@ -205,7 +238,11 @@ func knownValues() map[string][]string {
 	} {
 		outcomes = append(outcomes, string(outcome))
 	}
-	return map[string][]string{"cardgateway_operation": operations, "cardgateway_outcome": outcomes}
+	return map[string][]string{
+		"cardgateway_operation": operations, "cardgateway_outcome": outcomes,
+		"cardgateway_journal_state":       {"unknown", "pending", "presumed_absent", "refused", "conflict", "settled"},
+		"cardgateway_notification_result": {"handled", "repeated", "throttled", "failed", "rejected"},
+	}
 }
 
 var (
