@@ -241,7 +241,7 @@ func (b browser) search(t *testing.T) {
 	b.emulate(t, screen{1280, "light"})
 	for _, tt := range []struct{ words, want string }{
 		{"NewHandler", "# notify func NewHandler"},
-		{"subscription", "# Subscriptions"},
+		{"subscription", "# Refunds and subscriptions"},
 		{"webhook", "# Notifications"},
 		{"Refunded more than paid", "# Closing a month"}, // a word of the report
 	} {

@@ -36,7 +36,7 @@ func readPages(t *testing.T) (pages []page) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != root || path == filepath.Join(root, "site")) { // only generated pages
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != root && d.Name() != ".github" || path == filepath.Join(root, "site")) { // only generated pages
 			return filepath.SkipDir
 		}
 		if d.IsDir() || filepath.Ext(path) != ".md" {

@@ -47,11 +47,9 @@ const (
 func snippets(t *testing.T) (files []*source) {
 	t.Helper()
 	for _, p := range readPages(t) {
-		if p.path == "docs/program.md" || p.path == "docs/moving.md" { // its files are one program: package proof/program builds it
-			continue
-		}
 		for _, s := range p.snippets {
-			if s.language == "go" && (path.Dir(p.path) == "." || path.Dir(p.path) == "docs") {
+			inProgram := p.path == "docs/program.md" || p.path == "docs/start.md" && isFile(s.text) // package proof/program builds it
+			if s.language == "go" && !inProgram && (path.Dir(p.path) == "." || path.Dir(p.path) == "docs") {
 				files = append(files, newSource(t, s))
 			}
 		}

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// TestMoving runs the program of docs/moving.md: the code before charges twice and logs the token, the code after charges once. It prints
+// TestMoving runs the last program of docs/start.md: the code before charges twice and logs the token, the code after charges once. It prints
 // what the page shows.
 func TestMoving(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(root + "/docs/moving.md")
+	page, err := os.ReadFile(startPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := filesOf(t, "moving.md", "file%d.go")
-	shown := regexp.MustCompile("(?ms)^```text\n(.*?)^```").FindSubmatch(page)
+	files := filesOf(t, "start.md", "file%d.go")
+	shown := regexp.MustCompile("(?ms)^## From hand-written code\n.*?^```text\n(.*?)^```").FindSubmatch(page)
 	if len(files) != 3 || shown == nil {
 		t.Fatalf("the page has %d files, want 3, and what they print", len(files))
 	}

@@ -35,8 +35,9 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	steps, _, _ := bytes.Cut(page, []byte("\n## Which call to use\n"))
 	var blocks []block
-	for _, found := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```").FindAllSubmatch(page, -1) {
+	for _, found := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```").FindAllSubmatch(steps, -1) {
 		blocks = append(blocks, block{string(found[1]), string(found[2])})
 	}
 	var languages []string

@@ -10,12 +10,11 @@ const forge = 'https://github.com/cardgateway/cardgateway-go'
 const pages: Record<string, string> = {
   'README.md': 'index.md',
   'CHANGELOG.md': 'changelog.md',
-  'docs/CONTRIBUTING.md': 'contributing.md',
-  'docs/SECURITY.md': 'security.md',
   'proof/README.md': 'proof.md',
   'proof/RESULTS.md': 'results.md',
   'proof/bench/RESULTS.md': 'benchmarks.md',
   'examples/shop/README.md': 'shop.md',
+  'temporal/README.md': 'temporal.md',
 }
 const siteOf = (file: string) =>
   pages[file] ?? (/^docs\/[\w-]+\.md$/.test(file) ? file.slice('docs/'.length) : /^site\/api\/[\w-]+\.md$/.test(file) ? file.slice('site/'.length) : undefined)
@@ -54,7 +53,7 @@ const icon =
 
 // What the search finds: not the pages about the project itself, whose words are those of all others. A name in a heading is a link to
 // its code, which the search would leave out.
-const aboutTheProject = ['architecture.md', 'proof.md', 'results.md', 'benchmarks.md', 'contributing.md', 'changelog.md']
+const aboutTheProject = ['architecture.md', 'proof.md', 'results.md', 'benchmarks.md', 'changelog.md']
 const searched = (file: string, html: string) =>
   aboutTheProject.includes(siteOf(file) ?? file) ? '' : html.replace(/(<h[1-6][^>]*>[^<]*)<a href="https?:[^>]*>(.*?)<\/a>/g, '$1$2')
 
@@ -111,18 +110,14 @@ export default defineConfig({
     outline: [2, 3],
     socialLinks: [{ icon: 'github', link: forge }],
     sidebar: [
-      section('Begin', 'README.md', 'docs/start.md', 'docs/payment.md', 'docs/moving.md', 'docs/glossary.md'),
-      section('Payments', ...['outcomes', 'unknown', 'tokens', 'notifications', 'refunds', 'subscriptions', 'walks'].map((name) => `docs/${name}.md`)),
-      section('In production', 'docs/journal.md', 'docs/program.md', 'docs/running.md', 'docs/operation.md'),
-      section('Bookkeeping', 'docs/reconcile.md'),
-      section('Tools', 'docs/sandbox.md', 'docs/testing.md', 'docs/tool.md', 'examples/shop/README.md'),
-      section('Proof', 'proof/README.md', 'proof/RESULTS.md', 'proof/bench/RESULTS.md', 'docs/what-is-not-shown.md', 'docs/SECURITY.md'),
+      section('Start', 'README.md', 'docs/start.md', 'docs/program.md'),
+      section('When you need it', ...['outcomes', 'journal', 'notifications', 'refunds', 'walks', 'sandbox', 'tool', 'reconcile', 'operation'].map((name) => `docs/${name}.md`)),
       section(
         'Exported names, with examples',
         ...['cardgateway', 'journal', 'journal-sqlite', 'journal-sqlstore', 'journal-journaltest', 'notify', 'sandbox', 'otel', 'temporal']
           .map((name) => `site/api/${name}.md`),
       ),
-      section('The project', 'docs/architecture.md', 'docs/CONTRIBUTING.md', 'CHANGELOG.md'),
+      section('For contributors', 'docs/architecture.md', 'proof/README.md', 'proof/RESULTS.md', 'proof/bench/RESULTS.md', 'temporal/README.md', 'examples/shop/README.md', 'CHANGELOG.md'),
     ],
   },
 })
