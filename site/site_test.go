@@ -43,7 +43,7 @@ func TestSite(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || len(pages) < 30 {
+	if err != nil || len(pages) < 25 {
 		t.Fatalf("got %d pages, want all of the sidebar (%v)", len(pages), err)
 	}
 	axe, err := os.ReadFile(filepath.Join("..", "examples", "shop", "testdata", "axe", "axe.min.js"))

@@ -3,6 +3,7 @@ package doctest
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -36,7 +37,7 @@ func readPages(t *testing.T) (pages []page) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != root && d.Name() != ".github" || path == filepath.Join(root, "site")) { // only generated pages
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != root && d.Name() != ".github" || filepath.Dir(path) == filepath.Join(root, "site")) { // generated pages
 			return filepath.SkipDir
 		}
 		if d.IsDir() || filepath.Ext(path) != ".md" {
@@ -77,6 +78,26 @@ func parsePage(path, text string) page {
 		p.lines = append(p.lines, "")
 	}
 	return p
+}
+
+// TestPagesAreFew: README.md and the pages of docs have few words, those of code and tables included.
+func TestPagesAreFew(t *testing.T) {
+	pages, words := 0, 0
+	for _, p := range readPages(t) {
+		n := len(strings.Fields(readFile(t, p.path)))
+		if p.path == "README.md" && n > 900 {
+			t.Errorf("%s: got %d words, want at most 900", p.path, n)
+		}
+		if path.Dir(p.path) == "docs" {
+			pages++
+		}
+		if path.Dir(p.path) == "docs" && p.path != "docs/reconcile.md" { // which is for another reader
+			words += n
+		}
+	}
+	if pages > 12 || words > 23_000 {
+		t.Errorf("got %d pages in docs with %d words, want at most 12 with 23,000", pages, words)
+	}
 }
 
 // anchors returns the possible fragments of links to a page: the headings as GitHub writes them in a URL.

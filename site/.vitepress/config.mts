@@ -8,7 +8,7 @@ const forge = 'https://github.com/cardgateway/cardgateway-go'
 
 // The files that are pages, with their names on the site. All others are on the forge.
 const pages: Record<string, string> = {
-  'README.md': 'index.md',
+  'site/index.md': 'index.md',
   'CHANGELOG.md': 'changelog.md',
   'proof/README.md': 'proof.md',
   'proof/RESULTS.md': 'results.md',
@@ -59,7 +59,7 @@ const searched = (file: string, html: string) =>
 
 export default defineConfig({
   srcDir: '..',
-  srcExclude: ['proof/simulation/**', 'testdata/**', 'examples/**/testdata/**'],
+  srcExclude: ['README.md', 'proof/simulation/**', 'testdata/**', 'examples/**/testdata/**'],
   rewrites: (file) => siteOf(file) ?? file,
   title: 'cardgateway-go',
   description: 'A Go client for a card payment gateway',
@@ -110,13 +110,14 @@ export default defineConfig({
     outline: [2, 3],
     socialLinks: [{ icon: 'github', link: forge }],
     sidebar: [
-      section('Start', 'README.md', 'docs/start.md', 'docs/program.md'),
+      section('Start', 'site/index.md', 'docs/start.md', 'docs/program.md'),
       section('When you need it', ...['outcomes', 'journal', 'notifications', 'refunds', 'walks', 'sandbox', 'tool', 'reconcile', 'operation'].map((name) => `docs/${name}.md`)),
       section(
         'Exported names, with examples',
         ...['cardgateway', 'journal', 'journal-sqlite', 'journal-sqlstore', 'journal-journaltest', 'notify', 'sandbox', 'otel', 'temporal']
           .map((name) => `site/api/${name}.md`),
       ),
+      section('Command-line tool', 'site/api/commands.md'),
       section('For contributors', 'docs/architecture.md', 'proof/README.md', 'proof/RESULTS.md', 'proof/bench/RESULTS.md', 'temporal/README.md', 'examples/shop/README.md', 'CHANGELOG.md'),
     ],
   },
