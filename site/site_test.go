@@ -243,6 +243,8 @@ func (b browser) search(t *testing.T) {
 		{"NewHandler", "# notify func NewHandler"},
 		{"subscription", "# Refunds and subscriptions"},
 		{"webhook", "# Notifications"},
+		{"payout", "# cardgateway-go"},
+		{"docker", "# Command-line tool"},
 		{"Refunded more than paid", "# Closing a month"}, // a word of the report
 	} {
 		if err := chromedp.Do(b.ctx, chromedp.Navigate(b.origin+"/start.html")); err != nil {

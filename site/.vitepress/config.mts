@@ -104,7 +104,7 @@ export default defineConfig({
       options: {
         _render: (src, env, md) => searched(env.relativePath, md.render(src, env)),
         // The pages that explain something come before the names that have the same word.
-        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.includes('/api/') ? 0.2 : 1) } },
+        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.includes('/api/') ? 0.25 : 1) } },
       },
     },
     outline: [2, 3],
