@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,7 +49,7 @@ func paymentOf(id string) cardgateway.TokenPaymentRequest {
 	}
 }
 
-// TestGiveBack: an order gets its button back if it has been "paying" for five minutes and nothing was sent for it, and no other.
+// TestGiveBack: an attempt is "new" again if it has been "paying" for five minutes and nothing was sent for it, and no other.
 func TestGiveBack(t *testing.T) {
 	t.Parallel()
 	gateway := startGateway(t)
@@ -121,9 +122,9 @@ func TestGiveBack(t *testing.T) {
 	db := open(t, "sqlite", file)
 	for i, tt := range tests {
 		if tt.prepare != nil {
-			t.Run(tt.name, func(t *testing.T) { tt.prepare(t, ids[i]) })
+			t.Run(tt.name, func(t *testing.T) { tt.prepare(t, ids[i]+"-1") })
 		}
-		if _, err := db.Exec(`UPDATE orders SET state = 'paying', begun = $1 WHERE id = $2`, time.Now().Unix()-tt.age, ids[i]); err != nil {
+		if _, err := db.Exec(`INSERT INTO attempts (id, order_id, state, begun) VALUES ($1, $2, 'paying', $3)`, ids[i]+"-1", ids[i], time.Now().Unix()-tt.age); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,13 +139,13 @@ func TestGiveBack(t *testing.T) {
 		})
 	}
 	for i, tt := range tests { // again, after all have been looked at
-		checkState(t, db, ids[i], tt.want)
+		checkState(t, db, ids[i]+"-1", tt.want)
 	}
 	if _, err := gateway.EnterCard(p.post(t, "/orders/"+ids[0]+"/page"), sandbox.TestCard(sandbox.Approved)); err != nil {
 		t.Fatal(err)
 	}
 	p.await(t, ids[0], "paid", time.Minute)
-	if n := gateway.Executed(ids[0]); n != 1 {
+	if n := gateway.Executed(ids[0] + "-1"); n != 1 {
 		t.Errorf("charged %d times, want once", n)
 	}
 }
@@ -168,8 +169,8 @@ func TestKilledWhilePaying(t *testing.T) {
 		}
 		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 		p.kill(t)
-		killed[texts(t, db, `SELECT state FROM orders WHERE id = $1`, ids[len(ids)-1])[0]]++
-		if _, err := db.Exec(`UPDATE orders SET begun = begun - 400 WHERE state = 'paying'`); err != nil { // minutes pass
+		killed[strings.Join(texts(t, db, `SELECT state FROM attempts WHERE order_id = $1`, ids[len(ids)-1]), " ")]++
+		if _, err := db.Exec(`UPDATE attempts SET begun = begun - 400 WHERE state = 'paying'`); err != nil { // minutes pass
 			t.Fatal(err)
 		}
 		p = start(t, gateway, balancer.URL, file)
@@ -181,16 +182,16 @@ func TestKilledWhilePaying(t *testing.T) {
 		for range 2 { // the button, twice
 			p.post(t, "/orders/"+id+"/page")
 		}
-		page := texts(t, db, `SELECT page FROM orders WHERE id = $1`, id)[0]
+		page := texts(t, db, `SELECT page FROM attempts WHERE id = $1`, id+"-1")[0]
 		if page != "" {
 			if _, err := gateway.EnterCard(page, sandbox.TestCard(sandbox.Approved)); err != nil {
 				t.Fatal(err)
 			}
 			p.await(t, id, "paid", time.Minute)
 		}
-		state := texts(t, db, `SELECT state FROM orders WHERE id = $1`, id)[0]
+		state := texts(t, db, `SELECT state FROM attempts WHERE id = $1`, id+"-1")[0]
 		states[state]++
-		rows, charged := len(gateway.Rows(id)), gateway.Executed(id)
+		rows, charged := len(gateway.Rows(id+"-1")), gateway.Executed(id+"-1")
 		if rows > 1 || charged > 1 {
 			t.Errorf("%s is %s: the gateway has %d payments, charged %d times", id, state, rows, charged)
 		}

@@ -23,6 +23,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -150,7 +151,7 @@ func TestOneProcess(t *testing.T) {
 	p := start(t, gateway, "", file)
 	paid := p.trade(t, gateway)
 
-	if err := gateway.Chargeback(paid[0]); err != nil {
+	if err := gateway.Chargeback(paid[0] + "-1"); err != nil {
 		t.Fatal(err)
 	}
 	p.output.await(t, "ERROR alert", "chargeback", paid[0])
@@ -159,15 +160,15 @@ func TestOneProcess(t *testing.T) {
 	checkCopy(t, db, gateway)
 
 	last := p.order(t)
-	gateway.Inject(sandbox.Fault{TransactionID: last, After: time.Second})
+	gateway.Inject(sandbox.Fault{TransactionID: last + "-1", After: time.Second})
 	posted := p.postLater(t, "/orders/"+last+"/page")
-	await(t, time.Minute, "a checkout", func() bool { return len(gateway.Rows(last)) == 1 })
+	await(t, time.Minute, "a checkout", func() bool { return len(gateway.Rows(last+"-1")) == 1 })
 	p.terminate(t)
 	if status := <-posted; status != http.StatusSeeOther {
 		t.Errorf("the request during SIGTERM got status %d", status)
 	}
 
-	checkState(t, db, last, "waiting")
+	checkState(t, db, last+"-1", "waiting")
 	if n := p.output.errors(); n != 1 {
 		t.Errorf("%d errors were logged, want 1: the alert of the chargeback", n)
 	}
@@ -189,9 +190,9 @@ func TestTwoProcesses(t *testing.T) {
 	second.order(t) // it stands by
 
 	await(t, time.Minute, "a part of the copy", func() bool { return number(db, `SELECT COUNT(*) FROM gateway_orders`) > 1400 })
-	gateway.Inject(sandbox.Fault{TransactionID: lost, After: time.Minute})
+	gateway.Inject(sandbox.Fault{TransactionID: lost + "-1", After: time.Minute})
 	first.postLater(t, "/orders/"+lost+"/page") // its response is lost with the process
-	await(t, time.Minute, "a checkout", func() bool { return len(gateway.Rows(lost)) == 1 })
+	await(t, time.Minute, "a checkout", func() bool { return len(gateway.Rows(lost+"-1")) == 1 })
 	first.kill(t)
 	if number(db, `SELECT COUNT(*) FROM copies WHERE name = 'orders' AND position <> 'null'`) != 1 {
 		t.Error("the copy was complete before the process was killed: seed more")
@@ -229,6 +230,83 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
+// TestAttempts: after a decline another card pays the order, as its next attempt; a card that the gateway no longer knows is replaced in
+// the same one; while one is open or paid there is no other.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	gateway := startGateway(t)
+	file := filepath.Join(t.TempDir(), "shop.db")
+	p := start(t, gateway, "", file)
+	p.order(t) // it has started
+	db := open(t, "sqlite", "file:"+file+"?_pragma=busy_timeout(10000)") // the program writes too
+	cipher, err := cardgateway.NewTokenCipher([]byte(strings.Repeat("t", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for card, token := range map[string]string{
+		"good": gateway.NewToken(sandbox.Approved), "declined": gateway.NewToken(sandbox.Declined), "unknown": strings.Repeat("0", 32),
+	} {
+		text, err := cipher.Encrypt(cardgateway.NewToken(token), "ada "+card)
+		if err == nil {
+			_, err = db.Exec(`INSERT INTO cards (id, customer, token) VALUES ($1, 'ada', $2)`, card, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantPaid := func(t *testing.T, order string, want ...int) {
+		t.Helper()
+		var got []int
+		for i := range texts(t, db, `SELECT id FROM attempts WHERE order_id = $1`, order) {
+			got = append(got, gateway.Executed(fmt.Sprintf("%s-%d", order, i+1)))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("its attempts were charged %v times, want %v", got, want)
+		}
+	}
+	button := func(order, what string) string { return "/orders/" + order + "/" + what }
+	t.Run("declined, then another card in two tabs", func(t *testing.T) {
+		id := p.order(t)
+		p.post(t, button(id, "cards/declined"))
+		p.await(t, id, "declined", time.Minute)
+		tabs := []<-chan int{p.postLater(t, button(id, "cards/good")), p.postLater(t, button(id, "cards/good"))}
+		for _, tab := range tabs {
+			<-tab
+		}
+		p.await(t, id, "paid", time.Minute)
+		if to := p.post(t, button(id, "cards/good")); to != "" {
+			t.Errorf("a paid order has a button, which leads to %s", to)
+		}
+		wantPaid(t, id, 0, 1)
+	})
+	t.Run("the gateway does not know the card", func(t *testing.T) {
+		id := p.order(t)
+		p.post(t, button(id, "cards/unknown"))
+		p.await(t, id, "refused", time.Minute)
+		p.post(t, button(id, "cards/good"))
+		p.await(t, id, "paid", time.Minute)
+		wantPaid(t, id, 1)
+	})
+	t.Run("a page, abandoned, and finished after all", func(t *testing.T) {
+		id := p.order(t)
+		page := p.post(t, button(id, "page"))
+		if to := p.post(t, button(id, "cards/good")); to != "" {
+			t.Errorf("an order whose page is open has a button, which leads to %s", to)
+		}
+		if _, err := db.Exec(`UPDATE attempts SET state = 'closed' WHERE order_id = $1`, id); err != nil { // a day passes
+			t.Fatal(err)
+		}
+		p.post(t, button(id, "cards/good"))
+		p.await(t, id, "paid", time.Minute)
+		wantPaid(t, id, 0, 1)
+		if _, err := gateway.EnterCard(page, sandbox.TestCard(sandbox.Approved)); err != nil {
+			t.Fatal(err)
+		}
+		p.output.await(t, "ERROR alert", "paid twice", id+"-1", id+"-2")
+		wantPaid(t, id, 1, 1)
+	})
+}
+
 // TestRestore: what the page says after a restore. A payment and a refund that were made after the backup are not made again, and
 // both are found.
 func TestRestore(t *testing.T) {
@@ -249,7 +327,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	pay(unpaid)
-	p.post(t, "/orders/"+paid+"/refund")
+	p.post(t, "/attempts/"+paid+"-1/refund")
 	p.await(t, paid, "succeeded", time.Minute)
 	p.terminate(t)
 
@@ -259,9 +337,9 @@ func TestRestore(t *testing.T) {
 	}
 	p = start(t, gateway, "", backup)
 	p.order(t)
-	p.await(t, unpaid, "closed", time.Minute)
+	p.await(t, unpaid, "review", time.Minute)
 	p.post(t, "/orders/"+unpaid+"/page")
-	p.post(t, "/orders/"+paid+"/refund")
+	p.post(t, "/attempts/"+paid+"-1/refund")
 	p.terminate(t)
 	if moves := gateway.Moves(0); len(moves) != 3 {
 		t.Errorf("money moved %d times, want 3: two payments and a refund: %+v", len(moves), moves)
@@ -271,18 +349,18 @@ func TestRestore(t *testing.T) {
 	refundIt, list, _ := strings.Cut(steps[2], "\n")
 	for _, change := range []string{
 		`DELETE FROM gateway_orders`, `DELETE FROM gateway_refunds`,
-		`INSERT INTO gateway_orders VALUES ('1', '` + unpaid + `', 100, '12.50', 'USD', 0), ('2', '` + paid + `', 100, '12.50', 'USD', 0)`,
-		`INSERT INTO gateway_refunds VALUES ('3', '2', '` + paid + `', 111, '12.50', 'USD', 0)`,
+		`INSERT INTO gateway_orders VALUES ('1', '` + unpaid + `-1', 100, '12.50', 'USD', 0), ('2', '` + paid + `-1', 100, '12.50', 'USD', 0)`,
+		`INSERT INTO gateway_refunds VALUES ('3', '2', '` + paid + `-1', 111, '12.50', 'USD', 0)`,
 		steps[1], refundIt,
 	} {
 		if _, err := db.Exec(change); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := texts(t, db, strings.Replace(list, "*", "transaction_id", 1)); !slices.Equal(got, []string{unpaid}) {
+	if got := texts(t, db, strings.Replace(list, "*", "transaction_id", 1)); !slices.Equal(got, []string{unpaid + "-1"}) {
 		t.Errorf("got the payments %q that the shop does not know, want %s", got, unpaid)
 	}
-	if got := texts(t, db, `SELECT refund FROM orders WHERE id = $1`, paid); !slices.Equal(got, []string{"review"}) {
+	if got := texts(t, db, `SELECT refund FROM attempts WHERE id = $1`, paid+"-1"); !slices.Equal(got, []string{"review"}) {
 		t.Errorf("the refund that was made has state %q, want review", got)
 	}
 }
@@ -336,7 +414,7 @@ func (p *process) trade(t *testing.T, gateway *sandbox.Server) (paid []string) {
 		return card != ""
 	})
 	byCard, byCardLost, byPage := p.order(t), p.order(t), p.order(t)
-	gateway.Inject(sandbox.Fault{TransactionID: byCardLost, Reply: sandbox.ReplyReset})
+	gateway.Inject(sandbox.Fault{TransactionID: byCardLost + "-1", Reply: sandbox.ReplyReset})
 	for range 2 {
 		p.post(t, "/orders/"+byCard+"/cards/"+card)
 		p.post(t, "/orders/"+byCardLost+"/cards/"+card)
@@ -352,16 +430,16 @@ func (p *process) trade(t *testing.T, gateway *sandbox.Server) (paid []string) {
 	for _, id := range paid {
 		p.await(t, id, "paid", time.Minute)
 	}
-	p.post(t, "/orders/"+byCard+"/refund")
-	p.post(t, "/orders/"+byCard+"/refund")
+	p.post(t, "/attempts/"+byCard+"-1/refund")
+	p.post(t, "/attempts/"+byCard+"-1/refund")
 	p.await(t, byCard, "succeeded", time.Minute)
 
 	for _, id := range paid {
-		if n := gateway.Executed(id); n != 1 {
+		if n := gateway.Executed(id + "-1"); n != 1 {
 			t.Errorf("%s was charged %d times, want once", id, n)
 		}
 	}
-	if n := gateway.Refunded(byCard); n != 1 {
+	if n := gateway.Refunded(byCard + "-1"); n != 1 {
 		t.Errorf("%s was refunded %d times, want once", byCard, n)
 	}
 	if moves := gateway.Moves(before); len(moves) != 4 {
@@ -401,8 +479,8 @@ func checkCopy(t *testing.T, db *sql.DB, gateway *sandbox.Server) {
 
 func checkState(t *testing.T, db *sql.DB, id, want string) {
 	t.Helper()
-	if got := texts(t, db, `SELECT state FROM orders WHERE id = $1`, id); !slices.Equal(got, []string{want}) {
-		t.Errorf("order %s has state %q, want %s", id, got, want)
+	if got := texts(t, db, `SELECT state FROM attempts WHERE id = $1`, id); !slices.Equal(got, []string{want}) {
+		t.Errorf("attempt %s has state %q, want %s", id, got, want)
 	}
 }
 
