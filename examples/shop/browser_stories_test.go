@@ -146,15 +146,14 @@ func stories() []story {
 			b.click("#pay")
 			b.reaches(cardholder{card: sandbox.Declined}, Declined)
 			b.says("The payment was declined.", "Nothing was charged.", "The payment service says: Declined")
-			b.click("#order-again")
-			b.click("#pay") // the buyer is remembered
+			b.click("#pay-otherwise")
 			b.reaches(cardholder{card: sandbox.Approved}, Paid)
 		}},
 		{"cancelled", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("pillar")
 			b.click("#pay")
 			b.reaches(cardholder{cancels: true}, Declined)
-			b.says("You cancelled the payment.", "Order again")
+			b.says("You cancelled the payment.", "Pay on the payment page")
 			if got := b.text("main"); strings.Contains(got, "says:") || strings.Contains(got, "declined.") {
 				t.Errorf("the page of a cancelled payment says %q", got)
 			}

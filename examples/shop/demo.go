@@ -177,7 +177,7 @@ func (s *Shop) forge(ctx context.Context, id string) error {
 		return err
 	}
 	forged, err := sandbox.NotificationRequest(s.url+notificationPath, "", map[string]any{
-		"code": 100, "transactionType": "Sale", "uniqueId": o.UniqueID, "transactionId": o.ID,
+		"code": 100, "transactionType": "Sale", "uniqueId": o.UniqueID, "transactionId": o.Attempt.ID,
 		"transactionAmount": o.Amount.String(), "transactionCurrency": currency, "sign": "forged",
 	})
 	if err != nil {

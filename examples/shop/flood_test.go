@@ -170,7 +170,7 @@ func books(t *testing.T, w *world) string {
 	t.Helper()
 	var all strings.Builder
 	for _, query := range []string{
-		`SELECT id, state, unique_id, reason || card || redirect_url FROM orders ORDER BY id`,
+		`SELECT id, state, unique_id, reason || card || redirect_url FROM attempts ORDER BY id`,
 		`SELECT id, state, token, card FROM cards ORDER BY id`,
 	} {
 		rows, err := w.store.db.QueryContext(t.Context(), query)

@@ -121,7 +121,7 @@ func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	if len(page.Problems) > 0 {
 		return s.checkoutForm(w, r, http.StatusUnprocessableEntity, page)
 	}
-	o := &Order{ID: newID("S"), Customer: customer, Kind: KindHosted, Buyer: page.Buyer}
+	o := &Order{ID: newID("S"), Customer: customer, Attempt: Attempt{Kind: KindHosted}, Buyer: page.Buyer}
 	var m means
 	if page.Pay != "" {
 		o.Kind, o.CardID = KindToken, page.Pay

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -27,8 +28,9 @@ func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (Order, error) {
 // orderPage is the data of an order's page.
 type orderPage struct {
 	Order
-	Refund   Refund // may be made; without an ID none may
-	NoRefund string // why
+	Cards    []StoredCard // to choose from, if the order may be paid in another way
+	Refund   Refund       // may be made; without an ID none may
+	NoRefund string       // why
 	Timeline []moment
 }
 
@@ -61,26 +63,42 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := orderPage{Order: o}
 	page.Refund, page.NoRefund = o.nextRefund()
+	if o.MayPayOtherwise() {
+		if page.Cards, err = s.readyCards(r, o.Customer); err != nil {
+			return err
+		}
+		page.Cards = slices.DeleteFunc(page.Cards, func(c StoredCard) bool { return o.State == Refused && c.ID == o.CardID })
+	}
 	if page.Timeline, err = s.timeline(r.Context(), &o); err != nil {
 		return err
 	}
 	return s.render(w, r, http.StatusOK, "order", page)
 }
 
-// MayPay reports whether the customer may submit the payment, with the same transactionId: it is proved that nothing was sent, or
-// nothing is known, and then the journal decides. The data of a card typed into the shop is never stored, so such an order cannot be
-// paid again.
+// MayPay reports whether the customer may submit the attempt, with the same transactionId: it is proved that nothing was sent, or
+// nothing is known, and then the journal decides. The data of a card typed into the shop is never stored, so such an attempt cannot be
+// submitted again.
 func (o Order) MayPay() bool {
 	return (o.State == Open || o.State == Unsent) && o.Kind != KindWeeklyCard
 }
 
-// MayAgain reports whether the same products may be ordered again, with a new payment: this one was not made.
-func (o Order) MayAgain() bool {
+// MayPayOtherwise reports whether the customer may pay with another card or on the gateway's page: the last attempt has ended without a
+// payment, or the gateway has refused a stored card, as it does one that it no longer knows. After a decline on the gateway's page, that page may
+// still take another card: a second payment there is prevented by the gateway, because the orderId is the same, and otherwise seen by a person.
+func (o Order) MayPayOtherwise() bool {
 	switch o.State {
-	case Declined, Refused, Unpaid, Closed, Tested:
+	case Declined, Closed, Tested:
 		return o.Kind == KindHosted || o.Kind == KindToken
+	case Refused:
+		return o.Kind == KindToken
 	}
 	return false
+}
+
+// MayAgain reports whether the same products may be ordered again: the payment was most likely not made, but that is not proved, so this order gets
+// no other attempt.
+func (o Order) MayAgain() bool {
+	return (o.State == Refused || o.State == Unpaid) && (o.Kind == KindHosted || o.Kind == KindToken)
 }
 
 // showRedirect shows a page that redirects to the gateway's page, automatically and with a link. It is a separate page
@@ -129,7 +147,42 @@ func (s *Shop) payAgain(w http.ResponseWriter, r *http.Request) error {
 	return s.payAndLead(w, r, &o, m)
 }
 
-// orderAgain begins a new attempt: a new order with its own payment.
+// payOtherwise pays an order with another card, or on the gateway's page. A form that is sent twice pays once.
+func (s *Shop) payOtherwise(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.ownOrder(w, r)
+	if err != nil {
+		return err
+	}
+	field, err := form(r)
+	if err != nil {
+		return err
+	}
+	kind, card := KindHosted, field("pay")
+	var m means
+	if card != "" {
+		kind = KindToken
+		m.token, err = s.token(r.Context(), o.Customer, card)
+	}
+	may := o.MayPayOtherwise() && (o.State != Refused || kind == KindToken) && !errors.Is(err, errNoCard) // it was removed meanwhile
+	switch {
+	case !may:
+		return redirect(w, r, "/orders/"+o.ID)
+	case err != nil:
+	case o.State == Refused:
+		err = s.store.ReplaceCard(r.Context(), o.Attempt.ID, card)
+	default:
+		may, err = s.store.NextAttempt(r.Context(), &o, kind, card)
+	}
+	if err != nil {
+		return err
+	}
+	if !may {
+		return redirect(w, r, "/orders/"+o.ID)
+	}
+	return s.payAndLead(w, r, &o, m)
+}
+
+// orderAgain begins a new order with the same products.
 func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.ownOrder(w, r)
 	if err != nil {

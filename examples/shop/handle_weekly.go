@@ -54,7 +54,7 @@ func (s *Shop) placeSubscription(w http.ResponseWriter, r *http.Request, kind Ki
 	if !isID("W", id) {
 		return errBadForm
 	}
-	o := &Order{ID: id, Customer: s.customer(w, r), Kind: kind, Amount: weekly.Price, Buyer: b, Lines: Lines{{weekly, 1}}}
+	o := &Order{ID: id, Customer: s.customer(w, r), Attempt: Attempt{Kind: kind}, Amount: weekly.Price, Buyer: b, Lines: Lines{{weekly, 1}}}
 	switch err := s.store.AddOrder(r.Context(), o); {
 	case errors.Is(err, errOrderExists): // the form was sent twice
 		return redirect(w, r, "/orders/"+id)

@@ -179,7 +179,7 @@ func (w *world) checkLog(t testing.TB, secret string) {
 		}
 	}
 	for _, forbidden := range []string{"4300000000000000", "4300 0000", "tok", "bind=", secret, "cvv", "Ada Gross"} {
-		if strings.Contains(strings.ReplaceAll(logged, "tokenization", ""), forbidden) {
+		if strings.Contains(strings.NewReplacer("unknown token", "", "tokenization", "").Replace(logged), forbidden) {
 			t.Errorf("the log contains %q", forbidden)
 		}
 	}

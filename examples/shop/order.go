@@ -12,21 +12,36 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// Order is one purchase with one payment: its ID is also the payment's transactionId.
+// Order is one purchase. It is paid by one of its attempts.
 type Order struct {
-	ID       string
+	ID       string // also the orderId of each attempt
 	Customer string
-	Kind     Kind
-	CardID   string // of the stored card, for KindToken
 	Amount   decimal.Decimal
 	Buyer    Buyer
 	Lines    Lines
 	Created  time.Time
-	Payment  // what is known of it
+	Attempt  // the one that has paid the order, or else the last one
 	Refunds  []Refund
 }
 
-// Kind is how an order is paid.
+// Attempt is one attempt to pay an order. The next one begins only if every earlier one has ended without a payment.
+type Attempt struct {
+	ID      string // the payment's transactionId
+	Number  int    // from 1
+	Kind    Kind
+	CardID  string // of the stored card, for KindToken
+	Payment        // what is known of it
+}
+
+// attemptID returns the id of an attempt.
+func attemptID(orderID string, number int) string {
+	if number == 1 {
+		return orderID
+	}
+	return fmt.Sprintf("%s-%d", orderID, number)
+}
+
+// Kind is how an attempt pays.
 type Kind string
 
 // The ways to pay.
@@ -73,11 +88,11 @@ func (all Lines) Contents() contents {
 	return contents(strings.Join(texts, ", "))
 }
 
-// State is what the shop knows about an order's payment. It follows from the journal's entry of the payment, and from nothing
+// State is what the shop knows about a payment. It follows from the journal's entry of the payment, and from nothing
 // else: notifications and returning browsers are only reasons to query.
 type State string
 
-// The states of an order.
+// The states of an attempt.
 const (
 	Open       State = "open"       // recorded; the payment has not been submitted, or the shop was stopped before it could store the outcome
 	Unsent     State = "unsent"     // proved: nothing was sent
@@ -94,7 +109,7 @@ const (
 	Refunded   State = "refunded" // of a refund: the money was returned
 )
 
-// stateOf is what each state of the journal means for an order; for a refund see refundOf.
+// stateOf is what each state of the journal means for an attempt; for a refund see refundOf.
 var stateOf = map[journal.State]State{
 	journal.Unknown:        Checking,
 	journal.NotSent:        Unsent,
@@ -108,7 +123,7 @@ var stateOf = map[journal.State]State{
 	journal.Conflicting:    Conflict,
 }
 
-// Final reports whether the order is not expected to change by itself any more.
+// Final reports whether the payment is not expected to change by itself any more.
 func (s State) Final() bool {
 	switch s {
 	case Open, Checking, Waiting, Processing:
@@ -117,7 +132,7 @@ func (s State) Final() bool {
 	return true
 }
 
-// Payment is what is known of an order's payment. Empty texts mean "not known".
+// Payment is what is known of a payment. Empty texts mean "not known".
 type Payment struct {
 	State       State
 	Reason      string // the gateway's text for a decline: data, shown escaped
@@ -128,7 +143,7 @@ type Payment struct {
 	Evidence int
 }
 
-// paymentOf returns what an entry of the journal means for its order; t is the transaction of its outcome, or nil.
+// paymentOf returns what an entry of the journal means for its attempt; t is the transaction of its outcome, or nil.
 func paymentOf(e *journal.Entry, t *cardgateway.Transaction) Payment {
 	p := Payment{State: stateOf[e.State()], Evidence: len(e.Evidence)}
 	if t == nil {

@@ -13,7 +13,7 @@ func TestStateOf(t *testing.T) {
 	for state := journal.Unknown; state <= journal.Conflicting; state++ {
 		t.Run(state.String(), func(t *testing.T) {
 			got, ok := stateOf[state]
-			if open := (Order{Payment: Payment{State: Open}}); !ok || statusOf(Order{Payment: Payment{State: got}}) == statusOf(open) {
+			if open := (Order{Attempt: Attempt{Payment: Payment{State: Open}}}); !ok || statusOf(Order{Attempt: Attempt{Payment: Payment{State: got}}}) == statusOf(open) {
 				t.Errorf("got %q, %t", got, ok)
 			}
 		})
@@ -48,7 +48,7 @@ func TestNextRefund(t *testing.T) {
 		{"made twice", Paid, []Refund{refund("24", Conflict)}, "", "", "Somebody looks at the refund first."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := Order{ID: "S-1", Amount: price("24.00"), Payment: Payment{State: tt.state}, Refunds: tt.refunds}
+			o := Order{ID: "S-1", Amount: price("24.00"), Attempt: Attempt{Payment: Payment{State: tt.state}}, Refunds: tt.refunds}
 			next, why := o.nextRefund()
 			if why != tt.why || next.ID != tt.id || tt.amount != "" && next.Amount.String() != tt.amount {
 				t.Errorf("got %q of %s, %q; want %q of %s, %q", next.ID, next.Amount, why, tt.id, tt.amount, tt.why)

@@ -9,7 +9,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// storeOutcome stores what the journal knows of an order's payment, or of a refund: after a call, after a confirmed notification, and when Run
+// storeOutcome stores what the journal knows of an attempt, or of a refund: after a call, after a confirmed notification, and when Run
 // reports it. This alone brings every order into its right state: even if every notification is lost, and after a crash at any
 // moment. It may be called for the same entry again, and for an older one, which changes nothing.
 func (s *Shop) storeOutcome(ctx context.Context, e journal.Entry) error {
@@ -18,13 +18,19 @@ func (s *Shop) storeOutcome(ctx context.Context, e journal.Entry) error {
 		if e.Begun.IsTokenOrder() {
 			return s.store.SetCard(ctx, id, paymentOf(&e, t))
 		}
-		o, failed := s.store.Order(ctx, id)
-		if failed != nil || o.Evidence >= len(e.Evidence) { // Run reports again what a call has returned, until it is acknowledged
+		stored, failed := s.store.Evidence(ctx, id)
+		if failed != nil || stored >= len(e.Evidence) { // Run reports again what a call has returned, until it is acknowledged
 			return failed
 		}
-		stored, failed := s.store.SetPayment(ctx, id, paymentOf(&e, s.detailed(ctx, t)))
-		if failed == nil && stored && needsAttention(e.State()) {
-			s.log.Warn("a payment needs attention", "order", id, "state", e.State(), "error", err)
+		added, failed := s.store.SetPayment(ctx, id, paymentOf(&e, s.detailed(ctx, t)))
+		if failed == nil && added && needsAttention(e.State()) {
+			s.log.Warn("a payment needs attention", "attempt", id, "state", e.State(), "error", err)
+		}
+		if failed == nil && added && e.State() == journal.Succeeded {
+			var others []string
+			if others, failed = s.store.PaidBeside(ctx, id); len(others) > 0 {
+				s.log.Error("an order was paid twice: refund one of its attempts", "attempt", id, "others", others)
+			}
 		}
 		return failed
 	}, func(r *cardgateway.Refund, err error) error {
@@ -85,15 +91,15 @@ func (s *Shop) look(ctx context.Context, o *Order) error {
 	if o.State.Final() || o.UniqueID == "" {
 		return nil // without the gateway's id it needs a search, which Run does
 	}
-	may, err := s.store.MayLook(ctx, o.ID, lookEvery)
+	may, err := s.store.MayLook(ctx, o.Attempt.ID, lookEvery)
 	if err != nil || !may {
 		return err
 	}
-	s.addEvent(ctx, o.ID, EventAsked, time.Now())
+	s.addEvent(ctx, o.Attempt.ID, EventAsked, time.Now())
 	query, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	t, err := s.client.GetTransaction(query, o.UniqueID)
-	if err == nil && t.TransactionID != o.ID {
+	if err == nil && t.TransactionID != o.Attempt.ID {
 		err = errors.New("the gateway's transaction is another payment")
 	}
 	if err == nil {

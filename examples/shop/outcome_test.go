@@ -68,7 +68,7 @@ func TestAbandonedCheckout(t *testing.T) {
 		return is(fmt.Sprint(e.State(), e.Unacked()), fmt.Sprint(journal.Abandoned, false), err)
 	})
 	s.awaits(id, Closed)
-	if !strings.Contains(s.page, `id="order-again"`) || strings.Contains(s.page, `id="to-page"`) {
+	if !strings.Contains(s.page, `id="pay-otherwise"`) || strings.Contains(s.page, `id="to-page"`) {
 		t.Errorf("the page of a closed order:\n%s", s.page)
 	}
 	s.enter(page, sandbox.Approved) // it was still open in another window

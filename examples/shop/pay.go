@@ -17,8 +17,8 @@ const (
 	payTimeout     = 45 * time.Second // for one payment, including repetitions of attempts that were not sent
 )
 
-// newID returns an id for an order or a card, which is also its payment's transactionId and orderId: unique and
-// unguessable.
+// newID returns an id for an order or a card, which is also the orderId of its payments, and the transactionId of the first: unique
+// and unguessable.
 func newID(kind string) string { return kind + "-" + rand.Text()[:16] }
 
 // isID reports whether an id has the form of those of newID.
@@ -32,7 +32,7 @@ func isRandom(text string, length int) bool {
 	return len(text) == length && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// pay submits an order's payment and stores the outcome. It may be called again for the same order: the journal submits a
+// pay submits an attempt to pay an order, and stores the outcome. It may be called again for the same attempt: the journal submits a
 // transactionId again only if it is proved that nothing was sent the first time, and otherwise returns what is known.
 //
 // A payment is not canceled when the customer closes the page: its outcome would then be unknown.
@@ -40,7 +40,7 @@ func (s *Shop) pay(ctx context.Context, o *Order, v Visitor, m means) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTimeout)
 	defer cancel()
 	_, err := s.submit(ctx, o, v, m)
-	return s.storeAfter(ctx, journal.PaymentID(o.ID), err)
+	return s.storeAfter(ctx, journal.PaymentID(o.Attempt.ID), err)
 }
 
 // storeAfter stores the outcome of a payment or a refund after a call for it, which returned err.
@@ -58,32 +58,36 @@ type means struct {
 	card  cardgateway.Card  // for KindWeeklyCard
 }
 
-// submit makes the one payment call that fits the order.
+// submit makes the one payment call that fits the attempt.
 func (s *Shop) submit(ctx context.Context, o *Order, v Visitor, m means) (*cardgateway.Transaction, error) {
 	secure := o.Amount.GreaterThanOrEqual(secureFrom)
 	browser := &cardgateway.Browser{UserAgent: v.UserAgent, Referer: v.Referer}
 	switch o.Kind {
 	case KindHosted:
 		return s.payments.CreateCheckout(ctx, cardgateway.CheckoutRequest{
-			TransactionID: o.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
+			TransactionID: o.Attempt.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
 			CallbackURL: s.orderURL(o.ID), NotificationURL: s.url + notificationPath, ProductInfos: s.products(o.Lines),
 			BillingAddress: o.Buyer.address(), Secure: secure, Browser: browser,
 		})
 	case KindToken:
-		return s.payments.TokenPayment(ctx, m.token, cardgateway.TokenPaymentRequest{
-			TransactionID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
+		pay := s.payments.TokenPayment
+		if o.State == Refused { // with another card
+			pay = s.payments.AfterRefusal().TokenPayment
+		}
+		return pay(ctx, m.token, cardgateway.TokenPaymentRequest{
+			TransactionID: o.Attempt.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
 			CallbackURL: s.orderURL(o.ID), NotificationURL: s.url + notificationPath, ProductInfos: s.products(o.Lines),
 			Secure: secure,
 		})
 	case KindWeekly:
 		return s.payments.CreateCheckoutSubscription(ctx, cardgateway.CheckoutSubscriptionRequest{
-			TransactionID: o.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
+			TransactionID: o.Attempt.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
 			CallbackURL: s.orderURL(o.ID), NotificationURL: s.url + notificationPath, ProductInfos: s.products(o.Lines),
 			BillingAddress: o.Buyer.address(), Extension: everyWeek(),
 		})
 	case KindWeeklyCard:
 		return s.payments.CreateSubscription(ctx, cardgateway.SubscriptionRequest{
-			TransactionID: o.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
+			TransactionID: o.Attempt.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
 			CallbackURL: s.orderURL(o.ID), NotificationURL: s.url + notificationPath, ProductInfos: s.products(o.Lines),
 			BillingAddress: o.Buyer.address(), Card: m.card, Extension: everyWeek(),
 		})

@@ -9,16 +9,23 @@ CREATE TABLE IF NOT EXISTS cart_lines (
 );
 
 CREATE TABLE IF NOT EXISTS orders (
-    id           TEXT   NOT NULL PRIMARY KEY,  -- the payment's transactionId and orderId
+    id           TEXT   NOT NULL PRIMARY KEY,  -- the orderId of its payments
     customer     TEXT   NOT NULL,
-    kind         TEXT   NOT NULL,
-    card_id      TEXT   NOT NULL,
     amount       TEXT   NOT NULL,
     first_name   TEXT   NOT NULL,
     last_name    TEXT   NOT NULL,
     email        TEXT   NOT NULL,
     country      TEXT   NOT NULL,
-    created      BIGINT NOT NULL,
+    created      BIGINT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS orders_customer ON orders (customer, created);
+
+CREATE TABLE IF NOT EXISTS attempts (         -- to pay an order
+    id           TEXT   NOT NULL PRIMARY KEY,  -- the payment's transactionId
+    order_id     TEXT   NOT NULL,
+    number       INTEGER NOT NULL,
+    kind         TEXT   NOT NULL,
+    card_id      TEXT   NOT NULL,
     state        TEXT   NOT NULL,
     reason       TEXT   NOT NULL DEFAULT '',
     unique_id    TEXT   NOT NULL DEFAULT '',
@@ -27,7 +34,7 @@ CREATE TABLE IF NOT EXISTS orders (
     evidence     INTEGER NOT NULL,             -- how much of the journal's evidence the state includes
     looked       BIGINT NOT NULL DEFAULT 0     -- when the gateway was last asked because somebody looked
 );
-CREATE INDEX IF NOT EXISTS orders_customer ON orders (customer, created);
+CREATE INDEX IF NOT EXISTS attempts_order ON attempts (order_id);
 
 CREATE TABLE IF NOT EXISTS order_lines (
     order_id TEXT    NOT NULL,
@@ -45,7 +52,7 @@ CREATE TABLE IF NOT EXISTS refunds (
     amount   TEXT    NOT NULL,
     created  BIGINT  NOT NULL,
     state    TEXT    NOT NULL,
-    evidence INTEGER NOT NULL,                 -- as in orders
+    evidence INTEGER NOT NULL,                 -- as in attempts
     made     BIGINT  NOT NULL DEFAULT 0        -- when the money was returned
 );
 CREATE INDEX IF NOT EXISTS refunds_order ON refunds (order_id);

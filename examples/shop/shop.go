@@ -91,6 +91,7 @@ func (s *Shop) Handler() http.Handler {
 	page("GET /orders/{id}/story", s.showStory)
 	page("GET /orders/{id}/pay", s.showRedirect)
 	page("POST /orders/{id}/pay", s.payAgain)
+	page("POST /orders/{id}/otherwise", s.payOtherwise)
 	page("POST /orders/{id}/again", s.orderAgain)
 	page("GET /cards", s.showCards)
 	page("POST /cards", s.storeCard)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -229,28 +230,90 @@ func TestOthersOrder(t *testing.T) {
 			t.Errorf("GET %s by another customer: HTTP %d", path, other.status)
 		}
 	}
-	for _, path := range []string{"/orders/" + id + "/pay", "/orders/" + id + "/again"} {
+	for _, path := range []string{"/orders/" + id + "/pay", "/orders/" + id + "/otherwise", "/orders/" + id + "/again"} {
 		if other.post(path, nil); other.status != 404 {
 			t.Errorf("POST %s by another customer: HTTP %d", path, other.status)
 		}
 	}
 }
 
-// TestDeclinedAgain orders again after a decline: a new order, with its own payment.
-func TestDeclinedAgain(t *testing.T) {
-	w := open(t)
-	s := newShopper(t, w)
-	first := s.buy("orange", "")
-	s.enter(s.hostedPage(), sandbox.Declined)
-	s.awaits(first, Declined)
-	if got := s.match(`id="reason">([^<]+)`); got != "Declined" {
-		t.Errorf("reason %q", got)
+// TestAttempts pays an order after a decline, after a page that was not finished, and with another card than one that the gateway does not
+// know: each time the order is paid once, whatever is sent twice.
+func TestAttempts(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		first func(t *testing.T, w *world, s *shopper) string // begins an order whose first attempt ends unpaid
+		state State
+		card  bool // the second attempt is with a stored card, or else on the page
+		paid  int  // by which attempt
+	}{
+		{"declined, then on the page", func(_ *testing.T, _ *world, s *shopper) string {
+			id := s.buy("orange", "")
+			s.enter(s.hostedPage(), sandbox.Declined)
+			return id
+		}, Declined, false, 2},
+		{"a stored card is declined, then another", func(t *testing.T, w *world, s *shopper) string {
+			id := s.buy("orange", s.cardOf(t, w, w.gateway.NewToken(sandbox.Declined)))
+			return id
+		}, Declined, true, 2},
+		{"the gateway does not know the card", func(t *testing.T, w *world, s *shopper) string {
+			return s.buy("orange", s.cardOf(t, w, strings.Repeat("0", 32)))
+		}, Refused, true, 1},
+		{"the page was not finished, then a stored card", func(t *testing.T, w *world, s *shopper) string {
+			id := s.buy("orange", "")
+			if _, err := w.store.SetPayment(t.Context(), id, Payment{State: Closed, Evidence: 5}); err != nil { // a day passes
+				t.Fatal(err)
+			}
+			return id
+		}, Closed, true, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := open(t)
+			s := newShopper(t, w)
+			good := ""
+			if tt.card {
+				good = s.saveCard(sandbox.Approved)
+			}
+			id := tt.first(t, w, s)
+			s.awaits(id, tt.state)
+			var both sync.WaitGroup
+			for range 2 { // two tabs
+				again := *s
+				both.Go(func() { again.post("/orders/"+id+"/otherwise", values("pay", good)) })
+			}
+			both.Wait()
+			if !tt.card {
+				s.get("/orders/" + id + "/pay")
+				s.enter(s.hostedPage(), sandbox.Approved)
+			}
+			s.awaits(id, Paid)
+			s.post("/orders/"+id+"/otherwise", values("pay", good)) // a form that was still open in another window
+			s.awaits(id, Paid)
+			attempts, err := w.store.Attempts(t.Context(), id)
+			if err != nil || len(attempts) != tt.paid {
+				t.Errorf("its attempts are %q, %v; want %d", attempts, err, tt.paid)
+			}
+			for i, attempt := range attempts {
+				if n, want := w.gateway.Executed(attempt), map[bool]int{true: 1}[i+1 == tt.paid]; n != want {
+					t.Errorf("%s was charged %d times, want %d", attempt, n, want)
+				}
+			}
+		})
 	}
-	s.post("/orders/"+first+"/again", nil)
-	second := s.post("/checkout", buyer("cart", s.hidden("cart"))).orderID()
-	s.enter(s.hostedPage(), sandbox.Approved)
-	s.awaits(second, Paid)
-	s.awaits(first, Declined)
+}
+
+// cardOf stores a card with this token, as if the gateway had sent it.
+func (s *shopper) cardOf(t *testing.T, w *world, token string) string {
+	t.Helper()
+	card := s.saveCard(sandbox.Approved)
+	encrypted, err := w.cipher.Encrypt(cardgateway.NewToken(token), card)
+	if err == nil {
+		_, err = w.store.db.ExecContext(t.Context(), `UPDATE cards SET token = $1 WHERE id = $2`, encrypted, card)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return card
 }
 
 // TestUnsent makes the gateway unreachable: the order says that nothing was sent, and is then paid with the same

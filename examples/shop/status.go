@@ -25,7 +25,7 @@ func statusOf(o Order) Status {
 		return statusOfPaid(o)
 	case Declined:
 		if o.Reason == cancelledText {
-			return Status{"plain", "Cancelled", "You cancelled the payment.", "Nothing was charged. You can order again whenever you like."}
+			return Status{"plain", "Cancelled", "You cancelled the payment.", "Nothing was charged. You can still pay, whenever you like."}
 		}
 		return Status{"bad", "Declined", "The payment was declined.", "Nothing was charged. You can try again with another card."}
 	case Processing:
@@ -42,14 +42,14 @@ func statusOf(o Order) Status {
 		return Status{"bad", "Not paid", "The payment was most likely never made.",
 			"The payment service has not known it for a day. You can order again. If it is charged after all, we will refund it."}
 	case Closed:
-		return Status{"plain", "Closed", "The payment was not finished.", "Nothing was charged. You can order again."}
+		return Status{"plain", "Closed", "The payment was not finished.", "Nothing was charged. You can still pay."}
 	case Unsent:
 		return Status{"bad", "Not sent", "The payment could not be started.",
 			"The payment service could not be reached, and nothing was charged. You can try again."}
 	case Refused:
 		return Status{"bad", "Refused", "The payment service did not accept the payment.", "Nothing was charged. We are looking into it."}
 	case Tested:
-		return Status{"bad", "Not paid", "This was a test payment.", "It was approved as a test, so the order is not paid. You can order again."}
+		return Status{"bad", "Not paid", "This was a test payment.", "It was approved as a test, so the order is not paid. You can pay with another card."}
 	case Conflict:
 		return Status{"bad", "Being looked at", "Somebody is looking at this payment.",
 			"We have received contradictory messages about it. We will write to you, and nothing will be lost."}

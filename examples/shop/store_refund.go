@@ -22,7 +22,7 @@ func (s *Store) SetRefund(ctx context.Context, r Refund) (bool, error) {
 // SetOfficeRefund stores what is known of a refund that was made in the gateway's back office, if the payment is that of an order.
 func (s *Store) SetOfficeRefund(ctx context.Context, r Refund, uniqueID string) error {
 	_, err := s.db.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, created, state, evidence, made)
-		SELECT $1, id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT) FROM orders WHERE unique_id = $7 AND unique_id <> ''
+		SELECT $1, order_id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT) FROM attempts WHERE unique_id = $7 AND unique_id <> ''
 		ON CONFLICT (id) DO UPDATE SET state = $4, evidence = $5, made = $6 WHERE refunds.evidence < $5`,
 		r.ID, r.Amount.String(), time.Now().UnixMicro(), r.State, r.Evidence, micro(r.Made), uniqueID)
 	return err

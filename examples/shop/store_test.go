@@ -73,7 +73,7 @@ func customerOf(t *testing.T) string { return newID(t.Name()[:1]) }
 func placed(t *testing.T, s *Store) *Order {
 	t.Helper()
 	o := &Order{
-		ID: newID("S"), Customer: customerOf(t), Kind: KindHosted, Buyer: Buyer{"Ada", "Gross", "ada@mail.test", "US"},
+		ID: newID("S"), Customer: customerOf(t), Attempt: Attempt{Kind: KindHosted}, Buyer: Buyer{"Ada", "Gross", "ada@mail.test", "US"},
 	}
 	if err := s.AddToCart(t.Context(), o.Customer, "pillar"); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func testPlaceOnce(t *testing.T, s *Store) {
 			t.Fatal(err)
 		}
 	}
-	wrong := &Order{ID: newID("S"), Customer: customer, Kind: KindHosted}
+	wrong := &Order{ID: newID("S"), Customer: customer, Attempt: Attempt{Kind: KindHosted}}
 	if err := s.PlaceOrder(t.Context(), wrong, "1 pillar 24"); !errors.Is(err, errCartChanged) {
 		t.Errorf("another cart: %v", err)
 	}
@@ -99,7 +99,7 @@ func testPlaceOnce(t *testing.T, s *Store) {
 	results := make(chan error, 8)
 	for range cap(results) {
 		done.Go(func() {
-			results <- s.PlaceOrder(t.Context(), &Order{ID: newID("S"), Customer: customer, Kind: KindHosted}, "3 pillar 24")
+			results <- s.PlaceOrder(t.Context(), &Order{ID: newID("S"), Customer: customer, Attempt: Attempt{Kind: KindHosted}}, "3 pillar 24")
 		})
 	}
 	done.Wait()

@@ -57,10 +57,17 @@ func (s *Shop) addEvent(ctx context.Context, id string, what Event, at time.Time
 	}
 }
 
-// timeline returns what happened to an order's payment and to its refunds, in order: what the journal has as evidence, what the shop has
+// timeline returns what happened to an order's attempts and to its refunds, in order: what the journal has as evidence, what the shop has
 // recorded, and with the sandbox, when money moved.
 func (s *Shop) timeline(ctx context.Context, o *Order) (all []moment, _ error) {
-	ids := []journal.ID{journal.PaymentID(o.ID)}
+	attempts, err := s.store.Attempts(ctx, o.ID)
+	if err != nil {
+		return nil, err
+	}
+	var ids []journal.ID
+	for _, id := range attempts {
+		ids = append(ids, journal.PaymentID(id))
+	}
 	for _, r := range o.Refunds {
 		ids = append(ids, journal.RefundID(r.ID))
 	}
