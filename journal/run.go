@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"time"
 
@@ -36,6 +37,9 @@ import (
 //
 // With any other store, only one process of a shop may call Run.
 //
+// When Run begins, it logs a warning if the store has entries of the same app that are not acknowledged under another Options.Gateway: nothing
+// of this Journal finds their outcomes, and their transactionIds can be used again. The warning says how many there are, up to 10,000.
+//
 // A failure of the store, or an entry that cannot be read, is logged and does not end Run. When ctx has ended, Run waits up to 6 seconds for
 // reports that have not returned.
 func (j *Journal) Run(ctx context.Context, every time.Duration, report func(context.Context, Entry) error) error {
@@ -49,6 +53,8 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 		every = defaultEvery
 	}
 	j.cared.Store(true)
+	looked := async(func() { j.lookElsewhere(ctx) })
+	defer func() { (<-looked).Rethrow() }()
 	r := newRunner(j, every, report)
 	if store, ok := j.store.(LeaseStore); ok {
 		r.lease = newLease(j, store)
@@ -59,6 +65,55 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 		r.loop(ctx)
 	}
 	return ctx.Err()
+}
+
+// mostElsewhere limits how many entries under another name of the shop are counted.
+const mostElsewhere = 10_000
+
+// lookElsewhere warns of entries that belong to the same app under another name of the shop.
+func (j *Journal) lookElsewhere(ctx context.Context) {
+	store, ok := j.store.(interface {
+		Shops(context.Context) ([]Shop, error)
+	})
+	if !ok {
+		return
+	}
+	_, err := guarded(ctx, func(ctx context.Context) (struct{}, error) {
+		shops, err := store.Shops(ctx)
+		for _, other := range shops {
+			if other == j.shop || other.AppID != j.shop.AppID {
+				continue
+			}
+			info, failed := j.countUnacked(ctx, other)
+			if n := info.Reported + info.Unreadable; n > 0 {
+				j.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "journal: the store has entries of this app under another name of the shop: "+
+					"if it is the same shop, set Options.Gateway to that name", slog.String("name", j.shop.Gateway),
+					slog.String("otherName", other.Gateway), slog.Int("notAcknowledged", n), slog.Int("open", info.Open),
+					slog.Int("pending", info.Pending), slog.Time("oldestOpen", info.OldestOpen))
+			}
+			err = errors.Join(err, failed)
+		}
+		return struct{}{}, err
+	})
+	if err != nil {
+		j.logTrouble(ctx, "journal: looking for other names of the shop", err)
+	}
+}
+
+// countUnacked counts entries of a shop that are not acknowledged, up to mostElsewhere.
+func (j *Journal) countUnacked(ctx context.Context, shop Shop) (info RecoverInfo, err error) {
+	for e, err := range j.store.Unacked(ctx, shop) {
+		switch {
+		case err == nil:
+			info.count(&e, e.project())
+		case !info.addUnreadable(err):
+			return info, err
+		}
+		if info.Reported+info.Unreadable == mostElsewhere {
+			break
+		}
+	}
+	return info, nil
 }
 
 const (

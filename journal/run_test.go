@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -69,6 +70,45 @@ func TestRun(t *testing.T) {
 			t.Errorf("not acknowledged are %v, want %v", all, want)
 		}
 	})
+}
+
+// TestOtherNames: Run warns of what the store has of the same app under another name of the shop, with numbers, and only then.
+func TestOtherNames(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		baseURL string
+		app     cardgateway.AppID
+		acked   bool
+		want    string
+	}{
+		{"the base URL has changed", "https://moved.test", "7", false, `name=https://moved.test otherName=https://gateway.test notAcknowledged=3 open=1 pending=1`},
+		{"nothing is left", "https://moved.test", "7", true, ""},
+		{"another app", "https://moved.test", "8", false, ""},
+		{"the same shop", "https://gateway.test:443", "7", false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				if !tt.acked {
+					_, _ = s.pay("paid", approved)
+					_, _ = s.pay("waits", pending)
+					s.gateway.Inject(lost)
+				}
+				_, _ = s.pay("a", approved)
+				if tt.acked {
+					ackAndForget(t, s, "a")
+				}
+				var log clienttest.Buffer
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_ = s.otherShop(tt.baseURL, tt.app, journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).
+					Run(ctx, 0, func(context.Context, journal.Entry) error { return nil })
+				got := log.String()
+				if strings.Count(got, "another name") != min(1, len(tt.want)) || !strings.Contains(got, tt.want) {
+					t.Errorf("logged %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // TestRunTellsWhatWasPending: a payment that its own call returned as pending is also reported by Run, once.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,11 @@ type Store interface {
 //
 //	Forget(ctx context.Context, before time.Time) (int64, error)
 //
-// It must return the error of CheckForget, and delete only entries with Entry.MayForget.
+// It must return the error of CheckForget, and delete only entries with Entry.MayForget. With a method
+//
+//	Shops(ctx context.Context) ([]Shop, error)
+//
+// that returns the shops which have entries, Run can warn of a shop that has another name than before.
 
 // EntryError says that an entry exists but cannot be read: it was damaged, or written by a newer version of this
 // package. Other entries are not affected. No payment is sent for it, because it may have been sent before.
@@ -167,6 +172,20 @@ func (s *MemoryStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, e
 			yield(Entry{}, err)
 		}
 	}
+}
+
+// Shops returns the shops that have entries.
+func (s *MemoryStore) Shops(ctx context.Context) (shops []Shop, err error) {
+	err = s.locked(ctx, "Shops", func() error {
+		for key := range s.entries {
+			if !slices.Contains(shops, key.Shop) {
+				shops = append(shops, key.Shop)
+			}
+		}
+		slices.SortFunc(shops, func(a, b Shop) int { return cmp.Compare(a.String(), b.String()) })
+		return nil
+	})
+	return shops, err
 }
 
 // keys returns the keys of a shop's entries, oldest first.
