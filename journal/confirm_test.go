@@ -326,3 +326,97 @@ func TestTwoSubscriptions(t *testing.T) {
 		})
 	}
 }
+
+// TestRestore: after a backup was restored that lacks payments and refunds, a repeated call makes them again, unless what a walk shows was
+// restored, too.
+func TestRestore(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		restores bool
+		moves    int
+	}{{"without a walk", false, 2}, {"by the procedure", true, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			opts := sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, RefundDuplicates: sandbox.RefundDuplicatesExecuted}
+			inBubble(t, opts, func(t *testing.T, s *shop) {
+				begun := time.Now()
+				token := cardgateway.NewToken(s.gateway.NewToken(sandbox.Approved))
+				o := order("token", "")
+				byToken := cardgateway.TokenPaymentRequest{
+					TransactionID: o.TransactionID, Currency: o.Currency, Amount: decimal.New(12, 0), TransactionIP: o.TransactionIP,
+					CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos,
+				}
+				uniqueID := s.paidFor("kept")
+				calls := map[string]func() error{
+					"paid":     func() error { _, err := s.pay("paid", approved); return err },
+					"declined": func() error { _, err := s.pay("declined", declined); return err },
+					"pending":  func() error { _, err := s.pay("pending", pending); return err },
+					"page":     func() error { _, err := s.CreateCheckout(t.Context(), hosted("page")); return err },
+					"token":    func() error { _, err := s.TokenPayment(t.Context(), token, byToken); return err },
+					"refund":   func() error { _, err := s.CreateRefund(t.Context(), refund("r", uniqueID)); return err },
+				}
+				for _, call := range calls {
+					_ = call()
+				}
+				time.Sleep(20 * time.Minute)
+				s.store = journal.NewMemoryStore() // as it was in the backup
+				s.Journal = s.restarted(journal.Options{})
+				query := cardgateway.OrderQuery{Start: begun.Add(-time.Hour), End: time.Now()}
+				for range 2 { // a second time, because the first one did not end
+					for row, err := range s.client.Orders(t.Context(), query) {
+						if err == nil && tt.restores {
+							err = s.Restore(t.Context(), row)
+						}
+						if err != nil {
+							t.Fatal(err)
+						}
+					}
+					refunds := cardgateway.RefundQuery{Start: query.Start, End: query.End}
+					for row, err := range s.client.Refunds(t.Context(), refunds) {
+						if err == nil && tt.restores {
+							err = s.RestoreRefund(t.Context(), row)
+						}
+						if err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				sent := s.sent.Load()
+				for name, call := range calls {
+					if err := call(); errors.Is(err, cardgateway.ErrInvalidRequest) || errors.Is(err, cardgateway.ErrNotSent) {
+						t.Errorf("%s once more: %v", name, err)
+					}
+				}
+				if again := s.sent.Load() - sent; int(again) != (tt.moves-1)*len(calls) {
+					t.Errorf("%d of %d were sent again", again, len(calls))
+				}
+				for _, id := range []string{"paid", "token"} {
+					if n := s.gateway.Executed(id); n != tt.moves {
+						t.Errorf("%s: charged %d times, want %d", id, n, tt.moves)
+					}
+				}
+				if n := s.gateway.Refunded("r"); n != tt.moves {
+					t.Errorf("refunded %d times, want %d", n, tt.moves)
+				}
+				if !tt.restores {
+					return
+				}
+				if err := s.gateway.Settle("pending", true); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(20 * time.Hour)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{
+					"kept": "succeeded", "paid": "succeeded", "declined": "pending", "pending": "succeeded", "page": "pending", "token": "succeeded", "": "succeeded",
+				})
+				other := shownAs(cardgateway.CodeSuccess, "1")
+				other.AppID = "8"
+				if err := s.Restore(t.Context(), other); err != nil || !errors.Is(s.Confirm(t.Context(), other), journal.ErrNoEntry) {
+					t.Errorf("of another app: %v", err)
+				}
+				other.AppID, other.TransactionID = "7", "token"
+				if err := s.Restore(t.Context(), other); !errors.Is(err, journal.ErrMismatch) {
+					t.Errorf("another amount: %v", err)
+				}
+			})
+		})
+	}
+}

@@ -52,7 +52,8 @@
 // Calling a payment method again with the same transactionId never sends a second time after anything may have been sent;
 // it returns what is known. "Not sent" and "mismatch" are about the call that returns them, and not about earlier calls. So
 // it is safe to repeat the call with the same transactionId, but not with another one. A store that is restored from
-// a backup does not contain later payments: use Client.Orders to find out which of them exist before you repeat their calls.
+// a backup does not contain later payments, and a call with one of their ids makes it again: before the program starts, pass what
+// Client.Orders and Client.Refunds return since the backup to Restore and RestoreRefund.
 //
 // A payment that the gateway does not know is open until Options.AbsentAfter, and then presumed absent. That is a
 // presumption, not a proof: a request can arrive late. Recover keeps querying, less and less often, and reports a

@@ -54,7 +54,7 @@ func (e *Entry) MayForget(before time.Time) bool {
 type Intent struct {
 	Shop      Shop
 	ID        ID
-	Operation string // the client's method, such as TokenPayment
+	Operation string // the client's method, such as TokenPayment, or Restore: see Journal.Restore
 	Amount    decimal.Decimal
 	At        time.Time // when it was recorded, before anything was sent
 	Sender    string    // random; distinguishes this submission from others of the same id
@@ -78,13 +78,15 @@ const (
 	opCheckout             = "CreateCheckout"
 	opCheckoutSubscription = "CreateCheckoutSubscription"
 	opRefund               = "CreateRefund"
+
+	opRestore = "Restore" // it is not known which of them
 )
 
 // OnHostedPage reports whether the payment is made on the gateway's page, where a cardholder whose card is declined can
-// try another one.
+// try another one, or may be.
 func (in *Intent) OnHostedPage() bool {
 	switch in.Operation {
-	case opTokenOrder, opCheckout, opCheckoutSubscription:
+	case opTokenOrder, opCheckout, opCheckoutSubscription, opRestore:
 		return true
 	}
 	return false
@@ -94,9 +96,10 @@ func (in *Intent) OnHostedPage() bool {
 // interface does not say whether that charges its amount.
 func (in *Intent) IsTokenOrder() bool { return in.Operation == opTokenOrder }
 
-// same reports whether two intents have the same ids, operation, amount and currency.
+// same reports whether two intents have the same ids, operation, amount and currency. Of one that was restored, the order and the operation
+// are not known.
 func (in *Intent) same(other *Intent) bool {
-	return in.ID == other.ID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
+	return in.ID == other.ID && (in.Operation == opRestore || in.OrderID == other.OrderID && in.Operation == other.Operation) &&
 		in.Amount.Equal(other.Amount) && in.Currency == other.Currency && in.UniqueID == other.UniqueID
 }
 

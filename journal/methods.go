@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
 // CreateTokenOrder is cardgateway.Client.CreateTokenOrder, recorded in the journal. The errors are those of the client, and a
@@ -209,6 +211,59 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 			ErrMismatch, r.MerchantRefundID, in.describe(), r.RefundAmount, r.UniqueID, r.AppID)
 	}
 	return j.confirm(ctx, e, gatewayResult{refund: r})
+}
+
+// Restore records a transaction that a walk over Client.Orders returned, as Confirm does, also if this journal has no entry for it: after a
+// backup of the store was restored, which lacks the latest payments. Until it has recorded a payment, a call with its transactionId makes it
+// again. Call it before the program starts, for every transaction since shortly before the backup, and RestoreRefund for every refund.
+//
+// The gateway does not show by which method a payment was made, nor for which order. So the new entry, whose Operation is Restore, is that of
+// every call with this transactionId, amount and currency. The call sends nothing and returns what is known; a decline is taken as one attempt on
+// the hosted page, and two charges of a subscription with one transactionId as a conflict. Restore does nothing with a transaction of another
+// app. If the entry that exists is of another payment, the error matches ErrMismatch.
+func (j *Journal) Restore(ctx context.Context, t *cardgateway.Transaction) error {
+	if err := needContext(ctx, "Restore"); err != nil {
+		return err
+	}
+	err := j.Confirm(ctx, t)
+	if !errors.Is(err, ErrNoEntry) {
+		return err
+	}
+	in := Intent{ID: PaymentID(t.TransactionID), Amount: t.TransactionAmount, Currency: t.TransactionCurrency}
+	return j.restore(ctx, in, t.TransactionAt, t, func() error { return j.Confirm(ctx, t) })
+}
+
+// RestoreRefund records a refund that a walk over Client.Refunds returned, as Restore does for a payment.
+func (j *Journal) RestoreRefund(ctx context.Context, r *cardgateway.Refund) error {
+	if err := needContext(ctx, "RestoreRefund"); err != nil {
+		return err
+	}
+	err := j.ConfirmRefund(ctx, r)
+	if !errors.Is(err, ErrNoEntry) {
+		return err
+	}
+	in := Intent{ID: RefundID(r.MerchantRefundID), UniqueID: r.UniqueID, Amount: r.RefundAmount}
+	return j.restore(ctx, in, r.RefundRequestAt, r, func() error { return j.ConfirmRefund(ctx, r) })
+}
+
+// restore begins the entry of a row that the gateway shows with this time, and confirms it.
+func (j *Journal) restore(ctx context.Context, in Intent, at cardgateway.WallTime, row interface{ StatesOtherApp(cardgateway.AppID) bool }, confirm func() error) error {
+	if j.client.IsOtherApp(row) {
+		return nil
+	}
+	in.Shop, in.Operation, in.At, in.Sender = j.shop, opRestore, time.Now().Round(0), random.Text()
+	if !at.IsZero() {
+		in.At = earlier(at.In(j.client.Location()), in.At)
+	}
+	if !in.recordable() {
+		return fmt.Errorf("journal: Restore: the gateway shows %s, whose id or amount cannot be recorded", in.ID.describe())
+	}
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
+	defer cancel()
+	if _, _, err := j.tryBegin(ctx, in); err != nil {
+		return err
+	}
+	return confirm()
 }
 
 // confirm records what the gateway returned for an entry, if it changes what is known. It is one row, and there can be others:
