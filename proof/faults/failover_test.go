@@ -5,6 +5,7 @@ package faults
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -13,11 +14,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
@@ -51,6 +54,16 @@ func TestFailover(t *testing.T) {
 			waitFor(t, db, "SHOW default_transaction_read_only", "on") // the other sessions learn it at their next statement
 		})
 	})
+	t.Run("postgres, a promoted standby", func(t *testing.T) {
+		a, b := pgserver.Own(t), pgserver.Own(t)
+		testprogram.Postgres.Check(t, b.Follow(a))
+		source := "postgres:///postgres?user=t&host=" + socketOf(t, a) + "," + socketOf(t, b) + "&target_session_attrs=read-write"
+		test(t, database{"pgx", source, sqlstore.Postgres}, func() {
+			if err := errors.Join(a.Kill(), b.Promote()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
 	t.Run("mysql", func(t *testing.T) {
 		a, b := mysqlserver.Own(t), mysqlserver.Own(t)
 		for _, server := range []*mysqlserver.Server{a, b} {
@@ -71,6 +84,44 @@ func TestFailover(t *testing.T) {
 			now.Store(b)
 		})
 	})
+}
+
+// TestFailovers: payments while the database fails again and again. None is charged twice, forgotten or reported wrong.
+func TestFailovers(t *testing.T) {
+	parallel(t)
+	for name, open := range map[string]func() (*Failing, error){
+		"sqlite":   func() (*Failing, error) { return FailingSQLite(t.TempDir()) },
+		"postgres": FailingPostgres,
+		"mysql":    FailingMySQL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := open()
+			program := testprogram.Postgres
+			if name == "mysql" {
+				program = testprogram.MySQL
+			}
+			program.Check(t, err)
+			defer func() {
+				if err := f.Stop(); err != nil {
+					t.Error(err)
+				}
+			}()
+			run := FailoverRun{Mix{Seed: 17, Payments: 600, Behavior: Behaviors()[0]}, f, 200 * time.Millisecond}
+			if long() {
+				run.Payments, run.Every = 10_000, time.Second
+			}
+			r, err := run.Run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%+v", *r.Row)
+			if r.Broken() > 0 || r.Open() > 0 || len(r.Gaps) == 0 {
+				t.Errorf("%d failures: %d broken, %d open: %v", len(r.Gaps), r.Broken(), r.Open(), r.Failures)
+			} else {
+				t.Logf("nobody could pay for %v", r.Gaps)
+			}
+		})
+	}
 }
 
 // socketOf returns the directory of a server's socket.

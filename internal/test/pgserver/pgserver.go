@@ -4,6 +4,7 @@ package pgserver
 
 import (
 	"cmp"
+	"database/sql"
 	"errors"
 	"net/url"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 )
@@ -37,9 +39,10 @@ func StopShared() error { return servers.StopShared() }
 
 // Server is a running server. It uses a temporary directory and a Unix socket.
 type Server struct {
-	dir string
-	run func() error // starts the process
-	cmd *exec.Cmd
+	dir     string
+	account *syscall.SysProcAttr
+	run     func() error // starts the process
+	cmd     *exec.Cmd
 }
 
 // Start starts a server. Postgres refuses to run as root; if root starts it, it runs as the account postgres.
@@ -79,12 +82,69 @@ func (s *Server) Kill() error {
 // Restart starts a killed server again.
 func (s *Server) Restart() error { return s.run() }
 
-// binaries returns the directory with initdb and postgres: on the PATH, or where Debian installs them, the newest version
+// Follow makes this server, whatever it has, a standby of another one, each commit of which then waits until it is here, too.
+func (s *Server) Follow(primary *Server) error {
+	_ = s.Kill() // it may have been killed
+	data := filepath.Join(s.dir, "data")
+	if err := os.RemoveAll(data); err != nil {
+		return err
+	}
+	err := s.execute("pg_basebackup", "-h", primary.dir, "-U", "t", "-R", "-c", "fast", "--no-sync", "-D", data)
+	if err == nil {
+		err = s.run()
+	}
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("pgx", primary.URL(""))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }() // it has served
+	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
+		if _, err := db.Exec(statement); err != nil {
+			return err
+		}
+	}
+	for range 600 {
+		var n int
+		if err := db.QueryRow("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").Scan(&n); err != nil || n > 0 {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return errors.New("pgserver: the standby does not follow")
+}
+
+// Promote makes a standby a server that takes writes.
+func (s *Server) Promote() error {
+	return s.execute("pg_ctl", "promote", "-w", "-D", filepath.Join(s.dir, "data"))
+}
+
+// execute runs a program of Postgres.
+func (s *Server) execute(program string, args ...string) error {
+	bin, err := binaries()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(filepath.Join(bin, program), args...)
+	cmd.SysProcAttr, cmd.Dir = s.account, s.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return testprogram.Postgres.Missing("%s: %v\n%s", program, err, out)
+	}
+	return nil
+}
+
+// binaries returns the directory with initdb, postgres and the others: on the PATH, or where Debian installs them, the newest version
 // first.
 func binaries() (string, error) {
 	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well-formed
 	slices.SortFunc(installed, func(a, b string) int { return cmp.Compare(version(b), version(a)) })
 	initdb, err := testprogram.Postgres.Find(installed...)
+	if err != nil {
+		return "", err
+	}
+	initdb, err = filepath.EvalSymlinks(initdb) // the other programs are where it really is
 	return filepath.Dir(initdb), err
 }
 
@@ -99,19 +159,18 @@ func (s *Server) start(bin string) error {
 	if err != nil {
 		return err
 	}
+	s.account = account
 	data := filepath.Join(s.dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-U", "t", "-A", "trust", "-E", "UTF8", "--no-sync", "-D", data)
-	initdb.SysProcAttr, initdb.Dir = account, s.dir
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return testprogram.Postgres.Missing("initdb: %v\n%s", err, out)
+	if err := s.execute("initdb", "-U", "t", "-A", "trust", "-E", "UTF8", "--no-sync", "-D", data); err != nil {
+		return err
 	}
-	s.run = func() error { return s.serve(bin, data, account) }
+	s.run = func() error { return s.serve(bin, data) }
 	return s.run()
 }
 
-func (s *Server) serve(bin, data string, account *syscall.SysProcAttr) error {
+func (s *Server) serve(bin, data string) error {
 	s.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-c", "listen_addresses=", "-c", "log_min_messages=panic")
-	s.cmd.SysProcAttr, s.cmd.Dir = account, s.dir
+	s.cmd.SysProcAttr, s.cmd.Dir = s.account, s.dir
 	if err := s.cmd.Start(); err != nil {
 		return testprogram.Postgres.Missing("%v", err)
 	}

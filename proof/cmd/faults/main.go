@@ -1,10 +1,10 @@
 // Command faults measures what RESULTS.md says: payments and refunds over broken connections, with every behavior of the gateway,
 // with this client and with commonly used alternatives; a program that is killed; two programs that make the same payment;
-// replicas of a program that are killed and stopped; the duration of a payment without faults, and the number of payments per
+// replicas of a program that are killed and stopped; a journal whose database fails over again and again; the duration of a payment without faults, and the number of payments per
 // second; and the cost of very many open payments. It prints tables, or replaces those of RESULTS.md.
 //
 //	go run ./cmd/faults [-payments 10000] [-refunds 5000] [-seed 11] [-entries 1000000] [-write]
-//		[-part payments|stores|refunds|kill|race|replicas|many|cost|speed]
+//		[-part payments|stores|refunds|kill|race|replicas|failovers|many|cost|speed]
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 func main() {
 	faults.Child()
 	var m measurement
-	flag.IntVar(&m.payments, "payments", 10_000, "payments of each row of payments, stores and replicas")
+	flag.IntVar(&m.payments, "payments", 10_000, "payments of each row of payments, stores, replicas and failovers")
 	flag.IntVar(&m.refunds, "refunds", 5000, "refunds of each row of refunds")
 	flag.Uint64Var(&m.seed, "seed", 11, "what decides which payments meet which faults")
 	flag.IntVar(&m.entries, "entries", 1_000_000, "open payments of many; it is also measured with a tenth of them")
@@ -71,7 +71,7 @@ func (m *measurement) run(only string, write bool) (failed error) {
 	}{
 		{"payments", false, func() error { return m.mix(m.payments, false) }}, {"stores", true, m.mixStores},
 		{"refunds", false, func() error { return m.mix(m.refunds, true) }}, {"kill", true, m.kill}, {"race", true, m.race},
-		{"replicas", true, m.replicas}, {"many", true, m.many}, {"cost", true, m.cost}, {"speed", true, m.speed},
+		{"replicas", true, m.replicas}, {"failovers", false, m.failovers}, {"many", true, m.many}, {"cost", true, m.cost}, {"speed", true, m.speed},
 	} {
 		if only != "" && only != part.name {
 			continue

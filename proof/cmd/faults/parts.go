@@ -68,6 +68,34 @@ func (m *measurement) replicas() (failed error) {
 	return failed
 }
 
+func (m *measurement) failovers() (failed error) {
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, os.RemoveAll(dir)) }()
+	var rows []*faults.FailoverResult
+	for _, open := range []func() (*faults.Failing, error){
+		func() (*faults.Failing, error) { return faults.FailingSQLite(dir) }, faults.FailingPostgres, faults.FailingMySQL,
+	} {
+		f, err := open()
+		if err != nil {
+			return err
+		}
+		mix := faults.Mix{Seed: m.seed, Payments: m.payments, Behavior: faults.Behaviors()[0]}
+		r, err := faults.FailoverRun{Mix: mix, Failing: f, Every: time.Second}.Run()
+		if err := errors.Join(err, f.Stop()); err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, f.Name, "|", r.Took)
+		if rows = append(rows, r); r.Broken() > 0 || r.Open() > 0 {
+			failed = errBroken
+		}
+	}
+	faults.PrintFailovers(&m.out, rows)
+	return failed
+}
+
 func (m *measurement) cost() error {
 	var rows []*faults.CostRow
 	for _, kind := range kinds {
