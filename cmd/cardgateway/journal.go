@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
@@ -14,6 +16,27 @@ type journalCommand struct {
 	Show journalShow `cmd:"" help:"Show everything that is known about a payment or refund, and what the journal does next."`
 	Run  journalRun  `cmd:"" help:"Query the gateway for entries without an outcome, and record the results."`
 	Ack  journalAck  `cmd:"" help:"Acknowledge an outcome that is in the shop's database."`
+
+	Schema journalSchema `cmd:"" help:"Print the SQL statements that create the tables."`
+}
+
+type journalSchema struct {
+	Database string `arg:"" enum:"sqlite,postgres,mysql,mariadb" help:"Kind of the database: sqlite, postgres, mysql or mariadb."`
+}
+
+// Help is shown below the flags.
+func (*journalSchema) Help() string {
+	return `Prints the statements for whoever creates the tables of the journal and of the notifications, if the account of the shop's program may
+not. Execute them once, in a database without these tables. The command connects to nothing.
+
+Example:
+  cardgateway journal schema postgres | psql shop`
+}
+
+// Run prints the statements.
+func (s *journalSchema) Run(c *call) error {
+	_, err := fmt.Fprint(c.out, shopjournal.Schema(strings.Replace(s.Database, "mariadb", "mysql", 1)))
+	return err
 }
 
 // journalFlags are the flags of every journal command.

@@ -16,6 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -97,6 +98,20 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 			t.Errorf("after acknowledging: got %q", r.out)
 		}
 	})
+}
+
+// TestJournalSchema: the command needs no settings, and prints the statements of each kind of database.
+func TestJournalSchema(t *testing.T) {
+	t.Parallel()
+	for kind, dialect := range map[string]sqlstore.Dialect{
+		"sqlite": sqlstore.SQLite, "postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL, "mariadb": sqlstore.MySQL,
+	} {
+		r := tool(t, nil, "journal", "schema", kind)
+		if r.want(t, exit.OK); r.out != sqlstore.Schema(dialect) || r.out == "" {
+			t.Errorf("%s: got %q", kind, r.out)
+		}
+	}
+	tool(t, nil, "journal", "schema", "oracle").want(t, exit.Failed)
 }
 
 // TestJournalAckOfRefund: the id of a refund is found, and the flag for it is named.

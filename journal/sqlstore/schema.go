@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -120,7 +121,10 @@ func (d Dialect) insertVersion() string {
 // ErrNoTables says that a database has no journal tables.
 var ErrNoTables = errors.New("sqlstore: the database has no tables of a journal")
 
-var errSchema = errors.New("the tables are not of this program's version")
+var (
+	errSchema = errors.New("the tables are not of this program's version")
+	errDenied = errors.New("the account of the database may not create the tables")
+)
 
 // createTables creates the tables, unless they exist. A database user that may not create tables can use existing ones.
 func (d Dialect) createTables(ctx context.Context, db session) error {
@@ -131,7 +135,7 @@ func (d Dialect) createTables(ctx context.Context, db session) error {
 // EXISTS; the next attempt finds the tables.
 func createAtOnce(ctx context.Context, try func() error) (err error) {
 	for range 10 {
-		if err = try(); err == nil || errors.Is(err, errSchema) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
+		if err = try(); err == nil || errors.Is(err, errSchema) || errors.Is(err, errDenied) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
 			break
 		}
 	}
@@ -146,7 +150,7 @@ func (d Dialect) createTable(ctx context.Context, db session, statements []strin
 		}
 		for _, statement := range statements {
 			if _, err := db.ExecContext(ctx, statement); err != nil {
-				return err
+				return d.explainDenied(ctx, db, statements, err)
 			}
 		}
 		return query(ctx, db, columns) // fails if it is a table of somebody else with this name
@@ -161,9 +165,10 @@ func (d Dialect) tryTables(ctx context.Context, db session) error {
 	case have > thisVersion:
 		return fmt.Errorf("%w: the schema has version %d and this program knows %d: a newer program has made it, use that one", errSchema, have, thisVersion)
 	}
+	all := append(d.tables(), d.insertVersion())
 	for _, statement := range d.tables() {
 		if _, failed := db.ExecContext(ctx, statement); failed != nil {
-			return errors.Join(err, failed)
+			return errors.Join(err, d.explainDenied(ctx, db, all, failed))
 		}
 	}
 	for _, columns := range []string{selectColumns, selectLease} {
@@ -173,9 +178,26 @@ func (d Dialect) tryTables(ctx context.Context, db session) error {
 	}
 	_, err = db.ExecContext(ctx, d.insertVersion())
 	if now, _, failed := schemaVersion(ctx, db); now < thisVersion { // another process can have inserted it
-		return errors.Join(err, failed)
+		return errors.Join(d.explainDenied(ctx, db, all, err), failed)
 	}
 	return nil
+}
+
+// tableOf finds the table of a statement that creates one, or an index.
+var tableOf = regexp.MustCompile(`\b(?:TABLE IF NOT EXISTS|ON) (cardgateway_\w+)`)
+
+// explainDenied adds the statements that are missing to an error that says that the account may not create something.
+func (d Dialect) explainDenied(ctx context.Context, db session, statements []string, err error) error {
+	if !d.isDenied(err) {
+		return err
+	}
+	var missing strings.Builder
+	for _, statement := range statements {
+		if table := tableOf.FindStringSubmatch(statement); table == nil || query(ctx, db, `SELECT 1 FROM `+table[1]+` WHERE 1 = 0`) != nil {
+			missing.WriteString(strings.TrimSpace(statement) + ";\n")
+		}
+	}
+	return fmt.Errorf("%w (%w): let an administrator execute what is missing:\n%s", errDenied, err, &missing)
 }
 
 // findTables checks that the tables are there, in a version that this program may use.

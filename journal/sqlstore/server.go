@@ -78,6 +78,12 @@ func (d Dialect) sessionOver(err error) bool {
 	return false
 }
 
+// isDenied reports whether an error says that the account lacks a right.
+func (d Dialect) isDenied(err error) bool {
+	number := mysqlNumber(err)
+	return d == Postgres && postgresCode(err) == "42501" || d == MySQL && (number == 1044 || number == 1142)
+}
+
 // isPreparedElsewhere reports whether an error says that a prepared statement exists already, or does not exist. Nothing was executed.
 func (d Dialect) isPreparedElsewhere(err error) bool {
 	code := postgresCode(err)

@@ -72,7 +72,7 @@ type Store struct {
 //
 // The database user needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT, INSERT and UPDATE on
 // cardgateway_journal_lease, SELECT on cardgateway_journal_schema, and the right to create tables only for the first run, unless the
-// statements of Schema have been executed before.
+// statements of Schema have been executed before. If it lacks that right, the error has the statements that are missing.
 func New(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
 	return open(ctx, db, d, "New", Dialect.createTables)
 }

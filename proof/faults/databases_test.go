@@ -151,6 +151,42 @@ func TestSchemaByAnother(t *testing.T) {
 	}
 }
 
+// TestMayNotCreate: an account that may not create tables is told which statements are missing, and only those.
+func TestMayNotCreate(t *testing.T) {
+	everyServer(t, func(t *testing.T, spec string, _ journal.Store) {
+		d, db := databaseFor(t, spec), openDB(t, spec)
+		account := databaseName(t.Name())
+		var schema string
+		if err := db.QueryRowContext(t.Context(), map[sqlstore.Dialect]string{
+			sqlstore.Postgres: "SELECT current_schema()", sqlstore.MySQL: "SELECT DATABASE()",
+		}[d.dialect]).Scan(&schema); err != nil {
+			t.Fatal(err)
+		}
+		execAll(t, db, "DROP TABLE cardgateway_journal", "DELETE FROM cardgateway_journal_schema")
+		source := strings.Replace(d.source, "user=t", "user="+account, 1)
+		if d.dialect == sqlstore.Postgres {
+			execAll(t, db, "CREATE USER "+account, "GRANT USAGE ON SCHEMA "+schema+" TO "+account, "GRANT SELECT ON ALL TABLES IN SCHEMA "+schema+" TO "+account)
+		} else {
+			execAll(t, db, "CREATE USER "+account+"@localhost", "GRANT SELECT, INSERT ON "+schema+".* TO "+account+"@localhost")
+			source = strings.Replace(source, "root@", account+"@", 1)
+		}
+		own, err := sql.Open(d.driver, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = own.Close() }()
+		if _, err = sqlstore.New(t.Context(), own, d.dialect); err == nil {
+			t.Fatal("it created the tables")
+		}
+		_, missing, _ := strings.Cut(err.Error(), "execute what is missing:\n")
+		if strings.Contains(missing, "journal_lease") || !strings.Contains(missing, "INSERT INTO cardgateway_journal_schema") {
+			t.Errorf("missing are %q", missing)
+		}
+		execAll(t, db, strings.SplitAfter(strings.TrimSuffix(missing, "\n"), ";\n")...)
+		expectOpen(t, spec, "")
+	})
+}
+
 // TestVersionThatCannotBeRecorded: tables are not used if the database does not store their version.
 func TestVersionThatCannotBeRecorded(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {

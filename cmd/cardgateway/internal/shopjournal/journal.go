@@ -63,15 +63,21 @@ func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string
 		return nil, nil, exit.Fail(exit.Failed, "journal (%s): %s", place.From, err)
 	}
 	db.SetMaxOpenConns(8)
-	dialect := map[database.Kind]sqlstore.Dialect{
-		database.SQLite: sqlstore.SQLite, database.Postgres: sqlstore.Postgres, database.MySQL: sqlstore.MySQL,
-	}[name.Kind]
-	store, err := sqlstore.OpenExisting(ctx, db, dialect)
+	store, err := sqlstore.OpenExisting(ctx, db, dialectOf(name.Kind))
 	if err != nil {
 		return nil, nil, errors.Join(cannotOpen(ctx, place.From, name, err), db.Close())
 	}
 	return db, store, nil
 }
+
+func dialectOf(kind database.Kind) sqlstore.Dialect {
+	return map[database.Kind]sqlstore.Dialect{
+		database.SQLite: sqlstore.SQLite, database.Postgres: sqlstore.Postgres, database.MySQL: sqlstore.MySQL,
+	}[kind]
+}
+
+// Schema returns the statements that create the tables in a kind of database.
+func Schema(kind string) string { return sqlstore.Schema(dialectOf(database.Kind(kind))) }
 
 // openFile opens an existing SQLite file. It keeps the journal mode of the shop's program.
 func openFile(path string) (*sql.DB, error) {
