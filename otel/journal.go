@@ -11,7 +11,8 @@ import (
 )
 
 // ObserveJournal returns a value for journal.Options.Observe. It records the gauges JournalWorkingMetric, JournalEntriesMetric,
-// JournalUnansweredMetric, JournalUnreadableMetric and JournalOldestUnknownMetric, and the histogram JournalRecoverDurationMetric.
+// JournalUnansweredMetric, JournalUnreadableMetric, JournalFailingMetric and JournalOldestUnknownMetric, and the histogram
+// JournalRecoverDurationMetric.
 //
 // The gauges are those of the last complete Recover of this process, and do not exist before it; a Recover that failed changes none of
 // them. While another process works, this one has only JournalWorkingMetric. If several call Recover instead of Run, they report the
@@ -31,8 +32,8 @@ type journalRecorder struct {
 	last       atomic.Pointer[journal.RecoverInfo] // nil means that no gauge is reported
 	duration   metric.Float64Histogram
 
-	working, entries, unanswered, unreadable metric.Int64ObservableGauge
-	oldest                                   metric.Float64ObservableGauge
+	working, entries, unanswered, unreadable, failing metric.Int64ObservableGauge
+	oldest                                            metric.Float64ObservableGauge
 }
 
 // register creates the metrics. The gauges are observed when metrics are collected, so that the age grows even if Recover
@@ -46,6 +47,7 @@ func (r *journalRecorder) register(meter metric.Meter) (err error) {
 		{&r.entries, "{entry}", JournalEntriesMetric, "Payments and refunds that are not acknowledged."},
 		{&r.unanswered, "{entry}", JournalUnansweredMetric, "Payments and refunds for which the last query failed."},
 		{&r.unreadable, "{entry}", JournalUnreadableMetric, "Entries of the journal that cannot be read."},
+		{&r.failing, "{entry}", JournalFailingMetric, "Payments and refunds that could not be reported or recorded."},
 	} {
 		if *g.gauge, err = meter.Int64ObservableGauge(g.name, metric.WithUnit(g.unit), metric.WithDescription(g.description)); err != nil {
 			return err
@@ -62,7 +64,7 @@ func (r *journalRecorder) register(meter metric.Meter) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = meter.RegisterCallback(r.collect, r.working, r.entries, r.unanswered, r.unreadable, r.oldest)
+	_, err = meter.RegisterCallback(r.collect, r.working, r.entries, r.unanswered, r.unreadable, r.failing, r.oldest)
 	return err
 }
 
@@ -98,6 +100,7 @@ func (r *journalRecorder) collect(_ context.Context, o metric.Observer) error {
 	}
 	o.ObserveInt64(r.unanswered, int64(info.Unanswered), with)
 	o.ObserveInt64(r.unreadable, int64(info.Unreadable), with)
+	o.ObserveInt64(r.failing, int64(info.Failing), with)
 	var age time.Duration
 	if !info.OldestOpen.IsZero() {
 		age = max(0, time.Since(info.OldestOpen))

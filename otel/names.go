@@ -45,6 +45,9 @@ const (
 	JournalUnansweredMetric = "cardgateway.journal.unanswered"
 	// JournalUnreadableMetric is a gauge of the entries that cannot be read.
 	JournalUnreadableMetric = "cardgateway.journal.unreadable"
+	// JournalFailingMetric is a gauge of the payments and refunds whose last report failed or has not returned, or for which the last result
+	// of a query could not be recorded.
+	JournalFailingMetric = "cardgateway.journal.failing"
 	// JournalOldestUnknownMetric is a gauge of the seconds since the oldest payment or refund with an unknown outcome was
 	// submitted; zero if there is none.
 	JournalOldestUnknownMetric = "cardgateway.journal.oldest_unknown.age"

@@ -58,13 +58,13 @@ func (c *telemetry) values(t *testing.T) map[string]float64 {
 }
 
 // gauges returns the gauges of a journal with these counts.
-func gauges(unknown, pending, absent, refused, conflicting, settled, unanswered, unreadable float64) map[string]float64 {
+func gauges(unknown, pending, absent, refused, conflicting, settled, unanswered, unreadable, failing float64) map[string]float64 {
 	const entries = "cardgateway.journal.entries cardgateway.journal.state="
 	return map[string]float64{
 		"cardgateway.journal.working": 1,
 		entries + "unknown":           unknown, entries + "pending": pending, entries + "presumed_absent": absent, entries + "refused": refused,
 		entries + "conflict": conflicting, entries + "settled": settled,
-		"cardgateway.journal.unanswered": unanswered, "cardgateway.journal.unreadable": unreadable,
+		"cardgateway.journal.unanswered": unanswered, "cardgateway.journal.unreadable": unreadable, "cardgateway.journal.failing": failing,
 	}
 }
 
@@ -73,7 +73,7 @@ func TestObserveJournal(t *testing.T) {
 	const complete, incomplete = "cardgateway.journal.recover.duration cardgateway.journal.complete=true",
 		"cardgateway.journal.recover.duration cardgateway.journal.complete=false"
 	counted := journal.RecoverInfo{
-		Open: 1, Pending: 2, PresumedAbsent: 3, Refused: 4, Conflicts: 5, Settled: 6, Unanswered: 7, Unreadable: 8, Complete: true,
+		Open: 1, Pending: 2, PresumedAbsent: 3, Refused: 4, Conflicts: 5, Settled: 6, Unanswered: 7, Unreadable: 8, Failing: 9, Complete: true,
 		OldestOpen: time.Now().Add(-time.Hour), Duration: time.Second,
 	}
 	for _, tt := range []struct {
@@ -84,16 +84,16 @@ func TestObserveJournal(t *testing.T) {
 		durations
 	}{
 		{"none yet", nil, nil, -1, durations{}},
-		{"one", []journal.RecoverInfo{counted}, gauges(1, 2, 3, 4, 5, 6, 7, 8), time.Hour, durations{complete: 1}},
-		{"nothing left", []journal.RecoverInfo{counted, {Complete: true}}, gauges(0, 0, 0, 0, 0, 0, 0, 0), 0, durations{complete: 2}},
-		{"a failed one changes no gauge", []journal.RecoverInfo{counted, {Open: 9}}, gauges(1, 2, 3, 4, 5, 6, 7, 8), time.Hour,
+		{"one", []journal.RecoverInfo{counted}, gauges(1, 2, 3, 4, 5, 6, 7, 8, 9), time.Hour, durations{complete: 1}},
+		{"nothing left", []journal.RecoverInfo{counted, {Complete: true}}, gauges(0, 0, 0, 0, 0, 0, 0, 0, 0), 0, durations{complete: 2}},
+		{"a failed one changes no gauge", []journal.RecoverInfo{counted, {Open: 9}}, gauges(1, 2, 3, 4, 5, 6, 7, 8, 9), time.Hour,
 			durations{complete: 1, incomplete: 1}},
 		{"a failed one first", []journal.RecoverInfo{{Open: 9}}, nil, -1, durations{incomplete: 1}},
 		{"another process works then", []journal.RecoverInfo{counted, {Standby: true}},
 			map[string]float64{"cardgateway.journal.working": 0}, -1, durations{complete: 1}},
-		{"and this one again", []journal.RecoverInfo{{Standby: true}, counted}, gauges(1, 2, 3, 4, 5, 6, 7, 8), time.Hour, durations{complete: 1}},
+		{"and this one again", []journal.RecoverInfo{{Standby: true}, counted}, gauges(1, 2, 3, 4, 5, 6, 7, 8, 9), time.Hour, durations{complete: 1}},
 		{"a clock that was set back", []journal.RecoverInfo{{Open: 1, Complete: true, OldestOpen: time.Now().Add(time.Hour)}},
-			gauges(1, 0, 0, 0, 0, 0, 0, 0), 0, durations{complete: 1}},
+			gauges(1, 0, 0, 0, 0, 0, 0, 0, 0), 0, durations{complete: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			telemetry := newTelemetry()
@@ -270,8 +270,8 @@ func (r refusingMetric) RegisterCallback(metric.Callback, ...metric.Observable) 
 // TestObserverErrors: an error of the meter provider is returned, whichever metric it is about.
 func TestObserverErrors(t *testing.T) {
 	for _, name := range []string{
-		otel.JournalWorkingMetric, otel.JournalEntriesMetric, otel.JournalUnansweredMetric, otel.JournalUnreadableMetric, otel.JournalOldestUnknownMetric,
-		otel.JournalRecoverDurationMetric, "callback", otel.NotificationsMetric, otel.NotificationDurationMetric,
+		otel.JournalWorkingMetric, otel.JournalEntriesMetric, otel.JournalUnansweredMetric, otel.JournalUnreadableMetric, otel.JournalFailingMetric,
+		otel.JournalOldestUnknownMetric, otel.JournalRecoverDurationMetric, "callback", otel.NotificationsMetric, otel.NotificationDurationMetric,
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := otel.Options{MeterProvider: provider{without: name}}
