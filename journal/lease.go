@@ -27,7 +27,8 @@ type LeaseStore interface {
 }
 
 // ErrLeaseLost is the cause of the end of the context that the function given to Run receives, if another process may work from now
-// on. Return: what was not stored is reported again, by that process.
+// on. Return: what was not stored is reported again, by that process. If renewing the lease has failed, the cause says why, such as a pool
+// of connections that is used up.
 var ErrLeaseLost = errors.New("journal: Run has lost its lease of the shop")
 
 const (
@@ -54,6 +55,7 @@ type lease struct {
 	sent   time.Time               // when the last statement that leased the shop to this Run was sent; zero if another has it
 	end    context.CancelCauseFunc // of the term; nil if there is none
 	holder string                  // as far as known
+	failed error                   // of the last attempt
 }
 
 func newLease(j *Journal, store LeaseStore) *lease {
@@ -112,7 +114,7 @@ func (l *lease) renew(ctx context.Context) error {
 	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.holder = holder
+	l.holder, l.failed = holder, err
 	switch {
 	case err != nil: // a lease that it has lasts
 		l.holder = ""
@@ -156,9 +158,13 @@ func (l *lease) isHeld() bool {
 		return true
 	}
 	if l.end != nil {
-		l.end(ErrLeaseLost)
+		cause := ErrLeaseLost
+		if l.failed != nil {
+			cause = fmt.Errorf("%w: %w", ErrLeaseLost, l.failed)
+		}
+		l.end(cause)
 		l.end = nil
-		l.j.opts.Logger.LogAttrs(context.Background(), slog.LevelWarn, ErrLeaseLost.Error(), slog.String("holder", l.name))
+		l.j.opts.Logger.LogAttrs(context.Background(), slog.LevelWarn, cause.Error(), slog.String("holder", l.name))
 	}
 	return false
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -21,26 +22,8 @@ import (
 // TestPoolInUse: if the caller's own transactions hold all connections of the pool, the error of a payment says so, and nothing
 // is sent. If the pool is free, an ended context is no more than that.
 func TestPoolInUse(t *testing.T) {
-	source := "file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "j.db")) + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
-	db, err := sql.Open("sqlite", source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(2)
-	store, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
-	defer gateway.Close()
-	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	payments := journal.New(client, store, journal.Options{WriteTimeout: 2 * time.Second})
+	db, store, payments := withPool(t, t.TempDir(), 2)
+	var err error
 	var held [2]*sql.Tx
 	for i := range held {
 		if held[i], err = db.BeginTx(t.Context(), nil); err != nil {
@@ -65,4 +48,54 @@ func TestPoolInUse(t *testing.T) {
 	if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), ID: journal.PaymentID("a")}); err == nil || strings.Contains(err.Error(), "pool") {
 		t.Errorf("Get with a free pool: %v", err)
 	}
+}
+
+// withPool opens a journal over a pool of so many connections.
+func withPool(t *testing.T, dir string, size int) (*sql.DB, *sqlstore.Store, *journal.Journal) {
+	t.Helper()
+	source := "file:" + filepath.ToSlash(filepath.Join(dir, "j.db")) + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
+	db, err := sql.Open("sqlite", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(size)
+	store, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
+	t.Cleanup(gateway.Close)
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, store, journal.New(client, store, journal.Options{WriteTimeout: 2 * time.Second})
+}
+
+// TestLeaseWithoutConnection: if the function that Run calls holds the last connection of the pool, the lease cannot be renewed, and the
+// cause of its end names the pool.
+func TestLeaseWithoutConnection(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		db, _, payments := withPool(t, dir, 1)
+		_, _ = payments.CreateRefund(t.Context(), cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r", Amount: decimal.New(1, 0)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var cause error
+		_ = payments.Run(ctx, 0, func(ctx context.Context, _ journal.Entry) error {
+			tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
+			if err != nil {
+				return err
+			}
+			<-ctx.Done()
+			cause = errors.Join(cause, context.Cause(ctx))
+			return errors.Join(errors.New("not stored"), tx.Rollback())
+		})
+		if want := "all 1 connections of the pool are in use"; !errors.Is(cause, journal.ErrLeaseLost) || !strings.Contains(cause.Error(), want) {
+			t.Errorf("the lease ended with %v, want %q", cause, want)
+		}
+	})
 }
