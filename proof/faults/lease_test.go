@@ -1,9 +1,16 @@
 package faults
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -43,4 +50,41 @@ func TestLeaseThatIsNotRenewed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestIdleShops: 100 shops of one process, for which nothing is open, cost the database at most one statement a second each: a renewal of the
+// lease every two seconds, or in a process that stands by an attempt and a query, and a list at each interval.
+func TestIdleShops(t *testing.T) {
+	spec := "sqlite:" + filepath.Join(t.TempDir(), "journal.db")
+	synctest.Test(t, func(t *testing.T) {
+		const shops, length = 100, 40 * time.Second
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		defer all.Wait()
+		defer cancel()
+		var asked [2]*atomic.Int64 // by a process that works, and by one that stands by
+		for process := range asked {
+			store, n := openCounted(t, spec)
+			asked[process] = n
+			for app := range shops {
+				client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: cardgateway.AppID(fmt.Sprint(app + 1))})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all.Go(func() {
+					_ = journal.New(client, store, journal.Options{}).Run(ctx, 0, func(context.Context, journal.Entry) error { return nil })
+				})
+			}
+			time.Sleep(10 * time.Second)
+		}
+		before := [2]int64{asked[0].Load(), asked[1].Load()}
+		time.Sleep(length)
+		for process, n := range asked {
+			if n := n.Load() - before[process]; n < shops*20 || n > shops*(int64(length/time.Second)+1) {
+				t.Errorf("process %d: %d statements in %v", process, n, length)
+			} else {
+				t.Logf("process %d: %d statements in %v", process, n, length)
+			}
+		}
+	})
 }
