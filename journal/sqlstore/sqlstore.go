@@ -32,6 +32,7 @@ type Store struct {
 	db      *sql.DB
 	dialect Dialect
 	conns   checkedConns
+	parsed  parsedEntries
 
 	// Of SQLite, which has one writer: concurrent callers share transactions, so that the more there are at the same time, the less each
 	// one costs the disk.
