@@ -24,7 +24,9 @@ type ResolveQuery struct {
 	Amount        decimal.Decimal
 	Currency      string
 	// SentAt is a time before the payment was sent, and close to it; of one that was sent again, before the first time. A search reads from
-	// then until now, for two years at most: for an older payment ErrNotFound is not possible.
+	// then until now, for two years at most: for an older payment ErrNotFound is not possible. It finds a payment if the texts of the gateway's
+	// clock are at most 13 hours behind UTC, and 15 ahead, zone and errors of both clocks together. What is beyond is ErrNotFound although
+	// it was made: with a clock or a zone that is wrong by hours, absence means nothing.
 	SentAt     time.Time
 	Wait       time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
 	HostedPage bool          // the cardholder pays on the hosted page, where a decline is one attempt; see Resolve
