@@ -276,6 +276,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	}
 	w.searchError("an error of a walk", failed)
 	w.tell("%s: the walk has given %d rows, %v", p.name(), rows, failed)
+	whole := failed == nil || errors.Is(failed, cardgateway.ErrUnreadableRows) // it has given all that can be read
 	left := failed == nil && isEnough()
 	if inBatches && !left && isLast != (failed == nil) {
 		w.violate("the last batch says that it is", "%s: it says %v, and the walk ends with %v", p.name(), isLast, failed)
@@ -285,7 +286,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	}
 	save(checkpoint())
 	if walk == nil {
-		if failed == nil && !left {
+		if whole && !left {
 			x.claim(c, j, config, minTime(end, began.Add(-lag)), lag, end)
 		}
 		return
@@ -299,7 +300,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 			w.violate("a walk is used once", "%s: a second loop ends with %v", p.name(), err)
 		}
 	}
-	if failed == nil && !left {
+	if whole && !left {
 		x.claim(c, j, config, report.CompleteUpTo, lag, end)
 		j.checkpoint, j.completeTo = nil, maxTime(j.completeTo, report.CompleteUpTo)
 		if r := report.CompleteUpTo; r.Before(end.Add(-lag - time.Second)) {
@@ -369,8 +370,8 @@ func (x *walks) claim(c *call, j *job, config Walk, upTo time.Time, lag time.Dur
 
 // checkError checks that an error is one that is documented.
 func (x *walks) checkError(c *call, err error) {
-	if err == nil || errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cardgateway.ErrUnsettled) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cardgateway.ErrUnsettled) ||
+		errors.Is(err, cardgateway.ErrUnreadableRows) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
 	x.w.violate("a walk ends with a documented error", "%s: %v", c.process.name(), err)
