@@ -232,7 +232,7 @@ func (m *merchant) recoverAll(c *call) {
 		}
 		if err != nil {
 			w.searchError("an error of Recover", err)
-			if _, ok := errors.AsType[*journal.EntryError](err); !ok {
+			if _, ok := errors.AsType[*journal.EntryError](err); !ok && !errors.Is(err, errLocked) {
 				complete = false
 			}
 			continue
@@ -281,14 +281,16 @@ func (p *process) toldByRun(ctx context.Context, s *Step, e *journal.Entry) erro
 	w.hear(p.program, t, v, err, e)
 	w.mu.Lock()
 	t.runs++
-	fails := s.Books == "fail" && t.runs%2 == 1
+	fails := (s.Books == "fail" || s.Books == "panic") && t.runs%2 == 1
 	w.mu.Unlock()
 	if err := p.tellSlowly(ctx, s, t); err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if t.reportFailed = fails; fails {
+	if t.reportFailed = fails; fails && s.Books == "panic" {
+		panic("the program of the merchant")
+	} else if fails {
 		return errStore
 	}
 	t.store(v, e.State())
@@ -308,6 +310,11 @@ func (m *merchant) confirm(c *call, t *thing) {
 		}
 		for i := range page.Data {
 			if r := &page.Data[i]; r.MerchantRefundID == t.id && c.step.isAbout(i, len(page.Data)) && !p.isDead() {
+				other := *r
+				other.UniqueID += "0"
+				if err := p.journal.ConfirmRefund(ctx, &other); err == nil && !p.isDead() {
+					p.w.violate("a row belongs to what it names", "a refund of %s was confirmed as %s, of %s", other.UniqueID, t.name(), t.uniqueID)
+				}
 				_ = p.confirmRefund(ctx, c, r)
 			}
 		}

@@ -467,7 +467,7 @@ func (w *world) recovered(c *call, told map[*thing]bool) {
 			continue
 		}
 		t := w.thingOfKey(e.Key())
-		if t != nil && t.hasEntry() && t.entry.Unacked() && !told[t] && e.Unacked() { // also when Recover began
+		if t != nil && t.hasEntry() && t.entry.Unacked() && !told[t] && e.Unacked() && time.Since(t.lockedUntil) > 10*time.Minute { // also when Recover began
 			w.violate("everything is told until it is acknowledged", "Recover of %s has not told %s, which is %v", p.name(), t.name(), e.State())
 		}
 	}

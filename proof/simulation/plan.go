@@ -228,7 +228,7 @@ func (p *plan) follow() Step {
 		then(one(p.draw, "pay", "recover"))
 	case s.Do == "backup":
 		then("pay", "restore", "recover")
-	case s.Do == "damage":
+	case s.Do == "damage", s.Do == "lock":
 		then("pay", "recover")
 	}
 	return s
@@ -363,7 +363,7 @@ func (p *plan) told() {
 func (p *plan) whileTold() {
 	s := p.begin("unsent", "unsent", "")
 	p.then(s, Step{Do: "stop run", Process: s.Process, After: time.Second})
-	p.then(s, Step{Do: "run", Process: s.Process, N: 10 + p.IntN(60), Delay: p.between(time.Minute, time.Hour), After: time.Second})
+	p.then(s, Step{Do: "run", Process: s.Process, N: 10 + p.IntN(60), Delay: p.between(time.Minute, time.Hour), After: time.Second, Books: one(p.draw, "", "panic")})
 	for range 1 + p.IntN(2) {
 		p.then(s, Step{
 			Do: one(p.draw, "pay", "pay", "confirm", "recover"), Process: s.Process, After: p.soon(), Books: one(p.draw, "", "fail"),
@@ -385,7 +385,7 @@ var kinds = []struct {
 	{"stop run", 6, true}, {"ack", 8, false}, {"ack told", 4, false}, {"get", 4, false}, {"confirm", 10, false}, {"card", 8, true},
 	{"settle", 4, false}, {"close", 1, false}, {"disguise", 12, false}, {"weather", 4, false}, {"restart", 4, false},
 	{"crash", 4, false}, {"forget", 4, false}, {"mismatch", 4, false}, {"backup", 1, false}, {"restore", 1, false},
-	{"damage", 1, false}, {"wrongly", 1, false}, {"sleep", 5, true},
+	{"damage", 1, false}, {"lock", 3, false}, {"wrongly", 1, false}, {"sleep", 5, true},
 }
 
 // step draws one step. Most are about the thing that the step before was about.
@@ -423,6 +423,8 @@ func (p *plan) step() Step {
 			s.Settings = &changed
 			p.address(s.Settings, t.Shop)
 		}
+	case "lock":
+		s.Delay = p.between(time.Second, 2*time.Hour)
 	case "forget":
 		s.Delay = p.between(day+time.Hour, 60*day)
 	case "wrongly":

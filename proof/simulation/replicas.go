@@ -59,7 +59,7 @@ type leasedStore struct {
 
 func (s leasedStore) Lease(ctx context.Context, shop journal.Shop, holder string, length time.Duration) (string, error) {
 	if err := s.reach(ctx, "Lease"); err != nil {
-		return "", err
+		return holder, err // with an error, that is not to be believed
 	}
 	w := s.p.w
 	to, err := w.leases.Lease(ctx, shop, holder, length)
@@ -206,7 +206,7 @@ func (w *world) awaitReport(c *call, t *thing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l, now := &p.shop.replicas, time.Now()
-	if h := l.holder; h != nil && t.calls.Load() == 0 && !t.reportFailed && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
+	if h := l.holder; h != nil && t.calls.Load() == 0 && !t.reportFailed && !t.isLocked() && h.works(now) && now.Before(l.until) && now.Sub(l.since) > time.Second && p.works(now) {
 		within := soonReported
 		if h != p {
 			within += h.replica.every
@@ -288,7 +288,7 @@ func (x *replicas) tale(d *draw, h *History, shop, processes int) (steps []Step)
 	every := one(d, 5*time.Second, d.between(time.Second, 10*time.Minute))
 	run := func(process int) {
 		steps = append(steps, Step{
-			Do: "replica: run", Shop: shop, Process: process, Delay: every, N: one(d, 0, 0, 0, 1+d.IntN(20)), Books: one(d, "", "", "", "fail"),
+			Do: "replica: run", Shop: shop, Process: process, Delay: every, N: one(d, 0, 0, 0, 1+d.IntN(20)), Books: one(d, "", "", "fail", "panic"),
 			After: time.Duration(1 + d.IntN(int(time.Second))),
 		})
 	}

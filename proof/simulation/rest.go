@@ -24,7 +24,7 @@ func (w *world) rest() {
 		}
 	}
 	for _, t := range w.things {
-		t.disguisedUntil = time.Time{}
+		t.disguisedUntil, t.lockedUntil = time.Time{}, time.Time{}
 		if t.damaged {
 			w.medium.damage(t, true)
 			t.damaged = false

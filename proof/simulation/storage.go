@@ -92,6 +92,27 @@ func (c *call) storeFails(what string) (how string) {
 	return how
 }
 
+// errLocked is what the database says of a row that somebody else holds.
+var errLocked = errors.New("lock wait timeout exceeded")
+
+// waitForLock waits until nobody else holds the row of an entry, or ctx ends.
+func (s *contacts) waitForLock(ctx context.Context, what string, key journal.Key) error {
+	t := s.p.w.thingOfKey(key)
+	if t == nil || !t.isLocked() {
+		return nil
+	}
+	c := s.p.callOf(ctx)
+	c.contact(what)
+	c.mu.Lock()
+	c.troubled = c.troubled || c.step.Do != "recover" // which is to tell all others
+	c.mu.Unlock()
+	if !wait(ctx, time.Until(t.lockedUntil)) {
+		s.p.w.tell("%s: the row of %s is locked", s.p.name(), t.name())
+		return errLocked
+	}
+	return nil
+}
+
 // disturbed makes one call of the store, unless it is to fail.
 func disturbed[T any](s *contacts, ctx context.Context, what string, do func(context.Context) (T, error)) (got T, err error) {
 	c := s.p.callOf(ctx)
@@ -147,6 +168,9 @@ func (s *contacts) Get(ctx context.Context, key journal.Key) (journal.Entry, err
 
 func (s *contacts) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	s.p.w.searchStored("evidence", &ev)
+	if err := s.waitForLock(ctx, "Record "+key.ID.String(), key); err != nil {
+		return err
+	}
 	_, err := disturbed(s, ctx, "Record "+key.ID.String(), func(ctx context.Context) (struct{}, error) {
 		err := s.store.Record(ctx, key, version, shiftEvidence(ev, s.p.settings.ClockAhead))
 		s.p.w.touch(key)
@@ -156,6 +180,9 @@ func (s *contacts) Record(ctx context.Context, key journal.Key, version int, ev 
 }
 
 func (s *contacts) Ack(ctx context.Context, key journal.Key, version int) error {
+	if err := s.waitForLock(ctx, "Ack "+key.ID.String(), key); err != nil {
+		return err
+	}
 	_, err := disturbed(s, ctx, "Ack "+key.ID.String(), func(ctx context.Context) (struct{}, error) {
 		err := s.store.Ack(ctx, key, version)
 		s.p.w.touch(key)

@@ -61,6 +61,10 @@ func (x *surroundings) do(s *Step) (do func(), ok bool) {
 			t.damaged = !t.damaged
 			w.tell("the entry of %s is damaged: %v", t.name(), t.damaged)
 		}
+	case "lock":
+		t := w.thing(s.Thing)
+		t.lockedUntil = time.Now().Add(s.Delay)
+		w.tell("the row of %s is locked for %v", t.name(), s.Delay)
 	case "backup":
 		w.backup = w.newBackup()
 	case "restore":

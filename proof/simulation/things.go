@@ -53,7 +53,12 @@ type thing struct {
 	entry   journal.Entry // as the oracle last saw it; zero: there was none
 	damaged bool          // the entry cannot be read for a while
 	frozen  bool          // the journal has lost part of it by a restore, or it was forgotten: it is not called any more
+
+	lockedUntil time.Time // the row of the entry
 }
+
+// isLocked reports whether somebody holds the row of the entry, so that nothing can be recorded.
+func (t *thing) isLocked() bool { return time.Now().Before(t.lockedUntil) }
 
 func (t *thing) hasEntry() bool { return t.entry.Begun.Sender != "" }
 
