@@ -248,7 +248,9 @@ var disguises = append(slices.Clip(strange), "hidden", "first hidden", "displace
 
 // tales are sequences of ordinary steps about a new thing. Each is an order of events that is rare where every step is drawn
 // for itself. They put a step into p.next; what disturbs it, and steps between them, are drawn as always.
-var tales = []func(*plan){(*plan).shownOnce, (*plan).afterRefusal, (*plan).notRecorded, (*plan).attempts, (*plan).told, (*plan).whileTold, (*plan).renewals}
+var tales = []func(*plan){(*plan).shownOnce, (*plan).afterRefusal, (*plan).notRecorded, (*plan).attempts, (*plan).told, (*plan).whileTold, (*plan).renewals,
+	(*plan).lockedRow,
+}
 
 // begin draws something that a customer wants, and pays for it with one of these fates.
 func (p *plan) begin(fates ...string) Step {
@@ -370,6 +372,14 @@ func (p *plan) whileTold() {
 		})
 	}
 	p.then(s, Step{Do: "stop run", Process: s.Process, After: p.between(time.Minute, 2*time.Hour)})
+}
+
+// lockedRow lets somebody hold the row of a payment with an unknown outcome, while a younger one is open, too.
+func (p *plan) lockedRow() {
+	s := p.begin("lost", "lost")
+	p.then(s, Step{Do: "lock", After: time.Second, Delay: p.between(10*time.Minute, 2*time.Hour)})
+	p.begin("lost", "")
+	p.then(s, Step{Do: "recover", Process: p.IntN(2), After: p.between(time.Second, 5*time.Minute)})
 }
 
 // refusals are fates after which the gateway seems to have refused.
