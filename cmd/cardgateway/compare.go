@@ -32,11 +32,12 @@ name the column with the total of the order, too: --columns order_total=NAME. Pa
 
 The default period is what your list covers. Nothing outside the copy of the gateway is compared. A row so near a limit of the
 period, your list or the copy that its counterpart may be outside is unchecked: export a list that reaches further than the period
-on both sides, by more than --grace. Rows in processing are timing, which is not an error. If the period is a whole month, what is
-unchecked or timing is kept, and the next month says what has become of it: compare the months one after the other.
+on both sides, by more than --grace. Rows that are not final are timing, which is not an error. If the period is a whole month, its
+totals and what is unchecked or timing are kept. The next months say what has become of it, and what has changed since: compare the
+months one after the other.
 
-A payment that the gateway marks as a test is test_payment, which is not an error either: no money moved. If all payments of the copy
-are tests, it is a test system, and they are compared as others are.
+A payment that the gateway marks as a test is test_payment, which is not an error either: no money moved. With --test-payments it is
+compared as others are.
 
 A transaction id that was charged again, the same amount at least 20 hours later, is a later_charge if your list does not have it: a
 subscription is charged so. List later charges with the transaction id of the first. If the id is no subscription, it was charged twice.
@@ -67,6 +68,10 @@ func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 	if err != nil {
 		return nil, err
 	}
+	testPayments, err := set.TestPayments()
+	if err != nil {
+		return nil, err
+	}
 	b, err := c.openBooks(set, false)
 	if err != nil {
 		return nil, err
@@ -74,7 +79,7 @@ func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 	if err := c.checkCopy(set, b); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	r, err := c.importAndPrepare(f, b, known)
+	r, err := c.importAndPrepare(f, b, match.Options{Known: known, TestPayments: testPayments})
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -114,7 +119,7 @@ func (f *compareFlags) validate(c *call, zone *time.Location) ([]books.ListSourc
 }
 
 // importAndPrepare is openAndImport with an open database.
-func (c *call) importAndPrepare(f *compareFlags, b *books.Books, known match.Known) (*reconciliation, error) {
+func (c *call) importAndPrepare(f *compareFlags, b *books.Books, o match.Options) (*reconciliation, error) {
 	if c.getenv("GOGC") == "" {
 		debug.SetGCPercent(400) // a comparison keeps little of what it reads: by default, it would collect garbage a third of the time
 	}
@@ -129,7 +134,8 @@ func (c *call) importAndPrepare(f *compareFlags, b *books.Books, known match.Kno
 	if err := c.importLists(b, sources); err != nil { // after the other inputs: it replaces the lists that were read before
 		return nil, err
 	}
-	return c.newReconciliation(f, b, match.Options{Known: known, Copy: whole, ExcludeTest: f.ExcludeTest})
+	o.Copy, o.ExcludeTest = whole, f.ExcludeTest
+	return c.newReconciliation(f, b, o)
 }
 
 func (f *compareFlags) readKnown() (known match.Known, err error) {

@@ -332,6 +332,9 @@ func (l *plantedLists) check(t *testing.T, out string) {
 		got[d.Class][d.ID] = true
 	}
 	for _, about := range match.Classes {
+		if about.Class == match.ClassDate || about.Class == match.ClassChanged { // in the tests of package match
+			continue
+		}
 		want, found := l.want[about.Class], 0
 		if len(want) != l.each {
 			t.Errorf("%s: %d are planted, want %d", about.Class, len(want), l.each)

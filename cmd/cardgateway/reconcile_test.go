@@ -109,7 +109,7 @@ func TestDemonstration(t *testing.T) {
 	if !strings.Contains(page, "Demonstration: a sandbox, no real money") {
 		t.Error("the page does not say that it is a demonstration")
 	}
-	if !strings.Contains(page, "all are tests") || strings.Contains(page, "test payment</small>") {
+	if !strings.Contains(page, "This is a test system") || strings.Contains(page, "test payment</small>") {
 		t.Error("the page does not say that all payments are tests, or says it of each")
 	}
 	var parsed reportJSON

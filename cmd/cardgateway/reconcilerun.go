@@ -9,6 +9,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
 )
 
 type runCommand struct {
@@ -75,7 +76,11 @@ func (r *runCommand) Run(c *call) (err error) {
 		}
 		return unreadable
 	}
-	m, err := c.importAndPrepare(&r.compareFlags, b, known)
+	testPayments, err := set.TestPayments()
+	if err != nil {
+		return err
+	}
+	m, err := c.importAndPrepare(&r.compareFlags, b, match.Options{Known: known, TestPayments: testPayments})
 	if err != nil {
 		return err
 	}
@@ -130,7 +135,7 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	m, err := c.importAndPrepare(&r.compareFlags, b, known)
+	m, err := c.importAndPrepare(&r.compareFlags, b, match.Options{Known: known, TestPayments: true})
 	if err != nil {
 		return err
 	}

@@ -86,6 +86,9 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err := written.Finish(page); err != nil {
 		return exit.CannotWrite("report", err)
 	}
+	if err := summary.Keep(r.call.ctx, true); err != nil {
+		return booksError("db: ", err)
+	}
 	if _, err := fmt.Fprintln(r.call.out, base+".html"); err != nil {
 		return exit.CannotWrite("path of the report", err)
 	}

@@ -14,7 +14,7 @@ import (
 // inConfig moves the settings of a closed month to a configuration file, with sections for lists.
 func (m *closedMonth) inConfig(t *testing.T, sections string) (env map[string]string) {
 	t.Helper()
-	text := fmt.Sprintf("base-url = %q\napp-id = 7\nmerchant-id = 'm1'\nsecret = %q\ndb = %q\n%s",
+	text := fmt.Sprintf("base-url = %q\napp-id = 7\nmerchant-id = 'm1'\nsecret = %q\ntest-payments = 'true'\ndb = %q\n%s",
 		m.env["CARDGATEWAY_BASE_URL"], secretKey, m.env["CARDGATEWAY_DB"], sections)
 	return map[string]string{"CARDGATEWAY_CONFIG": m.file(t, "config.toml", text)}
 }

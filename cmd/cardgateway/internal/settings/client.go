@@ -30,7 +30,7 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 	if config.AnyAppID, err = s.AnyApp(); err != nil {
 		return nil, err
 	}
-	if config.TestPayments, err = parse(s.Get(TestPayments), false, strconv.ParseBool, "is neither true nor false"); err != nil {
+	if config.TestPayments, err = s.TestPayments(); err != nil {
 		return nil, err
 	}
 	if config.Location, err = s.Location(); err != nil {
@@ -68,6 +68,11 @@ func (s *Settings) hostedPageLifetime() (time.Duration, error) {
 // AnyApp reports whether what states another appId is accepted, too.
 func (s *Settings) AnyApp() (bool, error) {
 	return parse(s.Get(AnyApp), false, strconv.ParseBool, "is neither true nor false")
+}
+
+// TestPayments reports whether the gateway is a test system.
+func (s *Settings) TestPayments() (bool, error) {
+	return parse(s.Get(TestPayments), false, strconv.ParseBool, "is neither true nor false")
 }
 
 // Timeout returns the timeout of one request.

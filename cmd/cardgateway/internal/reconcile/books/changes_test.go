@@ -2,8 +2,13 @@ package books
 
 import (
 	"context"
+	"database/sql"
 	"iter"
+	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/shopspring/decimal"
 )
 
 // change is a recorded change of the copy.
@@ -33,4 +38,73 @@ func (b *Books) readChanges(ctx context.Context, where string, arg any) iter.Seq
 			c.Seen = fromMicro(seen, zone)
 			return c, err
 		})
+}
+
+// TestRowChanges: a row is what it was at every mark, whatever has happened to it since, and also if the clock is set back.
+func TestRowChanges(t *testing.T) {
+	at, err := cardgateway.ParseWallTime("2026-01-15 10:07:09")
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := func(code cardgateway.Code, amount, id string) cardgateway.Transaction {
+		return cardgateway.Transaction{UniqueID: "7", TransactionID: id, Code: code, TransactionAmount: decimal.RequireFromString(amount), TransactionCurrency: "EUR",
+			TransactionAt: at}
+	}
+	clock := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	steps := []struct {
+		rows []cardgateway.Transaction // nil: the row is gone
+		want string
+	}{
+		{[]cardgateway.Transaction{order(102, "3", "t")}, "t processing 3"},
+		{[]cardgateway.Transaction{order(100, "3", "t")}, "t approved 3"},
+		{[]cardgateway.Transaction{order(100, "4", "v")}, "v approved 4"},
+		{nil, "none"},
+		{[]cardgateway.Transaction{order(101, "4", "v")}, "v declined 4"},
+	}
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		marks := []int64{0}
+		for i, step := range steps {
+			now := clock.Add(-time.Duration(i) * time.Hour)
+			if err := b.change(t.Context(), func(tx *sql.Tx) error {
+				if step.rows == nil {
+					return b.drop(t.Context(), tx, &ordersTable, now, `id = '7'`)
+				}
+				_, err := b.save(t.Context(), tx, &ordersTable, []record{orderRecord(&step.rows[0], "7", time.UTC, 1)}, micro(clock), now)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			mark, err := b.LastChange(t.Context())
+			if err != nil || mark <= marks[i] {
+				t.Fatalf("got mark %d after %d, %v", mark, marks[i], err)
+			}
+			marks = append(marks, mark)
+		}
+		for i, mark := range marks {
+			want := "none"
+			if i > 0 {
+				want = steps[i-1].want
+			}
+			n := 0
+			for c, err := range b.ChangesSince(t.Context(), Payment, mark) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				n++
+				got := "none"
+				if r, err := c.At(mark); err != nil {
+					t.Error(err)
+				} else if r != nil {
+					got = r.ID + " " + r.State + " " + r.Amount.String()
+				}
+				if got != want {
+					t.Errorf("at mark %d: got %s, want %s", i, got, want)
+				}
+			}
+			if isLast := i == len(steps); n != 1 && !isLast || n != 0 && isLast {
+				t.Errorf("at mark %d: %d rows have changed since", i, n)
+			}
+		}
+	})
 }

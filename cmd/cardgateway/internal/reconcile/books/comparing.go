@@ -209,9 +209,3 @@ func (b *Books) Neighbours(ctx context.Context, from, to time.Time) (before, aft
 		COALESCE((SELECT MIN(at) FROM cardgateway_orders WHERE at >= $2), 0)`), micro(from), micro(to)).Scan(&last, &first)
 	return fromMicro(last, zone), fromMicro(first, zone), b.inWords(err)
 }
-
-// OnlyTests reports whether every payment of the copy is a test, also if there is none.
-func (b *Books) OnlyTests(ctx context.Context) (only bool, err error) {
-	err = b.db.QueryRowContext(ctx, b.compared(`SELECT NOT EXISTS (SELECT 1 FROM cardgateway_orders WHERE test = 0)`)).Scan(&only)
-	return only, b.inWords(err)
-}

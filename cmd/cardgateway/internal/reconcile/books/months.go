@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,31 +18,50 @@ import (
 type Month struct {
 	Kind     Kind
 	From, To time.Time
+	Compared time.Time // when
+	Seen     int64     // mark of the changes that were known then: see ChangesSince
+	Totals   []MonthTotal
 }
 
-// OpenItem is a payment or a refund that was open at the end of a month: its other side was not final, or could be outside the list or
-// the copy.
-type OpenItem struct {
-	Kind     Kind            `json:"-"`
-	Month    time.Time       `json:"-"` // its start
-	ID       string          `json:"-"` // of the transaction or the refund
-	Class    string          `json:"class"`
+// MonthTotal is what both sides had of a month in one currency when it was compared.
+type MonthTotal struct {
 	Currency string          `json:"currency"`
-	Value    decimal.Decimal `json:"value"`
-	At       time.Time       `json:"at"`
-	Lines    []Line          `json:"lines"` // of the list of that month, which later lists need not have
+	Gateway  decimal.Decimal `json:"gateway"`
+	Books    decimal.Decimal `json:"books"`
 }
 
-// MostOpen is the maximum number of payments and refunds that are kept of a month.
-const MostOpen = 100_000
+// KeptItem is a payment or a refund that did not tie out in a month. If it IsOpen, its other side was not final, or could be outside the
+// list or the copy, or one of its rows was not final.
+type KeptItem struct {
+	Kind     Kind              `json:"-"`
+	Month    time.Time         `json:"-"` // its start
+	Closed   time.Time         `json:"-"` // start of the later month in which it matched or became a difference; zero if there is none yet
+	IsOpen   bool              `json:"-"`
+	ID       string            `json:"-"` // of the transaction or the refund
+	Class    string            `json:"class"`
+	Currency string            `json:"currency"`
+	Value    decimal.Decimal   `json:"value"`
+	At       time.Time         `json:"at"`
+	Lines    []Line            `json:"lines"` // of the list of that month, which later lists need not have
+	Rows     map[string]string `json:"rows"`  // the states of the rows that were not final, by Row.Key
+}
+
+// MostKept is the maximum number of payments and refunds that are kept of a month.
+const MostKept = 100_000
 
 // Months returns the months of which the payments or the refunds were compared, sorted by their start.
 func (b *Books) Months(ctx context.Context, kind Kind) (all []Month, err error) {
-	for m, err := range comparedRows(ctx, b, `SELECT start, finish FROM cardgateway_months WHERE kind = $1 ORDER BY start`, []any{string(kind)},
-		func(scan func(...any) error, zone *time.Location) (Month, error) {
-			var from, to int64
-			err := scan(&from, &to)
-			return Month{kind, fromMicro(from, zone), fromMicro(to, zone)}, err
+	for m, err := range comparedRows(ctx, b, `SELECT start, finish, compared, seen, totals FROM cardgateway_months WHERE kind = $1 ORDER BY start`,
+		[]any{string(kind)}, func(scan func(...any) error, zone *time.Location) (Month, error) {
+			m := Month{Kind: kind}
+			var from, to, compared int64
+			var totals string
+			err := scan(&from, &to, &compared, &m.Seen, &totals)
+			if err == nil {
+				err = json.Unmarshal([]byte(totals), &m.Totals)
+			}
+			m.From, m.To, m.Compared = fromMicro(from, zone), fromMicro(to, zone), fromMicro(compared, zone)
+			return m, err
 		}) {
 		if err != nil {
 			return nil, err
@@ -50,24 +71,42 @@ func (b *Books) Months(ctx context.Context, kind Kind) (all []Month, err error) 
 	return all, nil
 }
 
-// OpenBefore returns what was open at the end of the months before one, and was not closed before it, sorted by month and id.
-func (b *Books) OpenBefore(ctx context.Context, kind Kind, month time.Time) iter.Seq2[OpenItem, error] {
-	return comparedRows(ctx, b, `SELECT month, id, was FROM cardgateway_open WHERE kind = $1 AND month < $2 AND (closed = 0 OR closed >= $2)
-		ORDER BY month, id`, []any{string(kind), micro(month)}, func(scan func(...any) error, zone *time.Location) (OpenItem, error) {
-		o := OpenItem{Kind: kind}
-		var at int64
+const keptColumns = `SELECT month, id, was, closed FROM cardgateway_open WHERE kind = $1 AND `
+
+// OpenItems returns what was open at the end of the months before one and not closed before it, and what was open at its own end and
+// closed later, sorted by month and id.
+func (b *Books) OpenItems(ctx context.Context, kind Kind, month time.Time) iter.Seq2[KeptItem, error] {
+	return comparedRows(ctx, b, keptColumns+`(month < $2 AND (closed = 0 OR closed >= $2) OR month = $2 AND closed > $2) ORDER BY month, id`,
+		[]any{string(kind), micro(month)}, keptItem(kind))
+}
+
+// KeptItem returns what was kept of one id in a month.
+func (b *Books) KeptItem(ctx context.Context, kind Kind, month time.Time, id string) (item KeptItem, ok bool, err error) {
+	for item, err := range comparedRows(ctx, b, keptColumns+`month = $2 AND id = $3`, []any{string(kind), micro(month), id}, keptItem(kind)) {
+		return item, err == nil, err
+	}
+	return item, false, nil
+}
+
+func keptItem(kind Kind) func(scan func(...any) error, zone *time.Location) (KeptItem, error) {
+	return func(scan func(...any) error, zone *time.Location) (KeptItem, error) {
+		o := KeptItem{Kind: kind}
+		var month, closed int64
 		var was string
-		err := scan(&at, &o.ID, &was)
+		err := scan(&month, &o.ID, &was, &closed)
 		if err == nil {
 			err = json.Unmarshal([]byte(was), &o)
 		}
-		o.Month, o.At = fromMicro(at, zone), o.At.In(zone)
+		o.Month, o.At, o.IsOpen = fromMicro(month, zone), o.At.In(zone), closed != month
+		if o.IsOpen {
+			o.Closed = fromMicro(closed, zone)
+		}
 		for i := range o.Lines {
 			o.Lines[i].Earlier = true
 			o.Lines[i].At, o.Lines[i].Until = o.Lines[i].At.In(zone), o.Lines[i].Until.In(zone)
 		}
 		return o, err
-	})
+	}
 }
 
 // keepLater keeps the lines of a list that may belong to later months: by the latest time that they may have or, if they have none, by that
@@ -89,47 +128,97 @@ func laterLinesOf(id, state, list, rows, isSame string) string {
 		) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_same AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`)
 }
 
-// KeepMonth records what a comparison of a month has found: that it was compared, what is open at its end, which entries of earlier months
-// are still open, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has recorded.
-func (b *Books) KeepMonth(ctx context.Context, months []Month, open, stillOpen, closed []OpenItem) error {
+// KeepMonth records what a comparison of a month has found: that it was compared, what did not tie out, which open items of earlier months
+// are closed by it, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has
+// recorded; Compared, Seen and Totals only if isSigned is set.
+func (b *Books) KeepMonth(ctx context.Context, months []Month, items, closed []KeptItem, isSigned bool) error {
 	err := b.change(ctx, func(tx *sql.Tx) (err error) {
 		do := func(statement string, args ...any) { // unless one has failed
 			if err == nil {
 				_, err = tx.ExecContext(ctx, statement, args...)
 			}
 		}
-		now := time.Time{}
-		for _, m := range months {
-			now = m.From
-			kind, from, to := string(m.Kind), micro(m.From), micro(m.To)
-			do(`INSERT INTO cardgateway_months (kind, start, finish) VALUES ($1, $2, $3)
-				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish`, kind, from, to)
-			do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, kind, from)
-			do(b.compared(keepLater[m.Kind]), kind, from, to)
-			// Entries that are found again stay closed if a later month has closed them. The others are deleted below.
-			do(`UPDATE cardgateway_open SET was = '' WHERE kind = $1 AND month = $2`, kind, from)
+		signed := ""
+		if isSigned {
+			signed = `, compared = excluded.compared, seen = excluded.seen, totals = excluded.totals`
 		}
-		for i := range open {
-			was, failed := json.Marshal(open[i])
+		for _, m := range months {
+			totals, failed := json.Marshal(m.Totals)
 			if failed != nil {
 				return failed
 			}
-			do(`INSERT INTO cardgateway_open (kind, month, id, was, closed) VALUES ($1, $2, $3, $4, 0)
-				ON CONFLICT (kind, month, id) DO UPDATE SET was = excluded.was`, string(open[i].Kind), micro(now), open[i].ID, string(was))
+			kind, from, to := string(m.Kind), micro(m.From), micro(m.To)
+			do(`INSERT INTO cardgateway_months (kind, start, finish, compared, seen, totals) VALUES ($1, $2, $3, $4, $5, $6)
+				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish`+signed, kind, from, to, micro(m.Compared), m.Seen, string(totals))
+			do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, kind, from)
+			do(b.compared(keepLater[m.Kind]), kind, from, to)
+			if err == nil {
+				err = b.keepItems(ctx, tx, m, items)
+			}
+			do(`UPDATE cardgateway_open SET closed = 0 WHERE kind = $1 AND month < $2 AND closed = $2`, kind, from)
+			if err == nil {
+				err = closeItems(ctx, tx, m, closed)
+			}
 		}
-		for _, o := range stillOpen {
-			do(`UPDATE cardgateway_open SET closed = 0 WHERE kind = $1 AND id = $2 AND month = $3 AND closed = $4`,
-				string(o.Kind), o.ID, micro(o.Month), micro(now))
-		}
-		for _, o := range closed {
-			do(`UPDATE cardgateway_open SET closed = $4 WHERE kind = $1 AND id = $2 AND month = $3`,
-				string(o.Kind), o.ID, micro(o.Month), micro(now))
-		}
-		do(`DELETE FROM cardgateway_open WHERE was = ''`)
 		return err
 	})
 	if err != nil {
-		return b.inWords(fmt.Errorf("keeping what is open: %w", err))
+		return b.inWords(fmt.Errorf("keeping what did not tie out: %w", err))
+	}
+	return nil
+}
+
+// keepItems replaces the items of a month. Those that are open again stay closed if a later month has closed them.
+func (b *Books) keepItems(ctx context.Context, tx *sql.Tx, m Month, items []KeptItem) error {
+	kind, month := string(m.Kind), micro(m.From)
+	closed := map[string]int64{}
+	err := texts(ctx, tx, func(row []string) (err error) {
+		closed[row[0]], err = strconv.ParseInt(row[1], 10, 64)
+		return err
+	}, `SELECT id, CAST(closed AS TEXT) FROM cardgateway_open WHERE kind = $1 AND month = $2 AND closed > $2`, kind, month)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `DELETE FROM cardgateway_open WHERE kind = $1 AND month = $2`, kind, month)
+	}
+	var records []record
+	for i := range items {
+		o := &items[i]
+		if o.Kind != m.Kind || err != nil {
+			continue
+		}
+		was, failed := json.Marshal(o)
+		until := month
+		if o.IsOpen {
+			until = closed[o.ID]
+		}
+		records, err = append(records, record{kind, month, o.ID, string(was), until}), failed
+	}
+	if err != nil {
+		return err
+	}
+	return b.fill(ctx, tx, "cardgateway_open", []string{"kind", "month", "id", "was", "closed"}, records)
+}
+
+// closeItems closes items of earlier months, many in one statement.
+func closeItems(ctx context.Context, tx *sql.Tx, m Month, closed []KeptItem) error {
+	byMonth := map[int64][]any{}
+	for i := range closed {
+		if closed[i].Kind == m.Kind {
+			month := micro(closed[i].Month)
+			byMonth[month] = append(byMonth[month], closed[i].ID)
+		}
+	}
+	for month, ids := range byMonth {
+		for some := range slices.Chunk(ids, 500) {
+			places := make([]string, len(some))
+			for i := range some {
+				places[i] = fmt.Sprint("$", i+4)
+			}
+			_, err := tx.ExecContext(ctx, `UPDATE cardgateway_open SET closed = $1 WHERE kind = $2 AND month = $3 AND id IN (`+strings.Join(places, ", ")+`)`,
+				append([]any{micro(m.From), string(m.Kind), month}, some...)...)
+			if err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

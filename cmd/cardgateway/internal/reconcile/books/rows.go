@@ -1,6 +1,7 @@
 package books
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -27,6 +28,12 @@ type Row struct {
 	Card     string // of a payment: masked by the gateway; may be empty
 	Test     bool   // a payment that the gateway marks as a test: no money moved
 }
+
+// Key identifies the row: the gateway's id or, if it gave none, the merchant's.
+func (r *Row) Key() string { return cmp.Or(r.UniqueID, r.ID) }
+
+// IsFinal reports whether its state does not change any more.
+func (r *Row) IsFinal() bool { return r.State == StateApproved || r.State == StateDeclined }
 
 // The states of rows and lines: the texts of cardgateway.State, as the database has them.
 const (

@@ -132,6 +132,10 @@ func (t *table) lastOfEach(rows []record) []record {
 
 // saveChanges records the differences between the rows of the staging table and the stored ones.
 func (b *Books) saveChanges(ctx context.Context, tx *sql.Tx, t *table, complete int64, now time.Time) (found changes, err error) {
+	seen, err := nextChange(ctx, tx, now)
+	if err != nil {
+		return found, err
+	}
 	var values, differ []string
 	for _, name := range t.record {
 		values = append(values, "CAST(was."+name+" AS TEXT)", "CAST(now."+name+" AS TEXT)")
@@ -142,7 +146,7 @@ func (b *Books) saveChanges(ctx context.Context, tx *sql.Tx, t *table, complete 
 		found.rows++
 		for i, name := range t.record {
 			if old, new := row[1+2*i], row[2+2*i]; old != new {
-				records = append(records, record{t.kind, row[0], name, old, new, now.UnixMicro()})
+				records = append(records, record{t.kind, row[0], name, old, new, seen})
 			}
 		}
 		return nil
@@ -156,7 +160,7 @@ func (b *Books) saveChanges(ctx context.Context, tx *sql.Tx, t *table, complete 
 	}
 	late, err := tx.ExecContext(ctx, t.sql(`INSERT INTO cardgateway_changes (kind, id, what, old, new, seen)
 		SELECT '`+t.kind+`', now.id, 'late', '', '', $1 FROM $new now
-		WHERE now.at > 0 AND now.at < $2 AND NOT EXISTS (SELECT 1 FROM $rows was WHERE was.id = now.id) ORDER BY now.id`), now.UnixMicro(), complete)
+		WHERE now.at > 0 AND now.at < $2 AND NOT EXISTS (SELECT 1 FROM $rows was WHERE was.id = now.id) ORDER BY now.id`), seen, complete)
 	if err != nil {
 		return found, err
 	}
@@ -243,9 +247,34 @@ func (b *Books) copyIn(ctx context.Context, table string, columns []string, rows
 }
 
 // dropUnnamed deletes rows that the gateway first returned without its id, and later with it.
-func (b *Books) dropUnnamed(ctx context.Context, tx *sql.Tx, t *table) error {
-	_, err := tx.ExecContext(ctx, t.sql(`DELETE FROM $rows WHERE `+t.key+` = '' AND EXISTS (
-		SELECT 1 FROM $rows named WHERE `+t.isSame("named", "$rows")+` AND named.`+t.key+` <> '')`))
+func (b *Books) dropUnnamed(ctx context.Context, tx *sql.Tx, t *table, now time.Time) error {
+	return b.drop(ctx, tx, t, now, t.key+` = '' AND EXISTS (
+		SELECT 1 FROM $rows named WHERE `+t.isSame("named", "$rows")+` AND named.`+t.key+` <> '')`)
+}
+
+// drop deletes rows, and records them.
+func (b *Books) drop(ctx context.Context, tx *sql.Tx, t *table, now time.Time, where string, args ...any) error {
+	seen, err := nextChange(ctx, tx, now)
+	if err != nil {
+		return err
+	}
+	var records []record
+	err = texts(ctx, tx, func(row []string) error {
+		was := map[string]string{}
+		for i, name := range t.columns {
+			was[name] = row[i]
+		}
+		text, err := json.Marshal(was)
+		records = append(records, record{t.kind, row[0], "gone", string(text), "", seen})
+		return err
+	}, t.sql(`SELECT `+strings.Join(t.columns, ", ")+` FROM $rows WHERE `+where+` ORDER BY id`), args...)
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	if err := b.fill(ctx, tx, "cardgateway_changes", changeColumns, records); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, t.sql(`DELETE FROM $rows WHERE `+where), args...)
 	return err
 }
 
@@ -261,25 +290,7 @@ func (b *Books) dropGone(ctx context.Context, tx *sql.Tx, t *table, from, to, wa
 	if gone > max(manyGone, all/100) && !accept {
 		return 0, &GoneError{Kind: t.kind, Gone: gone, Of: all, From: time.UnixMicro(from), To: time.UnixMicro(to)}
 	}
-	where := `FROM $rows WHERE at >= $1 AND at < $2 AND walk < $3`
-	var records []record
-	err = texts(ctx, tx, func(row []string) error {
-		was := map[string]string{}
-		for i, name := range t.columns {
-			was[name] = row[i]
-		}
-		text, err := json.Marshal(was)
-		records = append(records, record{t.kind, row[0], "gone", string(text), "", now.UnixMicro()})
-		return err
-	}, t.sql(`SELECT `+strings.Join(t.columns, ", ")+` `+where+` ORDER BY id`), from, to, walk)
-	if err != nil {
-		return 0, err
-	}
-	if err := b.fill(ctx, tx, "cardgateway_changes", changeColumns, records); err != nil {
-		return 0, err
-	}
-	_, err = tx.ExecContext(ctx, t.sql(`DELETE `+where), from, to, walk)
-	return gone, err
+	return gone, b.drop(ctx, tx, t, now, `at >= $1 AND at < $2 AND walk < $3`, from, to, walk)
 }
 
 // manyGone is how many rows of a range may be gone without a *GoneError, or 1 % of them if that is more.

@@ -68,7 +68,7 @@ func TestSaveOdd(t *testing.T) {
 			})
 		}
 		change(func(tx *sql.Tx) error {
-			return errors.Join(b.dropUnnamed(t.Context(), tx, &ordersTable), b.dropUnnamed(t.Context(), tx, &refundsTable))
+			return errors.Join(b.dropUnnamed(t.Context(), tx, &ordersTable, time.Now()), b.dropUnnamed(t.Context(), tx, &refundsTable, time.Now()))
 		})
 		got := dump(t, b)
 		if first == nil {

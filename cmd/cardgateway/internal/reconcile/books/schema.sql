@@ -59,9 +59,10 @@ CREATE TABLE cardgateway_changes (
     what $TEXT  NOT NULL,  -- a column name, late (appeared after its time had been copied) or gone (deleted, because the gateway no longer returned it)
     old  $TEXT  NOT NULL,  -- for gone, the row as JSON
     new  $TEXT  NOT NULL,
-    seen BIGINT NOT NULL
+    seen BIGINT NOT NULL   -- when, and later than of every change that was recorded in an earlier transaction
 );
 CREATE INDEX cardgateway_changes_id ON cardgateway_changes (id);
+CREATE INDEX cardgateway_changes_seen ON cardgateway_changes (seen);
 
 -- Progress of the walks over orders and refunds.
 CREATE TABLE cardgateway_walks (
@@ -121,19 +122,22 @@ CREATE TABLE cardgateway_unreadable (
 
 -- The months that were compared with a list.
 CREATE TABLE cardgateway_months (
-    kind   $TEXT  NOT NULL,  -- payment or refund
-    start  BIGINT NOT NULL,
-    finish BIGINT NOT NULL,  -- exclusive
+    kind     $TEXT  NOT NULL,  -- payment or refund
+    start    BIGINT NOT NULL,
+    finish   BIGINT NOT NULL,  -- exclusive
+    compared BIGINT NOT NULL,  -- when
+    seen     BIGINT NOT NULL,  -- of the last change that was recorded before
+    totals   $TEXT  NOT NULL,  -- JSON: those of both sides, by currency
     PRIMARY KEY (kind, start)
 );
 
--- What was open at the end of a month.
+-- What did not tie out in a month. All other payments and refunds of the month did.
 CREATE TABLE cardgateway_open (
     kind   $TEXT  NOT NULL,
     month  BIGINT NOT NULL,  -- its start
     id     $TEXT  NOT NULL,  -- of the transaction or the refund
     was    $TEXT  NOT NULL,  -- JSON
-    closed BIGINT NOT NULL,  -- start of the later month in which it matched or became a difference; 0 if it is open
+    closed BIGINT NOT NULL,  -- start of the later month in which it matched or became a difference; 0 if it is open; month if it was not open
     PRIMARY KEY (kind, month, id)
 );
 

@@ -225,7 +225,7 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, w
 	at.start, at.checkpoint = at.until, cardgateway.Checkpoint{}
 	var gone *GoneError
 	err := s.change(ctx, func(tx *sql.Tx) error {
-		if err := s.dropUnnamed(ctx, tx, r.table); err != nil {
+		if err := s.dropUnnamed(ctx, tx, r.table, s.Now()); err != nil {
 			return err
 		}
 		known, err := keepUnreadable(ctx, tx, r.table, at.number, walked.Unreadable)

@@ -25,6 +25,8 @@ const (
 	ClassUnchecked          Class = "unchecked"
 	ClassTiming             Class = "timing"
 	ClassLaterCharge        Class = "later_charge"
+	ClassDate               Class = "date_differs"
+	ClassChanged            Class = "changed"
 )
 
 // About describes a class in reports.
@@ -69,12 +71,17 @@ var Classes = []About{
 		"Do not book it, and do not deliver for it. To leave out test payments, use --exclude-test."},
 	{ClassUnchecked, "Not checked", "So near a limit of the period, your list or the copy that the other side may be outside.",
 		"Export a list that reaches further on both sides, update the copy, and compare again."},
-	{ClassTiming, "Timing difference", "In processing, or recorded in different periods. Not an error.", "Carry it forward to the next run."},
+	{ClassTiming, "Timing difference", "Not final at the gateway, or recorded in different periods. Not an error.",
+		"Carry it forward: the report of the next month says what has become of it."},
 	{ClassLaterCharge, "Later charge of a subscription",
 		"The gateway charged a transaction id again: the same amount, at least 20 hours after the charge before. A subscription can be " +
 			"charged so, but nothing at the gateway shows that this id is one. Your list does not have all of its charges of the period; nothing else differs.",
 		"If this id is a subscription, store the charge under its uniqueId, and list it with the transaction id of the first. " +
 			"Otherwise it was charged twice: refund one."},
+	{ClassDate, "Date differs", "Both sides agree, but their dates are in different periods, and too far apart for that to be usual.",
+		"Correct the date in your list: the month in which you book it must be that of the gateway. If all dates differ, see --dates."},
+	{ClassChanged, "Changed since it was compared", "The gateway has changed a payment or a refund of a month that was compared before.",
+		"Correct your books. If the report of that month was signed, compare it again and sign it again, or mark the change as known."},
 }
 
 // About describes the class.

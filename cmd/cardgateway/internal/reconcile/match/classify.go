@@ -29,13 +29,13 @@ func (k *kindMatcher) class(p *pair) *Difference {
 	case p.currenciesDiffer():
 		return &Difference{Class: ClassCurrency, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At}
 	case (p.row.Currency != "" || len(p.paid) > 0) && !p.sum.Equal(p.atGateway()): // a declined payment may state no amount
-		return amount(p)
+		return amountDiffers(p)
 	}
 	return k.state(p)
 }
 
-// amount returns the difference between two amounts.
-func amount(p *pair) *Difference {
+// amountDiffers returns the difference between two amounts.
+func amountDiffers(p *pair) *Difference {
 	d := &Difference{Class: ClassAmount, Currency: cmp.Or(p.row.Currency, p.currency), Value: p.sum.Sub(p.atGateway()).Abs(), At: p.row.At}
 	switch {
 	case len(p.paid) > 0 && p.once().Equal(p.atGateway()), len(p.later) > 0 && p.once().Equal(p.paid[0].Amount):
@@ -51,7 +51,7 @@ func (k *kindMatcher) missingHere(p *pair) *Difference {
 		return nil
 	}
 	d := &Difference{Class: ClassMissingHere, Currency: p.row.Currency, Value: p.atGateway(), At: p.paid[0].At}
-	if k.atEdge(d.At) {
+	if k.atEdge(d.At) && !k.became[p.paid[0].Key()] {
 		d.Class, d.Why = ClassUnchecked, "its line may be before the start or after the end of your list; "+k.bothClocks(d.At)
 	}
 	return d

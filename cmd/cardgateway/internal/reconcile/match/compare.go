@@ -16,11 +16,13 @@ type kindMatcher struct {
 	list     List
 	findings findings // by ID
 
-	months   []books.Month       // that were compared
-	earlier  map[string]*earlier // what was open at the end of earlier months, by ID
-	repeated []books.OpenItem    // those of which an older month has the same ID
-	carried  *earlier            // the one that is being classified, or nil
-	open     []books.OpenItem    // at the end of this month
+	months  []books.Month       // that were compared
+	earlier map[string]*earlier // what was open at the end of earlier months, by ID
+	became  map[string]bool     // the rows that were not final then, by Row.Key: if they are now, they count in this month
+	was     map[string]string   // the states of rows that count in a later month, by Row.Key
+	carried *earlier            // the one that is being classified, or nil
+	changed map[changeKey]*Changed
+	items   []books.KeptItem // of this month
 }
 
 // compare finds the differences, id by id.
@@ -44,6 +46,9 @@ func (k *kindMatcher) compare() error {
 					k.summary.TestsLeftOut++
 				}
 				continue
+			}
+			if was, isLater := k.was[e.Row.Key()]; isLater {
+				e.Row.State = was
 			}
 			rows = append(rows, e.Row)
 			k.count(&e.Row)
@@ -88,14 +93,16 @@ func (k *kindMatcher) timeOf(l *books.Line, rows []books.Row) time.Time {
 
 // count adds a row of the period to the gateway's totals.
 func (k *kindMatcher) count(row *books.Row) {
-	if !k.inPeriod(row.At) {
-		return
+	if k.isOurs(row) {
+		k.summary.gateway(k.kind, row)
 	}
-	k.summary.gateway(k.kind, row)
-	if k.kind == books.Payment { // parents passes on the refunds
+	if k.kind == books.Payment && k.inPeriod(row.At) { // parents passes on the refunds
 		k.EachRow(books.Payment, row)
 	}
 }
+
+// isOurs reports whether a row counts in this period: by its time, or because it was not final at the end of an earlier month.
+func (k *kindMatcher) isOurs(r *books.Row) bool { return k.became[r.Key()] || k.inPeriod(r.At) }
 
 // compareID chooses the rows to compare among those with one id, of any time. It must not keep the slices.
 func (k *kindMatcher) compareID(rows []books.Row, lines []books.Line) error {
@@ -125,9 +132,9 @@ func (k *kindMatcher) compareID(rows []books.Row, lines []books.Line) error {
 	return k.settle(near, lines)
 }
 
-// isFar reports whether a row is farther from the period than the grace. A row without a time is not.
+// isFar reports whether a row is farther from the period than the grace. A row without a time is not, nor one that counts in it.
 func (k *kindMatcher) isFar(r books.Row) bool {
-	return !r.At.IsZero() && (r.At.Before(k.Period.From.Add(-k.Grace)) || !r.At.Before(k.Period.To.Add(k.Grace)))
+	return !r.At.IsZero() && !k.became[r.Key()] && (r.At.Before(k.Period.From.Add(-k.Grace)) || !r.At.Before(k.Period.To.Add(k.Grace)))
 }
 
 // mayBeOfPeriod reports whether a line may belong to the period: its time is in it, or unknown.
@@ -140,7 +147,7 @@ func byTime(a, b books.Row) int {
 
 // settle classifies one id and adds it to the totals.
 func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
-	inPeriod := slices.ContainsFunc(rows, func(r books.Row) bool { return k.inPeriod(r.At) })
+	inPeriod := slices.ContainsFunc(rows, func(r books.Row) bool { return k.isOurs(&r) })
 	ours := func(l books.Line) bool {
 		if l.At.IsZero() {
 			return inPeriod || len(rows) == 0
@@ -165,29 +172,41 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	}
 	hasRow := false
 	for i := range p.paid {
-		if k.inPeriod(p.paid[i].At) {
+		if k.isOurs(&p.paid[i]) {
 			hasRow = true
 			atGateway.add(p.paid[i].Currency, p.paid[i].Amount)
 		}
 	}
-	if !hasRow && !hasLine {
+	open := k.notFinal(rows)
+	isEmpty := !hasRow && !hasLine
+	if isEmpty && len(open) == 0 {
 		return nil
 	}
 	found, isFound := k.findings[p.id()]
 	if found.class == ClassUnreadable && len(lines) > 0 {
 		found, isFound = finding{}, false // the other lines are compared
 	}
+	var d *Difference
+	isApart := false
 	if !isFound || found.known { // a known difference hides only itself
-		d := k.class(p)
-		if d == nil {
+		if !isEmpty {
+			d = k.class(p)
+		}
+		if d == nil && !isEmpty {
 			d = k.laterCharge(p, ours)
 		}
-		isApart := d == nil && !atGateway.equal(inBooks)
-		if isApart {
-			d = &Difference{Class: ClassTiming, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At,
-				Why: "recorded in different periods: " + k.onBothSides(p)}
+		if isApart = d == nil && !atGateway.equal(inBooks); isApart {
+			var err error
+			if d, err = k.apart(p, ours); err != nil {
+				return err
+			}
 		}
-		if k.isTest(p) && (d == nil || d.Class == ClassTiming || d.Class == ClassLaterCharge || len(lines) == 0) {
+		if d == nil && len(open) > 0 {
+			last := &open[len(open)-1]
+			d = &Difference{Class: ClassTiming, Currency: last.Currency, Value: last.Amount, At: last.At,
+				Why: "its state at the gateway is " + last.State + "; " + k.bothClocks(last.At)}
+		}
+		if !isEmpty && k.isTest(p) && (d == nil || d.Class == ClassTiming || d.Class == ClassLaterCharge || len(lines) == 0) {
 			d = &Difference{Class: ClassTest, Currency: p.paid[0].Currency, Value: p.atGateway(), At: p.paid[0].At}
 		}
 		if d != nil && k.kind == books.Refund {
@@ -202,10 +221,14 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 			if found, err = k.found(d); err != nil {
 				return err
 			}
-			if d.Class == ClassUnchecked || d.Class == ClassTiming && (!isApart || k.reachesOn(d)) {
-				k.keepOpen(d)
-			}
 		}
+	}
+	isOpen := len(open) > 0 || d != nil && (d.Class == ClassUnchecked || d.Class == ClassTiming && !isApart || isApart && k.reachesOn(d))
+	if isOpen && (d == nil || !d.Known) || found.class != "" && !atGateway.equal(inBooks) {
+		k.keepItem(p, d, found, open, isOpen && (d == nil || !d.Known))
+	}
+	if isEmpty {
+		return nil
 	}
 	if e := k.earlier[p.id()]; e != nil && found.class.isCounted() && found.class != ClassLaterCharge { // that is about another charge
 		e.isOfPeriod = true
@@ -214,7 +237,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	return nil
 }
 
-// isTest reports whether a payment, or the payment of a refund, was a test among others that were not.
+// isTest reports whether a payment, or the payment of a refund, was a test.
 func (k *kindMatcher) isTest(p *pair) bool {
-	return !k.summary.OnlyTests && len(p.paid) > 0 && !slices.ContainsFunc(p.paid, func(r books.Row) bool { return !r.Test })
+	return !k.TestPayments && len(p.paid) > 0 && !slices.ContainsFunc(p.paid, func(r books.Row) bool { return !r.Test })
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Run compares, and passes every difference to o.Found. Memory grows with the number of differences that concern several rows, that
-// are open at the end of a month or are refunded test payments, not with the number of rows.
+// did not tie out in a month, have changed since one was compared, or are refunded test payments, not with the number of rows.
 func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	if !o.Period.From.Before(o.Period.To) {
 		return nil, errors.New("match: the period is empty")
@@ -24,7 +24,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testPayments: map[string]bool{}}
 	m.Known.begin()
 	var err error
-	if m.summary.OnlyTests, err = b.OnlyTests(ctx); err != nil {
+	if m.lastChange, err = b.LastChange(ctx); err != nil {
 		return nil, err
 	}
 	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments, findings: findings{}}
@@ -34,6 +34,9 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 			return nil, err
 		}
 		if err := k.readEarlier(); err != nil {
+			return nil, err
+		}
+		if err := k.readChanges(); err != nil {
 			return nil, err
 		}
 	}
@@ -53,8 +56,13 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 			return nil, err
 		}
 	}
+	for _, k := range []*kindMatcher{payments, refunds} {
+		if err := k.tellChanges(); err != nil {
+			return nil, err
+		}
+	}
 	if !o.Month.IsZero() {
-		if err := m.keep(payments, refunds); err != nil {
+		if err := m.lookBack(payments, refunds); err != nil {
 			return nil, err
 		}
 	}
@@ -72,6 +80,7 @@ type matcher struct {
 
 	testPayments map[string]bool // those with refunds, by the gateway's id
 	clocks       clocks          // of payments
+	lastChange   int64           // the mark of what the copy has now
 }
 
 // found counts a difference and passes it on.

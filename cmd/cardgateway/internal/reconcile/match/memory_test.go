@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +106,10 @@ func (d *database) fill(t *testing.T, m *memory) {
 	insert := func(table string, rows [][]any) {
 		t.Helper()
 		_, err := tx.ExecContext(t.Context(), `DELETE FROM cardgateway_`+table)
-		if err == nil && len(rows) > 0 {
+		for rows := range slices.Chunk(rows, 1000) {
+			if err != nil {
+				break
+			}
 			var places []string
 			var args []any
 			for _, row := range rows {

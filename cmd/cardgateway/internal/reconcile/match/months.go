@@ -2,6 +2,8 @@ package match
 
 import (
 	"cmp"
+	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -35,32 +37,40 @@ func (s *Summary) EarlierNow() (settled, open, differences int) {
 	return settled, open, differences
 }
 
-// earlier is the entry of an earlier month that is being looked at again.
+// earlier is the item of an earlier month that is being looked at again.
 type earlier struct {
-	books.OpenItem
+	books.KeptItem
+	also       []books.KeptItem // those of later months with the same ID
 	rows       []books.Row
-	lines      []books.Line // of the list, or of that of the earlier month if it has none
+	lines      []books.Line // of the list, or of that of the earlier months if it has none
 	isOfPeriod bool
 }
 
-// readEarlier reads what was open at the end of earlier months.
-func (k *kindMatcher) readEarlier() error {
-	if k.Month.IsZero() {
-		return nil
-	}
-	months, err := k.books.Months(k.ctx, k.kind)
-	if err != nil {
+// readEarlier reads the months that were compared, and what was open at the end of earlier ones. What a later month than this one has
+// closed is as it was.
+func (k *kindMatcher) readEarlier() (err error) {
+	if k.months, err = k.books.Months(k.ctx, k.kind); err != nil || k.Month.IsZero() {
 		return err
 	}
-	k.months, k.earlier = months, map[string]*earlier{}
-	for o, err := range k.books.OpenBefore(k.ctx, k.kind, k.Month.From) {
-		switch {
-		case err != nil:
+	k.earlier, k.became, k.was = map[string]*earlier{}, map[string]bool{}, map[string]string{}
+	for o, err := range k.books.OpenItems(k.ctx, k.kind, k.Month.From) {
+		if err != nil {
 			return err
-		case k.earlier[o.ID] != nil:
-			k.repeated = append(k.repeated, o)
+		}
+		isOfLater := o.Closed.After(k.Month.From)
+		for key, state := range o.Rows {
+			if isOfLater {
+				k.was[key] = state
+			} else {
+				k.became[key] = true
+			}
+		}
+		switch e := k.earlier[o.ID]; {
+		case o.Month.Equal(k.Month.From):
+		case e != nil:
+			e.also, e.lines = append(e.also, o), append(e.lines, o.Lines...)
 		default:
-			k.earlier[o.ID] = &earlier{OpenItem: o, lines: o.Lines}
+			k.earlier[o.ID] = &earlier{KeptItem: o, lines: o.Lines}
 		}
 	}
 	return nil
@@ -77,7 +87,7 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 		return lines
 	}
 	if len(lines) == 0 {
-		lines = append(lines, e.Lines...)
+		lines = append(lines, e.lines...)
 		month := Span{From: e.Month, To: k.endOf(e.Month)}
 		inMonth := slices.IndexFunc(rows, func(r books.Row) bool { return isApproved(r) && month.holds(r.At) })
 		for i := range lines { // one without a time is of a row of that month, if there is one
@@ -132,35 +142,66 @@ func (k *kindMatcher) isKept() bool {
 	return !k.Month.IsZero() && k.list.Read && (k.list.Span.IsZero() || k.list.Span.Overlaps(k.Month))
 }
 
-// keepOpen notes what is open at the end of the month.
-func (k *kindMatcher) keepOpen(d *Difference) {
-	switch {
-	case !k.isKept() || d.Known:
-	case k.summary.Kept == books.MostOpen:
-		k.summary.NotKept++
-	default:
-		k.summary.Kept++
-		k.open = append(k.open, books.OpenItem{
-			Kind: k.kind, ID: d.ID, Class: string(d.Class), Currency: d.Currency, Value: d.Value, At: d.At, Lines: d.Books,
-		})
+// notFinal returns the rows of a month that is kept that are not final, and are still queried. They are told, with or without a line, and
+// looked at again.
+func (k *kindMatcher) notFinal(rows []books.Row) (open []books.Row) {
+	if !k.isKept() {
+		return nil
 	}
+	for i := range rows {
+		r := &rows[i]
+		isOld := !r.At.IsZero() && r.At.Before(k.Copy.To.Add(-books.AskFor))
+		if !r.IsFinal() && k.inPeriod(r.At) && !k.became[r.Key()] && !isOld && (!r.Test || k.TestPayments) {
+			open = append(open, *r)
+		}
+	}
+	return open
 }
 
-// keep classifies what was open at the end of earlier months, and records the result and what is open at the end of this one.
-func (m *matcher) keep(kinds ...*kindMatcher) error {
+// keepItem notes an id that does not tie out in the month.
+func (k *kindMatcher) keepItem(p *pair, d *Difference, found finding, open []books.Row, isOpen bool) {
+	switch {
+	case !k.isKept():
+		return
+	case len(k.items) == books.MostKept:
+		k.summary.NotKept++
+		return
+	case isOpen:
+		k.summary.Kept++
+	}
+	item := books.KeptItem{Kind: k.kind, IsOpen: isOpen, ID: p.id(), Class: string(cmp.Or(found.class, ClassTiming)), Lines: slices.Clone(p.lines)}
+	switch {
+	case d != nil:
+		item.Currency, item.Value, item.At = d.Currency, d.Value, d.At
+	case p.row != nil:
+		item.Currency, item.Value, item.At = p.row.Currency, p.row.Amount, p.row.At
+	}
+	if isOpen && len(open) > 0 {
+		item.Rows = map[string]string{}
+		for i := range open {
+			item.Rows[open[i].Key()] = open[i].State
+		}
+	}
+	k.items = append(k.items, item)
+}
+
+// lookBack classifies what was open at the end of earlier months, and prepares what Summary.Keep records.
+func (m *matcher) lookBack(kinds ...*kindMatcher) error {
 	var months []books.Month
-	var open, still, closed []books.OpenItem
+	var items, closed []books.KeptItem
 	for _, k := range kinds {
 		if !k.isKept() {
 			continue
 		}
-		months = append(months, books.Month{Kind: k.kind, From: m.Month.From, To: m.Month.To})
-		open = append(open, k.open...)
-		closed = append(closed, k.repeated...)
-		var all []*earlier
-		for _, e := range k.earlier {
-			all = append(all, e)
+		month := books.Month{Kind: k.kind, From: m.Month.From, To: m.Month.To, Compared: m.Now, Seen: m.lastChange, Totals: []books.MonthTotal{}}
+		for i := range m.summary.Bridges {
+			if b := &m.summary.Bridges[i]; b.Kind == k.kind {
+				month.Totals = append(month.Totals, books.MonthTotal{Currency: b.Currency, Gateway: b.Gateway, Books: b.Books})
+			}
 		}
+		months = append(months, month)
+		items = append(items, k.items...)
+		all := slices.Collect(maps.Values(k.earlier))
 		slices.SortFunc(all, func(a, b *earlier) int { return cmp.Or(a.Month.Compare(b.Month), strings.Compare(a.ID, b.ID)) })
 		for _, e := range all {
 			now, err := k.classifyAgain(e)
@@ -168,14 +209,17 @@ func (m *matcher) keep(kinds ...*kindMatcher) error {
 				return err
 			}
 			m.summary.Earlier = append(m.summary.Earlier, now)
-			if now.IsOpen() {
-				still = append(still, e.OpenItem)
-			} else {
-				closed = append(closed, e.OpenItem)
+			for _, o := range append(e.also, e.KeptItem) {
+				if isOfLater := len(o.Rows) > 0 && o.Closed.After(m.Month.From); !now.IsOpen() && !isOfLater {
+					closed = append(closed, o)
+				}
 			}
 		}
 	}
-	return m.books.KeepMonth(m.ctx, months, open, still, closed)
+	m.summary.keep = func(ctx context.Context, isSigned bool) error {
+		return m.books.KeepMonth(ctx, months, items, closed, isSigned)
+	}
+	return nil
 }
 
 // classifyAgain classifies an entry of an earlier month by what both sides have now.
@@ -190,6 +234,12 @@ func (k *kindMatcher) classifyAgain(e *earlier) (Earlier, error) {
 			}
 			k.carried = nil
 		}
+		if d != nil && d.Class.isCounted() && d.Class == now.Was { // which that month has told
+			d = nil
+		}
+	}
+	if d == nil {
+		d = k.stillOpen(e)
 	}
 	isDifference := d != nil
 	if !isDifference {
@@ -205,4 +255,29 @@ func (k *kindMatcher) classifyAgain(e *earlier) (Earlier, error) {
 	}
 	d.Known, d.Reason = k.Known.covers(d)
 	return now, k.Found(d)
+}
+
+// stillOpen returns the difference for rows of an earlier month that are still not final, or nil. A payment that the cardholder did not
+// complete is forgotten when it is queried no more.
+func (k *kindMatcher) stillOpen(e *earlier) (d *Difference) {
+	for i := range e.rows {
+		r := &e.rows[i]
+		isOld := !r.At.IsZero() && r.At.Before(k.Copy.To.Add(-books.AskFor))
+		if r.IsFinal() || !k.became[r.Key()] && k.was[r.Key()] == "" || isOld && r.State == books.StateRedirect {
+			continue
+		}
+		d = &Difference{Class: ClassTiming, Currency: r.Currency, Value: r.Amount, At: r.At, Why: "its state at the gateway is still " + r.State}
+		if isOld {
+			d.Class, d.Why = ClassState, d.Why+", and it is queried no more"
+		}
+	}
+	return d
+}
+
+// Keep records the month that was compared: see Options.Month. If it was recorded before, its totals are replaced only if isSigned is set.
+func (s *Summary) Keep(ctx context.Context, isSigned bool) error {
+	if s.keep == nil {
+		return nil
+	}
+	return s.keep(ctx, isSigned)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,7 +98,7 @@ func TestTestPayments(t *testing.T) {
 			[]string{"refund_missing_here refund c 1 EUR", "test_payment payment a 3 EUR", "test_payment refund b 2 EUR"},
 			[]string{"refund_missing_here refund c 1 EUR"}, "9"},
 		{"with a refund of another month", real().pay("a", approved, "3 EUR", day0(9, 2, 0)).test().back("b of a", approved, "2 EUR", day0(9, 2, 0)), nil, nil, "9"},
-		{"all are tests: a test system", new(memory).pay("a", approved, "3 EUR", at).test(), []string{"missing_here payment a 3 EUR"}, nil, ""},
+		{"all are tests", new(memory).pay("a", approved, "3 EUR", at).test(), []string{"test_payment payment a 3 EUR"}, nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := onSQLite(t)
@@ -110,6 +111,13 @@ func TestTestPayments(t *testing.T) {
 				t.Errorf("%d test payments are counted as differences", s.Differences())
 			}
 			o := octoberOptions()
+			o.TestPayments = true // of a test system
+			for _, found := range first(d.run(t, test.m, o)) {
+				if strings.HasPrefix(found, "test_payment") {
+					t.Errorf("of a test system: got %s", found)
+				}
+			}
+			o = octoberOptions()
 			o.ExcludeTest = true
 			got, s = d.run(t, test.m, o)
 			if diff := cmp.Diff(test.excluded, got); diff != "" {
@@ -127,6 +135,8 @@ func TestTestPayments(t *testing.T) {
 		})
 	}
 }
+
+func first(found []string, _ *Summary) []string { return found }
 
 // TestTimesThatMeanSeveral: a line with a date alone, or with an hour that clocks show twice, is in the period of its payment.
 func TestTimesThatMeanSeveral(t *testing.T) {
@@ -255,15 +265,16 @@ func TestMonths(t *testing.T) {
 			"unchecked payment lost at the start 10 EUR", "unchecked payment wrong late 80 EUR",
 		}, 10, 0},
 		{"October", 10, inOctober, october, []string{
-			"September payment another amount: timing, amount", "September payment booked early: timing, settled", "September payment booked late: unchecked, settled",
+			"September payment another amount: timing, of the period", "September payment booked early: timing, settled", "September payment booked late: unchecked, settled",
 			"September payment for long: timing, timing", "September payment late decline: timing, state", "September payment late success: timing, settled",
 			"September payment lost at the end: unchecked, missing_here", "September payment lost at the start: unchecked, unchecked",
 			"September payment wrong late: unchecked, of the period", "September refund late refund: timing, settled",
 		}, []string{
-			"amount payment wrong late 72 EUR", "missing_here payment lost in October 12 EUR", "timing payment booked early 1 EUR", "timing payment booked late 7 EUR",
+			"amount payment another amount 0.5 EUR", "amount payment wrong late 72 EUR", "missing_here payment lost in October 12 EUR",
+			"timing payment booked early 1 EUR", "timing payment booked late 7 EUR", "timing payment late success 2 EUR", "timing refund late refund 1 EUR",
 		}, 0, 5},
 		{"November", 11, inNovember, november, []string{"September payment for long: timing, settled", "September payment lost at the start: unchecked, unchecked"},
-			nil, 0, 0},
+			[]string{"timing payment for long 4 EUR"}, 0, 0},
 	}
 	onEach(t, func(t *testing.T, d *database) {
 		compare := func(name string, i int) {

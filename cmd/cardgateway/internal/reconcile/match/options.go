@@ -37,12 +37,13 @@ type Options struct {
 	Payments, Refunds List
 	Known             Known // differences that the merchant has marked
 
-	// Month is the calendar month that is compared, if the period is one that is over; otherwise zero. What is open at its end is kept
-	// in the database, and what was open at the end of earlier months is looked at again. A second comparison of the same month has the
-	// same result.
+	// Month is the calendar month that is compared, if the period is one that is over; otherwise zero. Summary.Keep keeps its totals and
+	// what did not tie out in the database, and what was open at the end of earlier months is looked at again: what was not final then, and
+	// is now, counts in this month. A second comparison of the same month has the same result.
 	Month Span
 
-	ExcludeTest bool // leave out test payments, their refunds, and the lines of both
+	TestPayments bool // the gateway is a test system: its test payments are compared as others are
+	ExcludeTest  bool // leave out test payments, their refunds, and the lines of both
 
 	Found func(*Difference) error // receives every difference; it may keep what it points to
 	// EachRow receives every payment of the gateway in the period, and every refund that was not declined, once each. It may be

@@ -27,7 +27,7 @@ func (m *matcher) paidTwice(findings findings) error {
 			}
 			// A payment is reported with one order only, but a known difference hides only itself.
 			paid := &same[i].Paid
-			isTest := paid.Test && (!m.summary.OnlyTests || m.ExcludeTest) // no money moved
+			isTest := paid.Test && (!m.TestPayments || m.ExcludeTest) // no money moved
 			if of := findings[paid.ID]; paid.ID != "" && !isTest && (of.class != ClassPaidTwice || of.known) {
 				rows = append(rows, *paid)
 			}

@@ -2,6 +2,7 @@ package match
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -20,10 +21,14 @@ type Summary struct {
 	Unused    []KnownEntry // entries that no longer match a difference
 
 	Earlier      []Earlier // what was open at the end of earlier months; not in the counts, classes and bridges
-	Kept         int       // what is open at the end of the month, and was kept
-	NotKept      int       // what is open and was not kept, because it is more than books.MostOpen
-	OnlyTests    bool      // every payment of the copy is a test: it is that of a test system
-	TestsLeftOut int       // test payments and their refunds in the period, if they are left out
+	Kept         int       // what is open at the end of the month, and is kept
+	NotKept      int       // what does not tie out and is not kept, because it is more than books.MostKept
+	keep         func(ctx context.Context, isSigned bool) error
+	TestsLeftOut int // test payments and their refunds in the period, if they are left out
+
+	Changed       []Changed      // what has changed of other months since they were compared; not in the counts, classes and bridges
+	ChangedTotals []ChangedTotal // those of the months of Changed, and of the month itself if it was compared before
+	OwnChanges    int            // what has changed of the month itself since it was compared before
 
 	// ListLater is by how much nearly all lines of payments are later than the gateway's, if by a number of hours, as in a list that was
 	// read in a wrong time zone. Otherwise it is zero.
@@ -83,11 +88,16 @@ func (b *Bridge) LeftOver() decimal.Decimal {
 }
 
 // Differences counts the differences that are neither known, nor timing, nor unchecked, nor test payments, with those of earlier
-// months.
+// months, and what has changed of these.
 func (s *Summary) Differences() (n int) {
 	for _, c := range s.Classes {
 		if c.Class.isCounted() {
 			n += c.Rows
+		}
+	}
+	for i := range s.Changed {
+		if !s.Changed[i].Known {
+			n++
 		}
 	}
 	return n + s.earlier(Class.isCounted)

@@ -180,7 +180,7 @@ func (v *view) gatewayEntry(r *books.Row, kind string) entry {
 	if r.Card != "" {
 		details = append(details, "card "+terminal.Clean(r.Card))
 	}
-	if r.Test && !v.Summary.OnlyTests {
+	if r.Test && !v.testPayments {
 		details = append(details, "test payment")
 	}
 	e.Details = strings.Join(details, ", ")

@@ -32,6 +32,7 @@ type view struct {
 	Period          match.Span // times are shown in the zone of From
 	Grace           time.Duration
 	Now             time.Time // time of the comparison
+	testPayments    bool
 	shown           *shownRows
 	days            *daily
 	Range           string
@@ -78,7 +79,7 @@ type classRow struct {
 }
 
 func newView(p *Page, f *Files) *view {
-	v := &view{Page: p, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, shown: f.shown, days: f.days, Ages: match.Ages[:]}
+	v := &view{Page: p, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, testPayments: f.options.TestPayments, shown: f.shown, days: f.days, Ages: match.Ages[:]}
 	v.Range = v.rangeText()
 	v.verdict()
 	v.bridges()
@@ -120,10 +121,10 @@ func (v *view) verdict() {
 		v.Sentences = append(v.Sentences, fmt.Sprintf("%s to carry forward: timing differences, not errors.", plural(waiting, "row")))
 	}
 	if tests := s.Rows(match.ClassTest); tests > 0 {
-		v.Sentences = append(v.Sentences, plural(tests, "test payment")+": no money moved, although the gateway's total has them.")
+		v.Sentences = append(v.Sentences, plural(tests, "test payment")+": no money moved, although the gateway's total has them. If this is a test system, set --test-payments.")
 	}
-	if s.OnlyTests && s.Compared > 0 {
-		v.Sentences = append(v.Sentences, "No payment of the copy is real: all are tests, and are compared as real ones are.")
+	if v.testPayments {
+		v.Sentences = append(v.Sentences, "This is a test system: no payment is real, and test payments are compared as real ones are.")
 	}
 	if later := s.Rows(match.ClassLaterCharge); later > 0 {
 		v.Sentences = append(v.Sentences,

@@ -1,0 +1,145 @@
+package books
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"strconv"
+	"time"
+)
+
+// RowChanges are the recorded changes of one row of the copy.
+type RowChanges struct {
+	now     map[string]string // its columns; nil if it is gone
+	records []changeRecord    // the latest first
+	zone    *time.Location
+	anyApp  bool
+}
+
+type changeRecord struct {
+	what, old string
+	seen      int64
+}
+
+// LastChange returns the mark of the changes that are recorded now.
+func (b *Books) LastChange(ctx context.Context) (seen int64, err error) {
+	err = b.db.QueryRowContext(ctx, lastChange).Scan(&seen)
+	return seen, b.inWords(err)
+}
+
+const lastChange = `SELECT COALESCE(MAX(seen), 0) FROM cardgateway_changes`
+
+// nextChange returns when a transaction that begins now has seen its changes: later than every earlier one, also if the clock was set back.
+func nextChange(ctx context.Context, tx *sql.Tx, now time.Time) (seen int64, err error) {
+	err = tx.QueryRowContext(ctx, lastChange).Scan(&seen)
+	return max(now.UnixMicro(), seen+1), err
+}
+
+// ChangesSince returns the rows that have changed since a mark, sorted by the gateway's ids.
+func (b *Books) ChangesSince(ctx context.Context, kind Kind, seen int64) iter.Seq2[*RowChanges, error] {
+	t := &ordersTable
+	if kind == Refund {
+		t = &refundsTable
+	}
+	columns := ""
+	for _, name := range t.columns {
+		columns += `, COALESCE(CAST(r.` + name + ` AS TEXT), '')`
+	}
+	if kind == Refund { // refunds do not state the app
+		columns += `, CASE WHEN EXISTS (SELECT 1 FROM cardgateway_orders o WHERE o.id = r.unique_id AND o.other_app <> '') THEN '?' ELSE '' END`
+	}
+	query := t.sql(`SELECT c.id, c.what, c.old, CAST(c.seen AS TEXT)` + columns + ` FROM cardgateway_changes c LEFT JOIN $rows r ON r.id = c.id
+		WHERE c.kind = '` + t.kind + `' AND c.seen > $1 ORDER BY c.id, c.seen DESC`)
+	return func(yield func(*RowChanges, error) bool) {
+		zone, err := b.zone(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		cells := make([]string, 4+len(t.columns), 5+len(t.columns))
+		if kind == Refund {
+			cells = cells[:cap(cells)]
+		}
+		targets := make([]any, len(cells))
+		for i := range cells {
+			targets[i] = &cells[i]
+		}
+		var id string
+		var c *RowChanges
+		for seen, err := range stream(ctx, b, func(scan func(...any) error) (int64, error) {
+			if err := scan(targets...); err != nil {
+				return 0, err
+			}
+			return strconv.ParseInt(cells[3], 10, 64)
+		}, query, seen) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if c == nil || cells[0] != id {
+				if c != nil && !yield(c, nil) {
+					return
+				}
+				id, c = cells[0], &RowChanges{zone: zone, anyApp: b.AnyApp}
+				if cells[4] != "" {
+					c.now = map[string]string{}
+					for i, name := range t.columns {
+						c.now[name] = cells[4+i]
+					}
+					if kind == Refund {
+						c.now["other_app"] = cells[len(cells)-1]
+					}
+				}
+			}
+			c.records = append(c.records, changeRecord{cells[1], cells[2], seen})
+		}
+		if c != nil {
+			yield(c, nil)
+		}
+	}
+}
+
+// At returns the row as the copy had it at a mark, or nil if it was not in the copy.
+func (c *RowChanges) At(seen int64) (*Row, error) {
+	columns, isCopied := c.now, false
+	for _, r := range c.records {
+		switch {
+		case r.seen <= seen:
+		case r.what == "late":
+			columns = nil
+		case r.what == "gone":
+			columns, isCopied = map[string]string{}, true
+			if err := json.Unmarshal([]byte(r.old), &columns); err != nil {
+				return nil, fmt.Errorf("the database contains %.40q instead of a row: %w", r.old, err)
+			}
+		case columns != nil:
+			if !isCopied {
+				columns, isCopied = maps.Clone(columns), true
+			}
+			columns[r.what] = r.old
+		}
+	}
+	if columns == nil || columns["other_app"] != "" && !c.anyApp {
+		return nil, nil
+	}
+	at, err := strconv.ParseInt(columns["at"], 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the database contains %.40q instead of a time", columns["at"])
+	}
+	r := &Row{State: columns["state"], Currency: columns["currency"], At: fromMicro(at, c.zone), Card: columns["card"], Test: columns["test"] == "1"}
+	if _, isOrder := columns["transaction_id"]; isOrder {
+		r.UniqueID, r.ID = columns["unique_id"], columns["transaction_id"]
+	} else {
+		r.UniqueID, r.ID, r.Payment = columns["refund_unique_id"], cmp.Or(columns["merchant_refund_id"], columns["refund_unique_id"]), columns["unique_id"]
+	}
+	r.Amount, err = readAmount(columns["amount"])
+	return r, err
+}
+
+// Now returns the row as the copy has it, or nil if it is not in the copy.
+func (c *RowChanges) Now() (*Row, error) { return c.At(math.MaxInt64) }

@@ -1,0 +1,226 @@
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/shopspring/decimal"
+)
+
+// Changed is a payment or a refund that the gateway has changed since its month was compared. Since is the month; Gateway are its rows now.
+type Changed struct {
+	*Difference
+	Was     []books.Row // at the comparison
+	Effects []Effect    // on the gateway's total of the month
+}
+
+// Effect is by how much a total has changed.
+type Effect struct {
+	Currency string
+	Sum      decimal.Decimal
+}
+
+// ChangedTotal is the gateway's total of a month that was compared: then, and with the changes since.
+type ChangedTotal struct {
+	Kind     books.Kind
+	Month    time.Time
+	Currency string
+	Was, Now decimal.Decimal
+}
+
+// changeKey is an id in a month that was compared.
+type changeKey struct {
+	month time.Time
+	id    string
+}
+
+// readChanges finds what has changed of the months that were compared. What was not final then is told as open from an earlier month, and
+// counts in the month in which it became final.
+func (k *kindMatcher) readChanges() error {
+	k.changed = map[changeKey]*Changed{}
+	if len(k.months) == 0 {
+		return nil
+	}
+	oldest := slices.MinFunc(k.months, func(a, b books.Month) int { return cmp.Compare(a.Seen, b.Seen) }).Seen
+	for changes, err := range k.books.ChangesSince(k.ctx, k.kind, oldest) {
+		if err != nil {
+			return err
+		}
+		now, err := changes.Now()
+		if err != nil {
+			return err
+		}
+		for i := range k.months {
+			if err := k.changeOf(&k.months[i], changes, now); err != nil {
+				return err
+			}
+		}
+	}
+	for key, c := range k.changed {
+		if isSame(c.Was, c.Gateway) { // the gateway has given the row an id
+			delete(k.changed, key)
+		}
+	}
+	return nil
+}
+
+// changeOf notes what has changed of a row in a month.
+func (k *kindMatcher) changeOf(month *books.Month, changes *books.RowChanges, now *books.Row) error {
+	was, err := changes.At(month.Seen)
+	if err != nil {
+		return err
+	}
+	var in [2]bool
+	for i, r := range []*books.Row{was, now} {
+		if r == nil || r.State != books.StateApproved || r.Test && k.ExcludeTest {
+			continue
+		}
+		home, err := k.homeOf(r, changes)
+		if err != nil {
+			return err
+		}
+		in[i] = home.Equal(month.From)
+	}
+	if !in[0] && !in[1] || was != nil && now != nil && isSame([]books.Row{*was}, []books.Row{*now}) {
+		return nil
+	}
+	row := now
+	if row == nil || !in[1] && in[0] {
+		row = was
+	}
+	key := changeKey{month.From, cmp.Or(row.ID, row.UniqueID)}
+	c := k.changed[key]
+	if c == nil {
+		c = &Changed{Difference: &Difference{Class: ClassChanged, Kind: k.kind, ID: key.id, At: row.At, Since: month.From}}
+		k.changed[key] = c
+	}
+	if was != nil {
+		c.Was = append(c.Was, *was)
+	}
+	if now != nil {
+		c.Gateway = append(c.Gateway, *now)
+	}
+	for i, r := range []*books.Row{was, now} {
+		if in[i] {
+			at := slices.IndexFunc(c.Effects, func(e Effect) bool { return e.Currency == r.Currency })
+			if at < 0 {
+				at = len(c.Effects)
+				c.Effects = append(c.Effects, Effect{Currency: r.Currency})
+			}
+			if i == 0 {
+				c.Effects[at].Sum = c.Effects[at].Sum.Sub(r.Amount)
+			} else {
+				c.Effects[at].Sum = c.Effects[at].Sum.Add(r.Amount)
+			}
+		}
+	}
+	return nil
+}
+
+// homeOf returns the start of the compared month in which an approved row counts: that of its time or, if it was not final then, the one in
+// which it became final. It is zero if there is none.
+func (k *kindMatcher) homeOf(r *books.Row, changes *books.RowChanges) (time.Time, error) {
+	i := slices.IndexFunc(k.months, func(m books.Month) bool { return !r.At.Before(m.From) && r.At.Before(m.To) })
+	if i < 0 {
+		return time.Time{}, nil
+	}
+	was, err := changes.At(k.months[i].Seen)
+	if err != nil || was == nil || was.IsFinal() {
+		return k.months[i].From, err
+	}
+	item, _, err := k.books.KeptItem(k.ctx, k.kind, k.months[i].From, (&pair{rows: []books.Row{*was}}).id())
+	if _, isKept := item.Rows[was.Key()]; isKept {
+		return item.Closed, err
+	}
+	return k.months[i].From, err
+}
+
+// isSame reports whether rows are the same but for the gateway's ids and their order.
+func isSame(a, b []books.Row) bool {
+	texts := func(rows []books.Row) (all []string) {
+		for i := range rows {
+			r := &rows[i]
+			all = append(all, fmt.Sprintf("%q %q %s %s %s %d", r.ID, r.Payment, r.State, r.Amount, r.Currency, r.At.UnixMicro()))
+		}
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(texts(a), texts(b))
+}
+
+// tellChanges reports what has changed of other months than this one, which is compared anew.
+func (k *kindMatcher) tellChanges() error {
+	all := slices.SortedFunc(maps.Values(k.changed), func(a, b *Changed) int { return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID)) })
+	for _, c := range all {
+		var text []string
+		for _, e := range c.Effects {
+			if c.Currency == "" || !e.Sum.IsZero() {
+				c.Currency, c.Value = e.Currency, e.Sum.Abs()
+			}
+			text = append(text, Signed(e.Sum, e.Currency))
+		}
+		c.Why = "it was " + describe(c.Was) + ", and is " + describe(c.Gateway) + ": the gateway's total of " + c.Since.Format("January 2006") +
+			" changes by " + strings.Join(text, " and ")
+		k.summary.changeTotals(k.months, c)
+		if c.Since.Equal(k.Month.From) {
+			k.summary.OwnChanges++
+			continue
+		}
+		c.Known, c.Reason = k.Known.covers(c.Difference)
+		k.summary.Changed = append(k.summary.Changed, *c)
+		if err := k.Found(c.Difference); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeTotals adds the effects of a change to the total of its month.
+func (s *Summary) changeTotals(months []books.Month, c *Changed) {
+	month := months[slices.IndexFunc(months, func(m books.Month) bool { return m.From.Equal(c.Since) })]
+	for _, e := range c.Effects {
+		at := slices.IndexFunc(s.ChangedTotals, func(t ChangedTotal) bool {
+			return t.Kind == c.Kind && t.Month.Equal(c.Since) && t.Currency == e.Currency
+		})
+		if at < 0 {
+			at = len(s.ChangedTotals)
+			t := ChangedTotal{Kind: c.Kind, Month: c.Since, Currency: e.Currency}
+			for _, was := range month.Totals {
+				if was.Currency == e.Currency {
+					t.Was = was.Gateway
+				}
+			}
+			t.Now = t.Was
+			s.ChangedTotals = append(s.ChangedTotals, t)
+		}
+		s.ChangedTotals[at].Now = s.ChangedTotals[at].Now.Add(e.Sum)
+	}
+}
+
+// describe says what the gateway had of a payment or a refund.
+func describe(rows []books.Row) string {
+	if len(rows) == 0 {
+		return "not there"
+	}
+	var all []string
+	for i := range rows {
+		r := &rows[i]
+		all = append(all, fmt.Sprintf("%s %s %s at %s", amount.Text(r.Amount, r.Currency), r.Currency, r.State, r.At.Format(time.DateTime)))
+	}
+	return strings.Join(all, " and ")
+}
+
+// Signed formats an effect with its sign and its currency.
+func Signed(d decimal.Decimal, currency string) string {
+	text := amount.Text(d, currency) + " " + currency
+	if !d.IsNegative() {
+		return "+" + text
+	}
+	return text
+}
