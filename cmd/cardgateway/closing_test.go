@@ -718,3 +718,71 @@ func (c *closing) closeMonth(name string, flags []string, want map[string]string
 		}
 	}
 }
+
+// TestSigned: what the gateway changes of a month after its report was written is told by later reports, until that is written anew.
+func TestSigned(t *testing.T) {
+	t.Parallel()
+	now := closingDate(11, 5, 1)
+	gateway := gatewayFor(t, sandbox.Options{})
+	seeded := sandbox.SeedOptions{N: 200, From: time.Now().AddDate(0, 0, -30), To: time.Now().AddDate(0, 0, -1), Random: true, Seed: 7, RefundEvery: -1}
+	gateway.SeedOrders(seeded)
+	dir := t.TempDir()
+	env := with(environment(gateway.URL), "CARDGATEWAY_DB", filepath.Join(dir, "books.db"))
+	tool(t, env, "reconcile", "sync", "--quiet", "--from", seeded.From.Format(time.RFC3339)).want(t, exit.OK)
+	db := openAt(t, "sqlite", "file:"+filepath.Join(dir, "books.db")+"?_pragma=busy_timeout(10000)")
+	exec := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`UPDATE cardgateway_orders SET at = at + $1`, closingDate(10, 5, 0).Sub(seeded.From).Microseconds())
+	exec(`UPDATE cardgateway_copy SET since = $1`, closingDate(9, 1, 0).UnixMicro())
+	exec(`UPDATE cardgateway_walks SET complete = $1`, closingDate(11, 5, 0).UnixMicro())
+	var id string
+	lines := "transaction_id,amount,currency,at\n"
+	each(t, db, `SELECT transaction_id, unique_id, amount, currency, at FROM cardgateway_orders WHERE state = 'approved'`, func(scan func(...any) error) error {
+		var transaction, amount, currency string
+		var at int64
+		err := scan(&transaction, &id, &amount, &currency, &at)
+		lines += strings.Join([]string{transaction, amount, currency, time.UnixMicro(at).UTC().Format(time.RFC3339)}, ",") + "\n"
+		return err
+	})
+	list, out := filepath.Join(dir, "paid.csv"), filepath.Join(dir, "october.html")
+	if err := os.WriteFile(list, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	october := []string{"reconcile", "report", "--month", "2026-10", "--list", list, "--out", out}
+	later := []string{"reconcile", "report", "--day", "2026-11-02", "--list", list, "--out", filepath.Join(dir, "later.html")}
+	toolAt(t, now, env, october...).want(t, exit.OK)
+	toolAt(t, now, env, later...).want(t, exit.OK)
+	toolAt(t, now, env, october...).want(t, exit.OK) // it says the same
+
+	exec(`INSERT INTO cardgateway_changes (kind, id, what, old, new, seen) VALUES ('orders', $1, 'state', 'approved', 'declined', $2)`, id, now.UnixMicro())
+	exec(`UPDATE cardgateway_orders SET state = 'declined' WHERE unique_id = $1`, id)
+	r := tool(t, env, "reconcile", "changes", "--format", "csv")
+	r.want(t, exit.OK)
+	if !strings.Contains(r.out, ",2026-10,payment,"+id+",") || !strings.HasSuffix(r.out, ",state,approved,declined\n") {
+		t.Errorf("got %s", r.out)
+	}
+	toolAt(t, now, env, later...).want(t, exit.Failed, "later.html exists, and says something else, which may have been signed")
+	later = append(later, "--force")
+	for range 2 { // until October is written anew: comparing it alone changes nothing
+		toolAt(t, now, env, later...).want(t, exit.Negative, "changed since it was compared: 1 payments or refunds of earlier months", "differences: 1")
+		page := readText(t, filepath.Join(dir, "later.html"))
+		for _, want := range []string{"1 difference", "Changed since it was compared <span", "October 2026", "The gateway's totals of these months"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("the page does not say %q", want)
+			}
+		}
+		toolAt(t, now, env, "reconcile", "match", "--month", "2026-10").want(t, exit.Negative,
+			"This month was compared before, and 1 payments or refunds of it have changed since; payments ", "differences: 1")
+		toolAt(t, now, env, october...).want(t, exit.Failed, "october.html exists, and says something else")
+	}
+	toolAt(t, now, env, append(october, "--force")...).want(t, exit.Negative, "differences: 1")
+	r = toolAt(t, now, env, later...)
+	r.want(t, exit.OK)
+	if strings.Contains(r.err, "changed since") {
+		t.Errorf("got %s after October was compared again", r.err)
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 // reportFlags configure a report.
 type reportFlags struct {
 	Out   string `placeholder:"FILE" help:"Path of the page, NAME.html; NAME.csv and NAME.json are written next to it. Default reconcile-PERIOD.html."`
-	Force bool   `help:"Replace files with these names even if no report wrote them, or if they were changed since."`
+	Force bool   `help:"Replace files with these names even if no report wrote them, if they were changed since, or if this report says something else."`
 	Rows  int    `default:"200" help:"How many differences the page shows, largest first; the CSV contains all."`
 }
 
@@ -33,8 +34,8 @@ func (*reportCommand) Help() string {
 	return compareHelp + `
 
 The page is self-contained. The page, the CSV and the JSON are each replaced atomically, and only your user account can read them.
-Files that no report wrote, or that were changed since, are replaced only with --force, and files that the command reads never. The
-path of the page is printed on stdout.
+Files that no report wrote, that were changed since, or that say something else are replaced only with --force, and files that the
+command reads never. The path of the page is printed on stdout.
 
 Examples:
   cardgateway reconcile report --db books.db --month last --list paid.csv --refund-list refunds.csv
@@ -83,7 +84,10 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err := r.nearest(page); err != nil {
 		return err
 	}
-	if err := written.Finish(page); err != nil {
+	if err := written.Finish(page, f.Force); errors.Is(err, report.ErrDiffers) {
+		return exit.Fail(exit.Failed, "--out: %s.html exists, and says something else, which may have been signed: choose another name, or replace it with --force",
+			base)
+	} else if err != nil {
 		return exit.CannotWrite("report", err)
 	}
 	if err := summary.Keep(r.call.ctx, true); err != nil {

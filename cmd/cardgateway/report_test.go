@@ -58,7 +58,8 @@ func TestReport(t *testing.T) {
 	// An id that would be a formula, and one that would be markup.
 	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime),
 		`<script>alert(1)</script>,2.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime)}, m.lines...)
-	page = report(exit.Negative, append(period, "--list", m.list(t, lines...), "--rows", "1")...)
+	tool(t, m.env, append([]string{"reconcile", "report", "--out", out, "--list", m.list(t, lines...)}, period...)...).want(t, exit.Failed, "says something else")
+	page = report(exit.Negative, append(period, "--rows", "1", "--force")...)
 	holds(page, "2 differences", "Not shown: 1 difference with a total of 1.00 EUR", "month.csv", "month.json", "&lt;script&gt;")
 	if strings.Contains(page, "<script") {
 		t.Error("the page has a script")
@@ -77,7 +78,7 @@ func TestReport(t *testing.T) {
 	}
 	// The CSV marks what may stay, when it is given reasons.
 	marked := strings.NewReplacer("!A0,,", "!A0,typed by hand,", "</script>,,", "</script>,a test,").Replace(readText(t, filepath.Join(m.dir, "month.csv")))
-	page = report(exit.OK, append(period, "--known", m.file(t, "known.csv", marked))...)
+	page = report(exit.OK, append(period, "--force", "--known", m.file(t, "known.csv", marked))...)
 	holds(page, "273 of 275 rows tie out", "2 known differences", "Known: typed by hand")
 
 	before := from.AddDate(0, 0, -4)

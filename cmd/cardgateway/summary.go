@@ -34,6 +34,19 @@ func (r *reconciliation) run() (*match.Summary, error) {
 	if later := summary.ListLater; later != 0 {
 		r.note("Nearly all payments of your list are %s than at the gateway. Is its time zone right? See --list-zone.", hoursLater(later))
 	}
+	if s := summary; s.OwnChanges > 0 {
+		text := ""
+		for _, t := range s.ChangedTotals {
+			if t.Month.Equal(r.options.Month.From) {
+				text += fmt.Sprintf("; %ss %s then, %s now", t.Kind, amount.Text(t.Was, t.Currency)+" "+terminal.Clean(t.Currency), amount.Text(t.Now, t.Currency))
+			}
+		}
+		r.note("This month was compared before, and %s payments or refunds of it have changed since%s. See cardgateway reconcile changes.",
+			terminal.Thousands(s.OwnChanges), text)
+	}
+	if first := summary.ListUsed; !first.IsZero() {
+		r.note("The same list was compared before, with the period that begins at %s. Its lines without a time may count in both.", terminal.Wall(first))
+	}
 	r.sayNotes(said)
 	if !r.call.settings.Quiet {
 		if err := r.print(summary); err != nil {
@@ -62,7 +75,7 @@ func (r *reconciliation) print(s *match.Summary) error {
 	if s.Newer > 0 {
 		r.call.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
 	}
-	if r.info.RefundList.ReadAt.IsZero() {
+	if r.info.RefundList.ReadAt.IsZero() && s.RefundsLeftOut == 0 {
 		r.call.tell("refunds were not compared: there is no list of them; set --refund-list or --refund-query")
 	}
 	if s.Elsewhere > 0 {
@@ -71,14 +84,14 @@ func (r *reconciliation) print(s *match.Summary) error {
 	if s.TestsLeftOut > 0 {
 		r.call.tell("left out: %s", report.TestsLeftOut(s.TestsLeftOut))
 	}
+	if len(s.Changed) > 0 {
+		r.call.tell("changed since it was compared: %s payments or refunds of earlier months", terminal.Thousands(len(s.Changed)))
+	}
 	if len(s.Earlier) > 0 {
 		r.call.tell("open from earlier months: %s", report.EarlierText(s))
 	}
 	if s.Kept > 0 {
 		r.call.tell("open at the end of this month, and kept for the next one: %s", terminal.Thousands(s.Kept))
-	}
-	if s.NotKept > 0 {
-		r.call.tell("open, but not kept, because there are too many: %s; is your list complete?", terminal.Thousands(s.NotKept))
 	}
 	if n := len(s.Unused); n > 0 {
 		r.call.tell("%s: entries that match no difference: %d, the first in line %d", r.flags.Known, n, s.Unused[0].Line)
@@ -139,6 +152,7 @@ func (r *reconciliation) ended(s *match.Summary) error {
 	if n := s.Differences(); n > 0 {
 		found = append(found, "differences: "+terminal.Thousands(n))
 	}
+	found = append(found, report.LeftOut(s)...)
 	if n := s.Unchecked(); n > 0 {
 		found = append(found, "not checked: "+report.NotChecked(n, r.options.Grace))
 	}

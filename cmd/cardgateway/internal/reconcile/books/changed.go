@@ -42,11 +42,7 @@ func nextChange(ctx context.Context, tx *sql.Tx, now time.Time) (seen int64, err
 
 // ChangesSince returns the rows that have changed since a mark, sorted by the gateway's ids.
 func (b *Books) ChangesSince(ctx context.Context, kind Kind, seen int64) iter.Seq2[*RowChanges, error] {
-	t := &ordersTable
-	if kind == Refund {
-		t = &refundsTable
-	}
-	columns := ""
+	t, columns := tableOf(kind), ""
 	for _, name := range t.columns {
 		columns += `, COALESCE(CAST(r.` + name + ` AS TEXT), '')`
 	}
@@ -143,3 +139,39 @@ func (c *RowChanges) At(seen int64) (*Row, error) {
 
 // Now returns the row as the copy has it, or nil if it is not in the copy.
 func (c *RowChanges) Now() (*Row, error) { return c.At(math.MaxInt64) }
+
+// Change is a recorded change of the copy.
+type Change struct {
+	Kind     Kind
+	ID       string    // the gateway's id or, without one, an id derived from the merchant's
+	What     string    // a column name; "late" for a row that appeared after its time had been copied; "gone" for a deleted row
+	Old, New string    // values of the column; for a row that is gone, Old is the row as JSON
+	At       time.Time // of the row now, or before it was gone; zero if it has none
+	Seen     time.Time
+	Mark     int64 // see Month.Seen
+}
+
+// Changes returns the changes that were seen in [from, to), in this order.
+func (b *Books) Changes(ctx context.Context, from, to time.Time) iter.Seq2[Change, error] {
+	return comparedRows(ctx, b, `SELECT c.kind, c.id, c.what, c.old, c.new, c.seen, COALESCE(o.at, r.at, 0) FROM cardgateway_changes c
+		LEFT JOIN cardgateway_orders o ON c.kind = 'orders' AND o.id = c.id LEFT JOIN cardgateway_refunds r ON c.kind = 'refunds' AND r.id = c.id
+		WHERE c.seen >= $1 AND c.seen < $2 ORDER BY c.seen, c.kind, c.id, c.what`,
+		[]any{micro(from), micro(to)}, func(scan func(...any) error, zone *time.Location) (c Change, err error) {
+			var kind string
+			var at int64
+			if err = scan(&kind, &c.ID, &c.What, &c.Old, &c.New, &c.Mark, &at); err != nil {
+				return c, err
+			}
+			if c.Kind = Payment; kind == refundsKind {
+				c.Kind = Refund
+			}
+			if c.What == "gone" {
+				var was struct{ At string }
+				if err = json.Unmarshal([]byte(c.Old), &was); err == nil {
+					at, err = strconv.ParseInt(was.At, 10, 64)
+				}
+			}
+			c.At, c.Seen = fromMicro(at, zone), fromMicro(c.Mark, zone)
+			return c, err
+		})
+}

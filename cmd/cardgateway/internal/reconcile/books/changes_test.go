@@ -11,33 +11,20 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// change is a recorded change of the copy.
-type change struct {
-	Kind     string // orders or refunds
-	ID       string // the gateway's id or, without one, an id derived from the merchant's
-	What     string // a column name; "late" for a row that appeared after its time had been copied; "gone" for a deleted row
-	Old, New string // values of the column; for a row that is gone, Old is the row as JSON
-	Seen     time.Time
-}
-
 // changesSince returns the changes that were seen since a time, in this order.
-func (b *Books) changesSince(ctx context.Context, since time.Time) iter.Seq2[change, error] {
-	return b.readChanges(ctx, `seen >= $1`, micro(since))
+func (b *Books) changesSince(ctx context.Context, since time.Time) iter.Seq2[Change, error] {
+	return b.Changes(ctx, since, time.Now().AddDate(100, 0, 0))
 }
 
 // changesOf returns the changes of one row.
-func (b *Books) changesOf(ctx context.Context, id string) iter.Seq2[change, error] {
-	return b.readChanges(ctx, `id = $1`, kept(id))
-}
-
-func (b *Books) readChanges(ctx context.Context, where string, arg any) iter.Seq2[change, error] {
-	return comparedRows(ctx, b, `SELECT kind, id, what, old, new, seen FROM cardgateway_changes WHERE `+where+` ORDER BY seen, kind, id, what`,
-		[]any{arg}, func(scan func(...any) error, zone *time.Location) (c change, err error) {
-			var seen int64
-			err = scan(&c.Kind, &c.ID, &c.What, &c.Old, &c.New, &seen)
-			c.Seen = fromMicro(seen, zone)
-			return c, err
-		})
+func (b *Books) changesOf(ctx context.Context, id string) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		for c, err := range b.changesSince(ctx, time.Time{}) {
+			if (c.ID == kept(id) || err != nil) && !yield(c, err) {
+				return
+			}
+		}
+	}
 }
 
 // TestRowChanges: a row is what it was at every mark, whatever has happened to it since, and also if the clock is set back.

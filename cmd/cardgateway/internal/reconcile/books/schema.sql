@@ -88,6 +88,14 @@ CREATE TABLE cardgateway_lists (
     read_at       BIGINT NOT NULL
 );
 
+-- With which period a list was compared first.
+CREATE TABLE cardgateway_first_periods (
+    kind   $TEXT  NOT NULL,
+    sha256 $TEXT  NOT NULL,
+    start  BIGINT NOT NULL,
+    PRIMARY KEY (kind, sha256)
+);
+
 CREATE TABLE cardgateway_listed_payments (
     line           BIGINT NOT NULL PRIMARY KEY,
     transaction_id $TEXT  NOT NULL,

@@ -38,7 +38,7 @@ func what(t *testing.T, b *Books) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
 	for _, c := range collect(t, b.changesSince(t.Context(), time.Time{})) {
-		counts[c.Kind+" "+c.What]++
+		counts[tableOf(c.Kind).kind+" "+c.What]++
 	}
 	return counts
 }
@@ -147,7 +147,7 @@ func TestChanged(t *testing.T) {
 		}
 		var changes []string
 		for _, c := range collect(t, b.changesSince(t.Context(), time.Time{})) {
-			changes = append(changes, fmt.Sprintf("%s %s %s>%s", c.Kind, c.What, c.Old, c.New))
+			changes = append(changes, fmt.Sprintf("%s %s %s>%s", tableOf(c.Kind).kind, c.What, c.Old, c.New))
 		}
 		want := []string{"orders code 102>100", "orders state processing>approved", "refunds code 110>111", "refunds state processing>approved"}
 		if diff := cmp.Diff(want, changes); diff != "" {

@@ -46,6 +46,14 @@ var refundsTable = table{
 	same:    []string{"merchant_refund_id", "unique_id", "at"},
 }
 
+// tableOf returns the table of a kind of rows.
+func tableOf(kind Kind) *table {
+	if kind == Refund {
+		return &refundsTable
+	}
+	return &ordersTable
+}
+
 // keyColumn is the index of the column of the gateway's id.
 const keyColumn = 1
 

@@ -148,13 +148,16 @@ func byTime(a, b books.Row) int {
 // settle classifies one id and adds it to the totals.
 func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	inPeriod := slices.ContainsFunc(rows, func(r books.Row) bool { return k.isOurs(&r) })
-	ours := func(l books.Line) bool {
-		if l.At.IsZero() {
-			return inPeriod || len(rows) == 0
-		}
-		return k.Period.holds(l.At)
-	}
 	p := newPair(k.kind, rows, lines)
+	ours := func(l books.Line) bool {
+		switch {
+		case !l.At.IsZero():
+			return k.Period.holds(l.At)
+		case len(p.later) > 0 && !k.summary.ListUsed.IsZero(): // one that every period has is of the first charge
+			return k.isOurs(&p.paid[0])
+		}
+		return inPeriod || len(rows) == 0
+	}
 	if k.kind == books.Payment && len(p.paid) == 1 && len(lines) == 1 {
 		k.clocks.add(&p.paid[0], &lines[0])
 	}

@@ -41,6 +41,13 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 		}
 	}
 	if o.Payments.Read {
+		first, err := b.FirstPeriod(ctx, books.Payment, o.Period.From)
+		if err != nil {
+			return nil, err
+		}
+		if !first.Equal(o.Period.From) {
+			m.summary.ListUsed = first
+		}
 		if err := m.paidTwice(payments.findings); err != nil {
 			return nil, err
 		}

@@ -121,6 +121,9 @@ func (m *matcher) compareRefunds(payment *books.Row, refunds []books.Row, findin
 	}
 	for i := range refunds {
 		if m.counts(&refunds[i]) {
+			if !m.Refunds.Read {
+				m.summary.RefundsLeftOut++
+			}
 			m.EachRow(books.Refund, &refunds[i])
 		}
 	}

@@ -15,6 +15,7 @@ type Summary struct {
 	Compared  int          // ids that were compared, of either side
 	TiedOut   int          // ids on which both sides agree
 	Elsewhere int          // lines of other periods
+	known     int          // ids whose difference is known
 	Newer     int          // lines that are newer than the copy of the gateway
 	Classes   []Count      // by class, kind and currency, in the order of Classes
 	Bridges   []Bridge     // by kind and currency
@@ -29,6 +30,9 @@ type Summary struct {
 	Changed       []Changed      // what has changed of other months since they were compared; not in the counts, classes and bridges
 	ChangedTotals []ChangedTotal // those of the months of Changed, and of the month itself if it was compared before
 	OwnChanges    int            // what has changed of the month itself since it was compared before
+
+	RefundsLeftOut int       // of the gateway, because there is no list of refunds
+	ListUsed       time.Time // start of the other period with which the same list of payments was compared before; zero if there is none
 
 	// ListLater is by how much nearly all lines of payments are later than the gateway's, if by a number of hours, as in a list that was
 	// read in a wrong time zone. Otherwise it is zero.
@@ -117,6 +121,9 @@ func (s *Summary) earlier(is func(Class) bool) (n int) {
 	}
 	return n
 }
+
+// MostTieOut reports whether more than half of what was compared ties out, without what is known.
+func (s *Summary) MostTieOut() bool { return 2*s.TiedOut > s.Compared-s.known || s.Compared == s.known }
 
 // Known counts the differences that are marked.
 func (s *Summary) Known() (n int) {
@@ -232,6 +239,9 @@ func (s *Summary) step(kind books.Kind, found finding, gateway, books totals) {
 	s.Compared++
 	if found.class == "" {
 		s.TiedOut++
+	}
+	if found.known {
+		s.known++
 	}
 	for _, at := range books {
 		b := s.bridge(kind, at.currency)

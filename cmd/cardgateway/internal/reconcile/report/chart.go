@@ -130,7 +130,7 @@ func niceAbove(v float64) float64 {
 		return 1
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, by := range []float64{1, 2, 4, 5, 10} {
+	for _, by := range []float64{1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10} { // whose halves are round, too
 		if by*unit >= v {
 			return by * unit
 		}

@@ -10,19 +10,28 @@ import (
 
 // summaryJSON is the summary in the JSON file. Amounts are strings.
 type summaryJSON struct {
-	From      time.Time    `json:"from"`
-	To        time.Time    `json:"to"`
-	Compared  int          `json:"compared"`
-	TiedOut   int          `json:"tiedOut"`
-	Elsewhere int          `json:"linesOfOtherPeriods"`
-	Newer     int          `json:"linesNewerThanCopy"`
-	OtherApps otherJSON    `json:"otherApps"` // rows in the period that are not compared
-	Classes   []classJSON  `json:"classes"`
-	Bridges   []bridgeJSON `json:"bridges"`
-	Earlier   earlierJSON  `json:"openFromEarlierMonths"`
-	Kept      int          `json:"openAtTheEnd"` // rows that are kept for the next month
-	Notes     []string     `json:"notes"`
-	Lists     []listJSON   `json:"lists"`
+	From      time.Time     `json:"from"`
+	To        time.Time     `json:"to"`
+	Compared  int           `json:"compared"`
+	TiedOut   int           `json:"tiedOut"`
+	Elsewhere int           `json:"linesOfOtherPeriods"`
+	Newer     int           `json:"linesNewerThanCopy"`
+	OtherApps otherJSON     `json:"otherApps"` // rows in the period that are not compared
+	Classes   []classJSON   `json:"classes"`
+	Bridges   []bridgeJSON  `json:"bridges"`
+	Changed   []changedJSON `json:"changedSinceCompared"` // the gateway's totals of months that were compared
+	Earlier   earlierJSON   `json:"openFromEarlierMonths"`
+	Kept      int           `json:"openAtTheEnd"` // rows that are kept for the next month
+	Notes     []string      `json:"notes"`
+	Lists     []listJSON    `json:"lists"`
+}
+
+type changedJSON struct {
+	Month    string       `json:"month"`
+	Kind     books.Kind   `json:"kind"`
+	Currency string       `json:"currency"`
+	Was      amount.Exact `json:"was"`
+	Now      amount.Exact `json:"now"`
 }
 
 type earlierJSON struct {
@@ -82,6 +91,11 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 		Lists: []listJSON{listOf("payments", p.Info.PaymentList)},
 	}
 	j.Earlier.Settled, j.Earlier.Open, j.Earlier.Differences = s.EarlierNow()
+	j.Changed = []changedJSON{}
+	for _, t := range s.ChangedTotals {
+		j.Changed = append(j.Changed, changedJSON{t.Month.In(period.From.Location()).Format("2006-01"), t.Kind, t.Currency, amount.InJSON(t.Was, t.Currency),
+			amount.InJSON(t.Now, t.Currency)})
+	}
 	if refunds := p.Info.RefundList; !refunds.ReadAt.IsZero() {
 		j.Lists = append(j.Lists, listOf("refunds", refunds))
 	}

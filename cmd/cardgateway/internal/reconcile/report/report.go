@@ -2,16 +2,19 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
@@ -40,6 +43,7 @@ type Files struct {
 	columns         []tabular.Column[match.Difference]
 	rows            tabular.Writer[match.Difference]
 	n               int
+	content         hash.Hash // of what the report says, without times and ages
 	shown           *shownRows
 	days            *daily
 }
@@ -47,7 +51,8 @@ type Files struct {
 // Create starts writing BASE.html, BASE.csv and BASE.json for a comparison with these options, in the zone of its period. The page shows
 // at most so many differences. Call Finish to complete the files, or Remove to discard them.
 func Create(base string, o *match.Options, most int) (f *Files, err error) {
-	f = &Files{options: o, columns: Columns(o.Period.From.Location(), o.Now), shown: &shownRows{most: most}, days: newDaily(o.Period)}
+	f = &Files{options: o, columns: Columns(o.Period.From.Location(), o.Now), shown: &shownRows{most: most}, days: newDaily(o.Period),
+		content: sha256.New()}
 	paths := Paths(base)
 	for i, file := range []**files.File{&f.html, &f.csv, &f.json} {
 		if *file, err = files.Create(paths[i]); err != nil {
@@ -71,6 +76,7 @@ func (f *Files) Add(d *match.Difference) error {
 	if err := f.rows.Write(d); err != nil {
 		return fmt.Errorf("the CSV cannot be written: %w", err)
 	}
+	fmt.Fprintf(f.content, "%s %q %t %q %s %s\n", d.Class, d.ID, d.Known, d.Currency, d.Value, d.Since.UTC())
 	line, err := tabular.JSON(f.columns, d)
 	if err != nil {
 		return err
@@ -85,8 +91,24 @@ func (f *Files) Add(d *match.Difference) error {
 	return nil
 }
 
-// Finish writes the page, and moves the files to their paths: the page last, because it links to the others.
-func (f *Files) Finish(p *Page) error {
+// ErrDiffers means that there is a page already, and that it says something else.
+var ErrDiffers = errors.New("says something else")
+
+// Finish writes the page, and moves the files to their paths: the page last, because it links to the others. Unless mayDiffer is set, it is
+// ErrDiffers if there is a page of the same period, or of a month that is kept, whose content is another one; times, ages and notes do not
+// count.
+func (f *Files) Finish(p *Page, mayDiffer bool) error {
+	s := p.Summary
+	for i := range s.Earlier {
+		fmt.Fprintf(f.content, "%q %s\n", s.Earlier[i].ID, s.Earlier[i].Class)
+	}
+	fmt.Fprintf(f.content, "%s %s %d %d %v %v %v\n", f.options.Period.From.UTC(), f.options.Period.To.UTC(), s.Compared, s.TiedOut, s.Bridges, s.ChangedTotals, LeftOut(s))
+	content := hex.EncodeToString(f.content.Sum(nil))
+	before, period, err := contentOf(f.html.Path())
+	isSame := before == content || period != periodOf(f.options) && !strings.HasPrefix(period, "month ")
+	if err != nil || !mayDiffer && before != "" && !isSame {
+		return cmp.Or(err, ErrDiffers)
+	}
 	if err := f.rows.Flush(); err != nil {
 		return err
 	}
@@ -97,7 +119,8 @@ func (f *Files) Finish(p *Page) error {
 	if _, err := fmt.Fprintf(f.json, "\n],\"summary\":%s}\n", terminal.Clean(string(summary))); err != nil {
 		return err
 	}
-	v := newView(p, f)
+	v := newView(p, f, content)
+	v.Of = periodOf(f.options)
 	for _, file := range []struct {
 		*files.File
 		shown *attachment
@@ -156,6 +179,29 @@ func Foreign(base string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// periodOf says what a page is about.
+func periodOf(o *match.Options) string {
+	text := o.Period.From.UTC().Format(time.RFC3339) + " " + o.Period.To.UTC().Format(time.RFC3339)
+	if !o.Month.IsZero() {
+		text = "month " + text
+	}
+	return text
+}
+
+// contentOf returns the SHA-256 of what a page says, and its period; both are empty if there is no page.
+func contentOf(path string) (content, period string, err error) {
+	page, err := files.ReadBounded(path, 256<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", "", nil
+	}
+	meta := func(name string) string {
+		_, after, _ := strings.Cut(page, `<meta name="`+name+`" content="`)
+		value, _, _ := strings.Cut(after, `"`)
+		return value
+	}
+	return meta("content-sha256"), meta("period"), err
 }
 
 // isThere reports whether there is a file, which was read with this error: also a link that leads nowhere, which would be replaced.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
@@ -65,6 +66,51 @@ func (v *view) sections() (all []section) {
 		}
 	}
 	return all
+}
+
+// changed is what has changed of months that were compared.
+type changed struct {
+	Rows   []changedRow
+	Totals []changedTotal
+	Rest   string // says how many the page does not show
+}
+
+type changedRow struct {
+	row
+	Month, Effect string
+	Was           []entry
+}
+
+type changedTotal struct{ Month, What, Was, Now string }
+
+// changes returns the section about what has changed.
+func (v *view) changes() (c changed) {
+	month := func(t time.Time) string { return t.In(v.Period.From.Location()).Format("January 2006") }
+	all := v.Summary.Changed
+	if len(all) > v.shown.most {
+		c.Rest = plural(len(all)-v.shown.most, "row")
+		all = all[:v.shown.most]
+	}
+	for i := range all {
+		r := changedRow{row: v.row(all[i].Difference), Month: month(all[i].Since)}
+		r.Why = r.Why[:len(r.Why)-1] // the columns say it
+		var effects []string
+		for _, e := range all[i].Effects {
+			effects = append(effects, match.Signed(e.Sum, terminal.Clean(e.Currency)))
+		}
+		r.Effect = strings.Join(effects, ", ")
+		for j := range all[i].Was {
+			r.Was = append(r.Was, v.gatewayEntry(&all[i].Was[j], ""))
+		}
+		c.Rows = append(c.Rows, r)
+	}
+	for _, t := range v.Summary.ChangedTotals {
+		if len(all) > 0 && !t.Month.Equal(v.Period.From) {
+			c.Totals = append(c.Totals, changedTotal{month(t.Month), string(t.Kind) + "s, " + terminal.Clean(t.Currency), amount.ForPeople(t.Was, t.Currency),
+				amount.ForPeople(t.Now, t.Currency)})
+		}
+	}
+	return c
 }
 
 // earlier is what was open at the end of earlier months.

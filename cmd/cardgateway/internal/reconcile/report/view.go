@@ -42,10 +42,14 @@ type view struct {
 	Facts           []fact
 	Classes         []classRow
 	Ages            []match.Age // the columns of Classes
+	Changed         changed
 	Earlier         earlier
 	Sections        []section
 	Charts          []charts
 	CSV, JSON       attachment
+	Content         string       // SHA-256 of what the report says
+	Foot            template.CSS // of each printed page
+	Of              string       // the period, for the next report at this path
 }
 
 // attachment is a file next to the page.
@@ -74,16 +78,17 @@ type classRow struct {
 	Oldest     string
 	Ages       [len(match.Ages)]string // in the order of view.Ages; empty if there are none
 	Known      string
-	IsNone     bool
 	HasSection bool
 }
 
-func newView(p *Page, f *Files) *view {
-	v := &view{Page: p, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, testPayments: f.options.TestPayments, shown: f.shown, days: f.days, Ages: match.Ages[:]}
+func newView(p *Page, f *Files, content string) *view {
+	v := &view{Page: p, Content: content, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, testPayments: f.options.TestPayments, shown: f.shown, days: f.days, Ages: match.Ages[:]}
 	v.Range = v.rangeText()
+	v.Foot = v.foot()
 	v.verdict()
 	v.bridges()
 	v.facts()
+	v.Changed = v.changes()
 	v.Earlier, v.Sections = v.earlier(), v.sections()
 	v.classes()
 	v.Charts = v.charts()
@@ -92,18 +97,20 @@ func newView(p *Page, f *Files) *view {
 
 func (v *view) verdict() {
 	s := v.Summary
-	n, unchecked, waiting, known := s.Differences(), s.Unchecked(), s.Rows(match.ClassTiming), s.Known()
+	n, unchecked, waiting, known, leftOut := s.Differences(), s.Unchecked(), s.Rows(match.ClassTiming), s.Known(), LeftOut(s)
 	switch {
 	case s.Compared == 0 && n == 0:
 		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
 		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
 		v.Sentences = append(v.Sentences, v.Nearest...)
-	case n == 0 && unchecked == 0:
+	case n == 0 && unchecked == 0 && len(leftOut) == 0:
 		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 		v.Sentences = append(v.Sentences, "No difference was found.")
 	default:
 		v.Verdict, v.Result = "differs", plural(n, "difference")
 		switch {
+		case n == 0 && unchecked == 0:
+			v.Result = "This does not show that both sides agree"
 		case n == 0:
 			v.Result = wereNotChecked(unchecked)
 		case unchecked > 0:
@@ -111,10 +118,13 @@ func (v *view) verdict() {
 		}
 		v.Sentences = append(v.Sentences, fmt.Sprintf("%s of %s rows tie out.", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared)))
 	}
+	for _, why := range leftOut {
+		v.Sentences = append(v.Sentences, strings.ToUpper(why[:1])+why[1:]+".")
+	}
 	if unchecked > 0 {
 		v.Sentences = append(v.Sentences, "Not checked: "+NotChecked(unchecked, v.Grace)+".")
 	}
-	if s.Compared > 0 && v.Info.RefundList.ReadAt.IsZero() {
+	if s.Compared > 0 && v.Info.RefundList.ReadAt.IsZero() && s.RefundsLeftOut == 0 {
 		v.Sentences = append(v.Sentences, "Only payments were compared: there is no list of refunds.")
 	}
 	if waiting > 0 {
@@ -136,8 +146,8 @@ func (v *view) verdict() {
 	if s.Kept > 0 {
 		v.Sentences = append(v.Sentences, "Open at the end of this month: "+plural(s.Kept, "row")+", kept and looked at again with the next month.")
 	}
-	if s.NotKept > 0 {
-		v.Sentences = append(v.Sentences, "Open, but not kept, because there are too many: "+plural(s.NotKept, "row")+". Is your list complete?")
+	if len(s.Changed) > 0 {
+		v.Sentences = append(v.Sentences, "Changed since it was compared: "+plural(len(s.Changed), "payment or refund")+" of earlier months.")
 	}
 	if len(s.Earlier) > 0 {
 		v.Sentences = append(v.Sentences, "Open from earlier months: "+EarlierText(s)+".")
@@ -218,9 +228,16 @@ func (v *view) facts() {
 		}
 		add("Known differences", "%s", text)
 	}
+	add("SHA-256 of the content", "%s: of the differences and totals of this page, at the foot of each printed page", v.Content)
 	if v.Command != "" {
 		v.Facts = append(v.Facts, fact{"To create this report again", terminal.Clean(v.Command)})
 	}
+}
+
+// foot returns the style of the foot of each printed page: what the report is about, its SHA-256, and the number of the page.
+func (v *view) foot() template.CSS {
+	return template.CSS(fmt.Sprintf(`@page { @bottom-left { content: "Reconciliation, %s. SHA-256 of the content: %s"; font: 7pt sans-serif; }
+  @bottom-right { content: counter(page) " of " counter(pages); font: 7pt sans-serif; } }`, v.Range, v.Content))
 }
 
 func (v *view) classes() {
@@ -231,10 +248,10 @@ func (v *view) classes() {
 	}
 }
 
-// class adds the row of a class, and a second one for refunds if the class has payments and refunds.
+// class adds the row of a class of payments or of refunds, if it has any.
 func (v *view) class(a match.About, kind books.Kind) {
 	isOf := func(c match.Count) bool { return c.Class == a.Class && c.Kind == kind }
-	if kind != usualKind(a.Class) && !slices.ContainsFunc(v.Summary.Classes, isOf) {
+	if !slices.ContainsFunc(v.Summary.Classes, isOf) {
 		return
 	}
 	row := classRow{About: a}
@@ -258,7 +275,7 @@ func (v *view) class(a match.About, kind books.Kind) {
 			oldest = c.Oldest
 		}
 	}
-	row.Count, row.IsNone = terminal.Thousands(rows), rows == 0
+	row.Count = terminal.Thousands(rows)
 	if known > 0 {
 		row.Known = terminal.Thousands(known)
 	}

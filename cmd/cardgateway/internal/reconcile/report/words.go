@@ -52,6 +52,20 @@ func EarlierText(s *match.Summary) string {
 	return fmt.Sprintf("%s settled, %s still open, %s now", terminal.Thousands(settled), terminal.Thousands(open), plural(differences, "difference"))
 }
 
+// LeftOut says why a comparison without differences does not show that both sides agree: one sentence for each reason.
+func LeftOut(s *match.Summary) (why []string) {
+	if n := s.RefundsLeftOut; n > 0 {
+		why = append(why, plural(n, "refund")+" of the gateway not compared, because there is no list of refunds: set --refund-list or --refund-query")
+	}
+	if n := s.NotKept; n > 0 {
+		why = append(why, plural(n, "row")+" not kept, because too many do not tie out; is your list complete?")
+	}
+	if s.Compared > 0 && !s.MostTieOut() {
+		why = append(why, "most rows do not tie out")
+	}
+	return why
+}
+
 // TestsLeftOut says how many test payments and their refunds were left out.
 func TestsLeftOut(n int) string {
 	return plural(n, "test row") + " of the gateway, and the lines of your lists that have their ids"
