@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,12 @@ func TestReportInBrowser(t *testing.T) {
 					t.Fatal(name, err)
 				}
 				look(t, ctx, name, axe)
+				if r.name == "one" { // its difference is on the first screen
+					bottom, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`document.querySelector(".rows tbody tr").getBoundingClientRect().bottom`))
+					if err != nil || bottom > 844 {
+						t.Errorf("%s: the difference ends at %g of 844 pixels, %v", name, bottom, err)
+					}
+				}
 				if r.name == "reconcile-report" && os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" {
 					png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 					if err == nil {
@@ -132,6 +139,7 @@ func browserReports(t *testing.T) []browserReport {
 		{"long", exit.Negative,
 			append([]string{strings.Repeat("w", 128) + ",999999999999999.99,EUR," + at, "<&>" + strings.Repeat("Ü", 100) + ",1,EUR," + at}, m.lines...), from, m.lastOf},
 		{"unchecked", exit.Negative, m.lines[3:], from, m.lastOf},
+		{"one", exit.Negative, slices.Delete(slices.Clone(m.lines), 100, 101), from, m.lastOf},
 	} {
 		path := filepath.Join(m.dir, r.name+".html")
 		tool(t, m.env, "reconcile", "report", "--quiet", "--out", path, "--list", m.list(t, r.lines...),

@@ -236,8 +236,8 @@ func (v *view) facts() {
 
 // foot returns the style of the foot of each printed page: what the report is about, its SHA-256, and the number of the page.
 func (v *view) foot() template.CSS {
-	return template.CSS(fmt.Sprintf(`@page { @bottom-left { content: "Reconciliation, %s. SHA-256 of the content: %s"; font: 7pt sans-serif; }
-  @bottom-right { content: counter(page) " of " counter(pages); font: 7pt sans-serif; } }`, v.Range, v.Content))
+	return template.CSS(fmt.Sprintf(`@page { @bottom-center { font: 7pt sans-serif; content:
+  "%s. SHA-256 of the content: %s. Page " counter(page) " of " counter(pages); } }`, v.Range, v.Content))
 }
 
 func (v *view) classes() {
