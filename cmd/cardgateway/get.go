@@ -52,7 +52,7 @@ func (g *getCommand) Run(c *call) error {
 	} else if found, err = g.search(c, client); err != nil {
 		return err
 	}
-	return show(c, tabular.PaymentColumns(client.Location()), found, g.Format)
+	return show(c, tabular.PaymentColumns(client.Location(), client.Paid), found, g.Format)
 }
 
 // checkUniqueID rejects an id that the gateway cannot have given to a payment. Often it is the user's own.

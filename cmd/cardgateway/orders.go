@@ -45,7 +45,7 @@ func (o *ordersCommand) Run(c *call) error {
 		return err
 	}
 	l := listing[cardgateway.Transaction]{
-		call: c, flags: &o.listFlags, client: client, name: "orders", columns: tabular.PaymentColumns(client.Location()),
+		call: c, flags: &o.listFlags, client: client, name: "orders", columns: tabular.PaymentColumns(client.Location(), client.Paid),
 		states: o.State,
 		filter: map[string]string{
 			"unique-id": o.UniqueID, "order": o.Order, "transaction": o.Transaction, "state": strings.Join(o.State, ","),
@@ -59,11 +59,7 @@ func (o *ordersCommand) Run(c *call) error {
 			return is(o.UniqueID, t.UniqueID) && is(o.Transaction, t.TransactionID)
 		},
 		money: func(t *cardgateway.Transaction) (string, string, decimal.Decimal) {
-			state := t.State().String()
-			if t.State() == cardgateway.StateApproved && !client.Paid(t) {
-				state += ", not paid: a test"
-			}
-			return t.TransactionCurrency, state, t.TransactionAmount
+			return t.TransactionCurrency, tabular.PaymentState(t, client.Paid), t.TransactionAmount
 		},
 	}
 	return l.run()

@@ -75,7 +75,7 @@ func (p *resolvePayment) Run(c *call) error {
 	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok {
 		rows = pointers(conflict.Transactions)
 	}
-	if shown := show(c, tabular.PaymentColumns(client.Location()), rows, p.Format); shown != nil {
+	if shown := show(c, tabular.PaymentColumns(client.Location(), client.Paid), rows, p.Format); shown != nil {
 		return errors.Join(shown, err)
 	}
 	if err == nil && client.Paid(found) {

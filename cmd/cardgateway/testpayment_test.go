@@ -23,5 +23,8 @@ func TestTestPayments(t *testing.T) {
 		if isTest := strings.Contains(r.out+r.err, "not paid: a test"); isTest != (env["CARDGATEWAY_TEST_PAYMENTS"] == "false") {
 			t.Errorf("got %s%s", r.out, r.err)
 		}
+		if r := tool(t, env, "get", a.own); strings.Contains(r.out, "not paid: a test") != (env["CARDGATEWAY_TEST_PAYMENTS"] == "false") {
+			t.Errorf("got %s", r.out)
+		}
 	}
 }

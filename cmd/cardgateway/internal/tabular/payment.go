@@ -7,13 +7,13 @@ import (
 )
 
 // PaymentColumns are the printed members of a payment. Its address, its redirect URL, and members that the library does not know
-// are never printed.
-func PaymentColumns(zone *time.Location) []Column[cardgateway.Transaction] {
+// are never printed. IsPaid is the client's: what it does not take for paid is not said to be approved alone.
+func PaymentColumns(zone *time.Location, isPaid func(*cardgateway.Transaction) bool) []Column[cardgateway.Transaction] {
 	type row = cardgateway.Transaction
 	return []Column[row]{
 		{"transactionAt", "time", func(r *row) any { return r.TransactionAt.String() }},
 		{"at", "", func(r *row) any { return instant(r.TransactionAt, zone) }},
-		{"state", "state", func(r *row) any { return r.State().String() }},
+		{"state", "state", func(r *row) any { return PaymentState(r, isPaid) }},
 		{"transactionAmount", "amount", func(r *row) any { return r.TransactionAmount }},
 		{"transactionCurrency", "currency", func(r *row) any { return r.TransactionCurrency }},
 		{"transactionCardNumber", "card", func(r *row) any { return string(r.TransactionCardNumber) }},
@@ -33,6 +33,14 @@ func PaymentColumns(zone *time.Location) []Column[cardgateway.Transaction] {
 		{"isTest", "", func(r *row) any { return r.IsTest }},
 		{"appId", "", func(r *row) any { return string(r.AppID) }},
 	}
+}
+
+// PaymentState returns the state of a payment, and of a test that it is not paid.
+func PaymentState(r *cardgateway.Transaction, isPaid func(*cardgateway.Transaction) bool) string {
+	if r.State() == cardgateway.StateApproved && !isPaid(r) {
+		return "approved, not paid: a test"
+	}
+	return r.State().String()
 }
 
 // RefundColumns are the members of a refund.

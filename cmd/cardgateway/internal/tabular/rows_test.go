@@ -53,7 +53,7 @@ transactionAt,at,state,transactionAmount,transactionCurrency,transactionCardNumb
 	} {
 		t.Run(format, func(t *testing.T) {
 			var out bytes.Buffer
-			w := NewWriter(format, PaymentColumns(zone), false, &out)
+			w := NewWriter(format, PaymentColumns(zone, (*cardgateway.Transaction).Paid), false, &out)
 			for _, row := range []*cardgateway.Transaction{hostile(t), small} {
 				if err := w.Write(row); err != nil {
 					t.Error(err)
@@ -72,7 +72,7 @@ transactionAt,at,state,transactionAmount,transactionCurrency,transactionCardNumb
 // TestTableInPieces: a long table has its titles once, and columns that do not become narrower.
 func TestTableInPieces(t *testing.T) {
 	var out bytes.Buffer
-	w := NewWriter(Table, PaymentColumns(time.UTC), false, &out)
+	w := NewWriter(Table, PaymentColumns(time.UTC, (*cardgateway.Transaction).Paid), false, &out)
 	for i := range 1200 {
 		row := hostile(t)
 		row.TransactionID, row.TransactionMessage = fmt.Sprintf("transaction-%04d", i), ""

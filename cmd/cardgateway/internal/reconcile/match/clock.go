@@ -10,7 +10,7 @@ import (
 // everywhere: only its lines near the limits of the period differ.
 type clocks struct {
 	compared int
-	later    map[time.Duration]int // lines, by how many half hours they are later; those that are not within nearby of any are missing
+	later    map[time.Duration]int // lines, by how many half hours or days they are later; those that are not within nearby of any are missing
 }
 
 const (
@@ -29,7 +29,7 @@ func (c *clocks) add(row *books.Row, line *books.Line) {
 	}
 	c.compared++
 	later := line.At.Sub(row.At)
-	if halfHours := later.Round(30 * time.Minute); (later-halfHours).Abs() <= nearby && halfHours.Abs() <= 14*time.Hour {
+	if halfHours := later.Round(30 * time.Minute); (later-halfHours).Abs() <= nearby && (halfHours.Abs() <= 14*time.Hour || halfHours%day == 0) {
 		c.later[halfHours]++
 	}
 }

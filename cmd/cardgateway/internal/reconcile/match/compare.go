@@ -224,6 +224,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 			if found, err = k.found(d); err != nil {
 				return err
 			}
+			k.causes.add(d, p)
 		}
 	}
 	isOpen := len(open) > 0 || d != nil && (d.Class == ClassUnchecked || d.Class == ClassTiming && !isApart || isApart && k.reachesOn(d))

@@ -74,6 +74,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 		}
 	}
 	m.summary.ListLater = m.clocks.apart()
+	m.causes.find(m.summary)
 	m.summary.finish(m.Known.unused())
 	return m.summary, nil
 }
@@ -87,7 +88,8 @@ type matcher struct {
 
 	testPayments map[string]bool // those with refunds, by the gateway's id
 	clocks       clocks          // of payments
-	lastChange   int64           // the mark of what the copy has now
+	causes       causes
+	lastChange   int64 // the mark of what the copy has now
 }
 
 // found counts a difference and passes it on.

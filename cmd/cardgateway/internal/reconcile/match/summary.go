@@ -37,6 +37,11 @@ type Summary struct {
 	// ListLater is by how much nearly all lines of payments are later than the gateway's, if by a number of hours, as in a list that was
 	// read in a wrong time zone. Otherwise it is zero.
 	ListLater time.Duration
+
+	// What explains nearly all differences. AmountsTimes is the power of ten by which the amounts of the lists are too large, below zero if
+	// they are too small.
+	AmountsTimes int
+	Cause        Cause
 }
 
 // Age is a range of the ages of differences.

@@ -176,6 +176,7 @@ func TestListLater(t *testing.T) {
 		{"a job twenty minutes later", some(30, 20*time.Minute), 0},
 		{"two hours and some seconds", some(30, 2*hour+9*time.Second), 2 * hour},
 		{"earlier", some(30, -7*hour), -7 * hour},
+		{"two days", some(30, 48*hour), 48 * hour},
 		{"half an hour, as in India", some(30, 11*hour/2), 11 * hour / 2},
 		{"summer and winter", slices.Concat(some(20, 2*hour), some(10, hour)), 2 * hour},
 		{"nine of ten", slices.Concat(some(27, hour), some(3, 0)), hour},
@@ -196,5 +197,61 @@ func TestListLater(t *testing.T) {
 				t.Errorf("got %v later, want %v", s.ListLater, test.want)
 			}
 		})
+	}
+}
+
+// TestCause: one cause of nearly all differences is found, and nothing is if there is another one beside it.
+func TestCause(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		line   func(i int) (id, amount string)
+		times  int
+		cause  Cause
+		others int // differences with another cause
+	}{
+		{"cents", func(i int) (string, string) { return fmt.Sprint("id", i), fmt.Sprint(100 + 100*i) }, 2, "", 1},
+		{"thousands", func(i int) (string, string) { return fmt.Sprint("id", i), fmt.Sprint("0.00", 1+i) }, -3, "", 0},
+		{"capitals", func(i int) (string, string) { return fmt.Sprint("ID", i), fmt.Sprint(1 + i) }, 0, CauseIDs, 1},
+		{"an apostrophe and a blank", func(i int) (string, string) { return fmt.Sprint("'id ", i), fmt.Sprint(1 + i) }, 0, CauseIDs, 0},
+		{"the gateway's ids", func(i int) (string, string) { return fmt.Sprint("u-id", i), fmt.Sprint(1 + i) }, 0, CauseUniqueIDs, 0},
+		{"other ids", func(i int) (string, string) { return fmt.Sprint("x", i), fmt.Sprint(1 + i) }, 0, "", 0},
+		{"capitals among others", func(i int) (string, string) { return fmt.Sprint("ID", i), fmt.Sprint(1 + i) }, 0, "", 5},
+		{"nothing", func(i int) (string, string) { return fmt.Sprint("id", i), fmt.Sprint(1 + i) }, 0, "", 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := new(memory)
+			for i := range 9 {
+				m.pay(fmt.Sprint("id", i), approved, fmt.Sprint(1+i, " EUR"), middle)
+				id, amount := test.line(i)
+				m.book(id, approved, amount+" EUR", middle)
+			}
+			for i := range test.others {
+				m.pay(fmt.Sprint("other", i), approved, "3 EUR", middle)
+			}
+			_, s := onSQLite(t).run(t, m, octoberOptions())
+			if s.AmountsTimes != test.times || s.Cause != test.cause {
+				t.Errorf("got %d and %q, want %d and %q", s.AmountsTimes, s.Cause, test.times, test.cause)
+			}
+		})
+	}
+}
+
+// TestSameListForDays: a list without times that is compared with one day after the other does not have a second charge that is a day later.
+func TestSameListForDays(t *testing.T) {
+	d := onSQLite(t)
+	m := new(memory).charge("3 EUR", middle, middle.Add(24*time.Hour)).book("a", approved, "3 EUR", time.Time{})
+	if _, err := d.db.ExecContext(t.Context(), `INSERT INTO cardgateway_lists (kind, name, sha256, lines, unreadable, read_as, read_at)
+		VALUES ('payment', 'x', 'y', 1, 0, '{}', 1)`); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for i, want := range [][]string{nil, {"later_charge payment a 3 EUR"}} {
+			o := octoberOptions()
+			o.Period, o.Grace = Span{day0(10, 15+i, 0), day0(10, 16+i, 0)}, 0
+			found, s := d.run(t, m, o)
+			if diff := cmp.Diff(want, found); diff != "" || s.ListUsed.IsZero() != (i == 0) {
+				t.Errorf("day %d, compared before: %v (-want +got):\n%s", i, s.ListUsed, diff)
+			}
+		}
 	}
 }
