@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,8 +55,29 @@ func TestUnreadableRow(t *testing.T) {
 		t.Errorf("got %q", r.out)
 	}
 	tool(t, env, "reconcile", "sync").want(t, exit.Unreadable, id)
+	list = tool(t, env, "orders", "--quiet", "--from", begin, "--to", to.Format(time.RFC3339), "--format", "csv", "--state", "approved")
+	lines := "transaction_id,amount,currency,at\n"
+	columns := map[string][]string{}
+	for _, name := range []string{"transactionId", "transactionAmount", "transactionCurrency", "at"} {
+		columns[name] = csvColumn(t, list.out, name)
+	}
+	for i := range columns["at"] {
+		lines += strings.Join([]string{columns["transactionId"][i], columns["transactionAmount"][i], columns["transactionCurrency"][i], columns["at"][i]}, ",") + "\n"
+	}
+	path := filepath.Join(t.TempDir(), "paid.csv")
+	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	match := []string{"reconcile", "match", "--list", path, "--format", "csv"}
+	if r = tool(t, env, match...); strings.Count(r.out, "row_unreadable,payment,") != 1 || !strings.Contains(r.out, id) {
+		t.Errorf("got %s", r.out)
+	}
+	r.want(t, exit.Negative, "differences: 1")
 	odd = false
 	tool(t, env, "reconcile", "sync").want(t, exit.OK, "1 late", "0 gone")
+	if r = tool(t, env, match...); strings.Contains(r.out, "row_unreadable") {
+		t.Errorf("got %s", r.out)
+	}
 	odd = true
 	if r = tool(t, env, "reconcile", "sync", "--again", "3d"); !strings.HasPrefix(r.out, "600 orders, 60 refunds, ") {
 		t.Errorf("got %q: what the copy has of the row is to stay", r.out)

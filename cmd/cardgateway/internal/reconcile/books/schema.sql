@@ -64,6 +64,16 @@ CREATE TABLE cardgateway_changes (
 CREATE INDEX cardgateway_changes_id ON cardgateway_changes (id);
 CREATE INDEX cardgateway_changes_seen ON cardgateway_changes (seen);
 
+-- Rows that the gateway has returned, and that cannot be read.
+CREATE TABLE cardgateway_unread (
+    kind      $TEXT  NOT NULL,  -- orders or refunds
+    start     BIGINT NOT NULL,  -- of the range in which its time is
+    until     BIGINT NOT NULL,
+    unique_id $TEXT  NOT NULL,  -- of the order or the refund; empty if it could not be read
+    id        $TEXT  NOT NULL,  -- the merchant's; empty if it could not be read
+    why       $TEXT  NOT NULL
+);
+
 -- Progress of the walks over orders and refunds.
 CREATE TABLE cardgateway_walks (
     kind       $TEXT  NOT NULL PRIMARY KEY,

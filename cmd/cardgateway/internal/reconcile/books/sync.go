@@ -221,7 +221,7 @@ func (s *syncer) keep(ctx context.Context, t *table, batch []record, complete ti
 func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, walked cardgateway.WalkReport) (position, error) {
 	ctx = context.WithoutCancel(ctx)
 	complete := walked.CompleteUpTo
-	start, dropped := at.start, 0
+	start, begun, dropped := at.start, at.start, 0
 	at.start, at.checkpoint = at.until, cardgateway.Checkpoint{}
 	var gone *GoneError
 	err := s.change(ctx, func(tx *sql.Tx) error {
@@ -234,6 +234,9 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, w
 		}
 		if !known {
 			start = at.until // nothing is gone for certain
+		}
+		if err := s.saveUnread(ctx, tx, r.table, s.copied.zone, begun, walked.Unreadable); err != nil {
+			return err
 		}
 		dropped, err = s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())
 		if err != nil && !errors.As(err, &gone) {

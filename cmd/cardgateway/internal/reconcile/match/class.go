@@ -8,6 +8,7 @@ type Class string
 // The classes. Each row gets one: the first that applies, in the order of Classes.
 const (
 	ClassUnreadable         Class = "unreadable"
+	ClassRowUnreadable      Class = "row_unreadable"
 	ClassPaidTwice          Class = "paid_twice"
 	ClassTwoSuccesses       Class = "two_successes"
 	ClassMissingHere        Class = "missing_here"
@@ -41,6 +42,8 @@ type About struct {
 // refund_without_order, refund_above_payment and refund_twice are checked before the classes that payments have too.
 var Classes = []About{
 	{ClassUnreadable, "Line cannot be read", "A line of your list cannot be parsed, and was not compared.", "Correct the list."},
+	{ClassRowUnreadable, "Row at the gateway cannot be read", "The gateway has returned a payment or a refund that cannot be read, so the copy does not have it, or only as it was.",
+		"Look it up in the gateway's own pages, and tell its support. It is read again with every update."},
 	{ClassPaidTwice, "Several payments for one order",
 		"Your list has several successful payments with different ids for one order and, if it has a column order_total, they exceed it.", "Refund the excess."},
 	{ClassTwoSuccesses, "Transaction charged more than once",

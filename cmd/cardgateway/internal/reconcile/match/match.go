@@ -33,6 +33,9 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 		if err := k.unreadables(); err != nil {
 			return nil, err
 		}
+		if err := k.unreadRows(); err != nil {
+			return nil, err
+		}
 		if err := k.readEarlier(); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,31 @@ func (k *kindMatcher) unreadables() error {
 		if err := k.unreadable(same); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// unreadRows reports the rows of the gateway that cannot be read: those of the period, and those that may be.
+func (k *kindMatcher) unreadRows() error {
+	for u, err := range k.books.UnreadRows(k.ctx, k.kind) {
+		if err != nil {
+			return err
+		}
+		if u.At.IsZero() && !k.Period.Overlaps(Span{u.From, u.To}) || !k.inPeriod(u.At) {
+			continue
+		}
+		d := &Difference{Class: ClassRowUnreadable, Kind: k.kind, ID: cmp.Or(u.ID, u.UniqueID, "a row from "+k.clock(u.From)), At: u.At, Why: u.Why}
+		if u.At.IsZero() {
+			d.Why += "; its time is from " + k.clock(u.From) + " to " + k.clock(u.To)
+		}
+		if u.UniqueID != "" && u.UniqueID != d.ID {
+			d.Why += "; the gateway's id is " + u.UniqueID
+		}
+		found, err := k.found(d)
+		if err != nil {
+			return err
+		}
+		k.findings.add(d.ID, found)
 	}
 	return nil
 }

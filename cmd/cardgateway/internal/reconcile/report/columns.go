@@ -28,7 +28,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 		tabular.ColumnOf("id", "id", func(d *row) any { return d.ID }),
 		tabular.ColumnOf("reason", "", func(d *row) any { return d.Reason }),
 		tabular.ColumnOf("value", "value", func(d *row) any {
-			if d.Class == match.ClassUnreadable { // it is unknown
+			if d.Class == match.ClassUnreadable || d.Class == match.ClassRowUnreadable { // it is unknown
 				return nil
 			}
 			return amount.Scaled(d.Value, d.Currency)

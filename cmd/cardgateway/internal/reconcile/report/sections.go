@@ -201,6 +201,9 @@ func (v *view) row(d *match.Difference) row {
 	if d.Kind == books.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.ClassRefundWithoutOrder) {
 		r.NoLine = "not compared" // only compared with its payment
 	}
+	if d.Class == match.ClassRowUnreadable {
+		r.None, r.NoLine = "cannot be read", "not compared"
+	}
 	switch {
 	case d.Class == match.ClassUnreadable: // the reason is about the line
 		r.None = "not compared"
