@@ -131,7 +131,7 @@ func TestDays(t *testing.T) {
 func TestChart(t *testing.T) {
 	starts := []time.Time{date(10, 1), date(10, 2), date(10, 3), date(10, 4)}
 	bars := newChart("Value", "value", []float64{0, 30, 0, 75}, starts, false, 0, short)
-	if n := strings.Count(bars.Path, "z"); n != 2 || bars.Lines[2].Text != "100" || bars.Lines[2].At != chartTop {
+	if n := strings.Count(bars.Path, "z"); n != 2 || bars.Lines[2].Text != "80" || bars.Lines[2].At != chartTop {
 		t.Errorf("got %d bars below %s: %+v", n, bars.Lines[2].Text, bars)
 	}
 	line := newChart("Rate", "rate", []float64{1, math.NaN(), 0.5, 0.25}, starts, true, 1, percentText)
