@@ -42,8 +42,9 @@ compared as others are.
 A transaction id that was charged again, the same amount at least 20 hours later, is a later_charge if your list does not have it: a
 subscription is charged so. List later charges with the transaction id of the first. If the id is no subscription, it was charged twice.
 
-The exit code is 0 if everything ties out, 1 if there are differences that are neither timing, test_payment nor known, or rows that
-are unchecked, and 2 if the comparison was not possible or nothing was compared.`
+The exit code is 0 if everything ties out, 1 if there are differences that are neither timing, test_payment nor known, if rows are
+unchecked or left out, such as refunds without a list of refunds, or if most rows do not tie out, and 2 if the comparison was not
+possible or nothing was compared.`
 
 // reconciliation is one run of match or report.
 type reconciliation struct {

@@ -117,7 +117,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"get", "--help"}, {"orders", "-h"}, {"refunds", "--help"}, {"resolve", "payment", "--help"},
 		{"refund", "--help"}, {"check", "--help"},
 		{"listen", "--help"}, {"notify", "--help"}, {"replay", "--help"},
-		{"reconcile", "match", "--help"}, {"reconcile", "report", "--help"}, {"reconcile", "run", "--help"}} {
+		{"reconcile", "match", "--help"}, {"reconcile", "report", "--help"}, {"reconcile", "run", "--help"}, {"reconcile", "changes", "--help"}} {
 		r := tool(t, nil, args...)
 		r.want(t, exit.OK)
 		for _, words := range []string{"Usage: cardgateway", "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url"} {

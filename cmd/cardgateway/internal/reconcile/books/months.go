@@ -223,15 +223,17 @@ func closeItems(ctx context.Context, tx *sql.Tx, m Month, closed []KeptItem) err
 	return nil
 }
 
-// FirstPeriod returns the start of the first period with which the list was compared, which is this one if there was none.
-func (b *Books) FirstPeriod(ctx context.Context, kind Kind, start time.Time) (time.Time, error) {
+// FirstPeriod returns the start of the first period with which the list of payments was compared. It is this one if there was none, or if all
+// lines have a time.
+func (b *Books) FirstPeriod(ctx context.Context, start time.Time) (time.Time, error) {
 	var first int64
 	err := b.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_first_periods (kind, sha256, start)
-			SELECT kind, sha256, $2 FROM cardgateway_lists WHERE kind = $1 ON CONFLICT (kind, sha256) DO NOTHING`, string(kind), micro(start))
+			SELECT kind, sha256, $2 FROM cardgateway_lists WHERE kind = $1 AND EXISTS (SELECT 1 FROM cardgateway_listed_payments WHERE at = 0)
+			ON CONFLICT (kind, sha256) DO NOTHING`, string(Payment), micro(start))
 		if err == nil {
 			err = tx.QueryRowContext(ctx, `SELECT COALESCE(MIN(f.start), $2) FROM cardgateway_first_periods f JOIN cardgateway_lists l
-				ON l.kind = f.kind AND l.sha256 = f.sha256 WHERE f.kind = $1`, string(kind), micro(start)).Scan(&first)
+				ON l.kind = f.kind AND l.sha256 = f.sha256 WHERE f.kind = $1`, string(Payment), micro(start)).Scan(&first)
 		}
 		return err
 	})

@@ -98,7 +98,7 @@ CREATE TABLE cardgateway_lists (
     read_at       BIGINT NOT NULL
 );
 
--- With which period a list was compared first.
+-- With which period a list that has lines without a time was compared first.
 CREATE TABLE cardgateway_first_periods (
     kind   $TEXT  NOT NULL,
     sha256 $TEXT  NOT NULL,

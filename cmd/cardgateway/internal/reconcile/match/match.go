@@ -44,7 +44,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 		}
 	}
 	if o.Payments.Read {
-		first, err := b.FirstPeriod(ctx, books.Payment, o.Period.From)
+		first, err := b.FirstPeriod(ctx, o.Period.From)
 		if err != nil {
 			return nil, err
 		}
