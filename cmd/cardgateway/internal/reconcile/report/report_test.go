@@ -152,3 +152,28 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// TestVerdict: a page is green only if something was compared, nothing differs, nothing was left out, and most ties out.
+func TestVerdict(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		s    match.Summary
+		want string
+	}{
+		{"all tie out", match.Summary{Compared: 40, TiedOut: 40}, "fine"},
+		{"more than half, the others are carried forward", match.Summary{Compared: 40, TiedOut: 21}, "fine"},
+		{"half", match.Summary{Compared: 40, TiedOut: 20}, "differs"},
+		{"none", match.Summary{Compared: 40}, "differs"},
+		{"refunds without a list", match.Summary{Compared: 40, TiedOut: 40, RefundsLeftOut: 1}, "differs"},
+		{"too many to keep", match.Summary{Compared: 40, TiedOut: 40, NotKept: 1}, "differs"},
+		{"an earlier month has changed", match.Summary{Compared: 40, TiedOut: 40, Changed: []match.Changed{{Difference: &match.Difference{}}}}, "differs"},
+		{"a known change", match.Summary{Compared: 40, TiedOut: 40, Changed: []match.Changed{{Difference: &match.Difference{Known: true}}}}, "fine"},
+		{"nothing", match.Summary{}, "empty"},
+	} {
+		v := &view{Page: &Page{Summary: &test.s}}
+		v.verdict()
+		if v.Verdict != test.want {
+			t.Errorf("%s: got %s, %q, want %s", test.name, v.Verdict, v.Result, test.want)
+		}
+	}
+}
