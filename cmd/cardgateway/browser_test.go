@@ -120,7 +120,8 @@ func look(t *testing.T, ctx context.Context, name, axe string) {
 type browserReport struct{ name, path string }
 
 // browserReports makes the demonstration, a report without differences, one of an empty range, one with long words, one in which only
-// rows near a limit differ, one of a month with every kind of mistake, and one of the month after it.
+// rows near a limit differ, one with one difference, one of a month with every kind of mistake, one of the month after it, and one after
+// that month has changed.
 func browserReports(t *testing.T) []browserReport {
 	t.Helper()
 	m := newClosedMonth(t)
@@ -148,5 +149,15 @@ func browserReports(t *testing.T) []browserReport {
 	}
 	c := newClosing(t, germanForm())
 	c.closeMonths()
+	p := c.free["approved"][0]
+	c.exec(`INSERT INTO cardgateway_changes (kind, id, what, old, new, seen) VALUES ('orders', $1, 'state', 'approved', 'declined', $2)`, p.unique,
+		closingDate(12, 5, 2).UnixMicro())
+	c.exec(`UPDATE cardgateway_orders SET state = 'declined' WHERE unique_id = $1`, p.unique)
+	changed := filepath.Join(c.dir, "changed.html")
+	toolAt(t, closingDate(12, 5, 3), c.env, "reconcile", "report", "--quiet", "--as", "shop", "--day", "2026-11-20", "--out", changed).want(t, exit.Negative)
+	if !strings.Contains(readText(t, changed), "Changed since it was compared <span") {
+		t.Error("the page does not say what has changed")
+	}
+	all = append(all, browserReport{"changed", changed})
 	return append(all, browserReport{"month", filepath.Join(c.dir, "2026-10.html")}, browserReport{"month-after", filepath.Join(c.dir, "2026-11.html")})
 }
