@@ -61,6 +61,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 		}
 		call.secrets.redact(t, err)
 		if t != nil {
+			c.weigh(ctx, t.TransactionAt, call.begun, time.Now(), t.Timestamp)
 			t.Raw = call.raw()
 		}
 		_ = call.end(outcomeName(t, err), err)
@@ -186,8 +187,10 @@ func (c *call) raw() *RawResponse {
 func (c *call) attempt(ctx context.Context) {
 	c.attempts++
 	c.last = local(errPanicked)
-	defer c.endAttempt(ctx, time.Now())
+	begun := time.Now()
+	defer c.endAttempt(ctx, begun)
 	c.last = c.send(ctx)
+	c.last.at = begun.Add(time.Since(begun) / 2)
 	if text := c.last.Header.Get("Retry-After"); text != "" {
 		c.last.retryAfter = retry.ParseRetryAfter(text, time.Now())
 	}

@@ -3,6 +3,7 @@ package cardgateway
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -58,8 +59,9 @@ type Config struct {
 	// Limiter, if set, delays every attempt. A *rate.Limiter of golang.org/x/time/rate implements it.
 	Limiter Limiter
 	// Location is the time zone of the gateway's wall-clock times; nil means DefaultLocation. With a wrong zone, searches
-	// and walks cover other hours than requested and miss rows, without any error: compare the TransactionAt of a payment
-	// with the time at which it was made.
+	// and walks cover other hours than requested and miss rows. The client notices it by the time in the response to a payment or
+	// a refund, by a row that is later than now, and by one that Resolve finds and that is earlier than its SentAt. It then logs a
+	// warning, and walks have a WrongZone and no CompleteUpTo; see also Check. A client that does not pay may not notice it.
 	Location *time.Location
 	// Logger, if set, gets one line per call, without URLs, bodies or secrets: at warn level if the outcome is unknown,
 	// refused or a conflict, at debug level if the gateway does not know the payment, at info level otherwise. Each attempt, and
@@ -171,6 +173,7 @@ type Client struct {
 	base     *url.URL
 	payments *transport.Sender
 	queries  *transport.Sender
+	zone     *knownZone
 }
 
 // New validates cfg and returns a client. It does no I/O. The error is a *ValidationError that lists every problem.
@@ -201,7 +204,7 @@ func New(cfg Config) (*Client, error) {
 	if err := v.err("New"); err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, base: base}
+	c := &Client{cfg: cfg, base: base, zone: new(knownZone)}
 	c.payments, c.queries = transport.New(given, cfg.PaymentIdleTimeout)
 	return c, nil
 }
@@ -211,6 +214,52 @@ func New(cfg Config) (*Client, error) {
 func (c *Client) CloseIdleConnections() {
 	c.payments.CloseIdle()
 	c.queries.CloseIdle()
+}
+
+// Health is what Check has found out. What it could not find out has its zero value.
+type Health struct {
+	Reachable  bool          // an HTTP response came
+	Authorized bool          // the query was accepted, so the credentials are
+	Duration   time.Duration // of the first query
+	ClockKnown bool          // the gateway has told the time
+	ClockAhead time.Duration // this machine's clock before that of the gateway, or of a proxy; negative if it is behind. Over 30 s needs attention
+	ZoneKnown  bool          // Config.Location is proved to be right, or wrong
+	WrongZone  *WrongZone    // nil unless it is wrong
+	Rows       int           // payments of the last 24 hours on the first page
+	OtherApps  int           // those of them that state another app: if it is all of them, Config.AppID is probably wrong
+}
+
+// Check makes one or two queries and says whether the gateway is reachable and accepts the credentials, and what else can be
+// seen of the configuration: for a readiness probe, or at the start of a program. It changes nothing. The queries are repeated as
+// Config.Retry says, so a probe that must be fast uses a client of WithRetry or a context with a deadline.
+//
+// The error is a *QueryError, or a *ValidationError of the Authenticate hook; Health then has what is known nevertheless.
+func (c *Client) Check(ctx context.Context) (Health, error) {
+	op := opSearchOrders
+	op.Name = "Check"
+	now := time.Now()
+	last := OrderQuery{Start: now.AddDate(0, 0, -1), End: now}
+	page, _, err := runSearch(ctx, c, op, last.search(c.cfg.Location, PageRequest{}), transactionRow)
+	h := Health{Duration: time.Since(now), Reachable: page.Page != nil, Authorized: page.Page != nil}
+	if page.Page == nil {
+		failed, ok := errors.AsType[*QueryError](err)
+		h.Reachable = ok && failed.HTTPStatus != 0
+		return h, err
+	}
+	for i := range page.Data {
+		if h.Rows++; c.IsOtherApp(&page.Data[i]) {
+			h.OtherApps++
+		}
+	}
+	h.ClockAhead, h.ClockKnown = page.clockAhead, page.clockKnown
+	if later := c.rowsLaterThanNow(); later != nil {
+		page, _, err = runSearch(ctx, c, op, later, transactionRow)
+	}
+	h.ZoneKnown, h.WrongZone = c.zone.proof.Load() != nil, c.zone.wrong()
+	if page.Page == nil {
+		return h, err
+	}
+	return h, nil
 }
 
 // WithRetry returns a client that differs from c only in its RetryPolicy and shares everything else, including connections.

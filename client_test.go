@@ -357,3 +357,53 @@ func TestIsOtherAppAllocates(t *testing.T) {
 		t.Errorf("got %v allocations, want none", n)
 	}
 }
+
+// TestCheck: what one or two queries show of the configuration.
+func TestCheck(t *testing.T) {
+	const own, other, none = `,"appId":1`, `,"appId":2`, ``
+	unauthorized := `{"code":401,"message":"Unauthorized"}`
+	page := func(ahead time.Duration, members ...string) string {
+		var rows []string
+		for i, more := range members {
+			rows = append(rows, clienttest.OrderRow(100, fmt.Sprint(i+1), more))
+		}
+		return strings.Replace(clienttest.Page(rows...), `{`, fmt.Sprintf(`{"timestamp":%d,`, time.Now().Add(ahead).UnixMilli()), 1)
+	}
+	up := cardgateway.Health{Reachable: true, Authorized: true}
+	for _, tt := range []struct {
+		name   string
+		status int // zero means that nothing answers
+		body   func() string
+		want   cardgateway.Health
+		err    error
+	}{
+		{"rows", 200, func() string { return page(0, own, other, none) }, cardgateway.Health{Reachable: true, Authorized: true, ClockKnown: true, Rows: 3, OtherApps: 1}, nil},
+		{"a row that cannot be read", 200, func() string { return page(0, own, `,"isTest":"?"`) }, cardgateway.Health{Reachable: true, Authorized: true, ClockKnown: true, Rows: 1}, nil},
+		{"the clock is ahead", 200, func() string { return page(-time.Hour) }, cardgateway.Health{Reachable: true, Authorized: true, ClockKnown: true, ClockAhead: time.Hour}, nil},
+		{"the clock is behind", 200, func() string { return page(time.Hour) }, cardgateway.Health{Reachable: true, Authorized: true, ClockKnown: true, ClockAhead: -time.Hour}, nil},
+		{"no clock", 200, func() string { return clienttest.Page() }, up, nil},
+		{"wrong credentials", 200, func() string { return unauthorized }, cardgateway.Health{Reachable: true}, cardgateway.ErrQueryFailed},
+		{"forbidden", 403, func() string { return "" }, cardgateway.Health{Reachable: true}, cardgateway.ErrQueryFailed},
+		{"down", 503, func() string { return "" }, cardgateway.Health{Reachable: true}, cardgateway.ErrQueryFailed},
+		{"unreachable", 0, nil, cardgateway.Health{}, cardgateway.ErrQueryFailed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				queries := 0
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						if queries++; tt.status == 0 {
+							return nil, errors.New("no route")
+						}
+						return clienttest.Respond(r, tt.status, tt.body())
+					})},
+				})
+				got, err := c.Check(t.Context())
+				if got != tt.want || !errors.Is(err, tt.err) || queries > 2 {
+					t.Errorf("got %+v and %v after %d queries, want %+v and %v", got, err, queries, tt.want, tt.err)
+				}
+			})
+		})
+	}
+}

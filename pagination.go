@@ -85,6 +85,7 @@ type WalkReport struct {
 	CompleteUpTo  time.Time // up to here every row that can be read was yielded, and the total was verified if there were several windows; advances with each verification
 
 	Unreadable *UnreadableRowsError // rows so far that cannot be read, of this walk and of those that it has resumed; nil if there are none
+	WrongZone  *WrongZone           // set if Config.Location is known to be wrong: CompleteUpTo is then the start of the range; otherwise nil
 }
 
 // UnsettledError says that a window, or a block of windows whose total is checked again, could not be completed: the total that
@@ -164,12 +165,19 @@ func newWalk[T any](
 ) *Walk[T] {
 	q.resume(&opts.Resume)
 	q.hash = q.hashIn(c.cfg.Location)
+	opts.Lag = cmp.Or(opts.Lag, defaultLag)
+	var looked atomic.Bool // once, for rows that are later than now
 	config := walk.Config[T]{
 		Source: walk.Source[T]{
 			Fetch: func(ctx context.Context, from, to civil.Time, page, size int) (*walk.Page[T], error) {
 				p, err := fetch(ctx, writeSearch(q.ids, from, to, PageRequest{CurrPage: page, PageSize: size}))
 				if p.Page == nil {
 					return nil, err
+				}
+				if q.end.After(time.Now().Add(-opts.Lag)) && !looked.Swap(true) {
+					if later := c.rowsLaterThanNow(); later != nil {
+						_, _ = fetch(ctx, later)
+					}
 				}
 				return &walk.Page[T]{
 					Rows: p.Data, Total: p.TotalCount, Size: p.PageSize, Unreadable: unreadableRows(from, to, p.odd, times),
@@ -184,7 +192,7 @@ func newWalk[T any](
 		Start: q.start, End: q.end, Location: c.cfg.Location,
 		PageSize: opts.PageSize, LargestPageSize: maxPageSize,
 		Prefetch: cmp.Or(opts.Prefetch, defaultPrefetch), Window: opts.Window, SplitAbove: opts.SplitAbove,
-		Lag: cmp.Or(opts.Lag, defaultLag),
+		Lag: opts.Lag,
 	}
 	if c.cfg.Retry.MaxAttempts > 1 {
 		config.Outage = walkOutage
@@ -193,7 +201,10 @@ func newWalk[T any](
 		config.Resume = &opts.Resume.saved.At
 	}
 	if opts.Progress != nil {
-		config.Progress = func(p walk.Progress) { opts.Progress(Progress(p)) }
+		config.Progress = func(p walk.Progress) {
+			p.CompleteUpTo = c.completeUpTo(p.CompleteUpTo, q.start)
+			opts.Progress(Progress(p))
+		}
 	}
 	return &Walk[T]{client: c, query: q, opts: opts, engine: walk.New(config)}
 }
@@ -257,6 +268,7 @@ func (w *Walk[T]) Checkpoint() Checkpoint {
 	if !begun {
 		return Checkpoint{}
 	}
+	at.CompleteUpTo = w.client.completeUpTo(at.CompleteUpTo, w.query.start)
 	return Checkpoint{walk.Saved{Query: w.query.hash, At: at, Start: w.query.start, End: w.query.end}}
 }
 
@@ -268,8 +280,17 @@ func (w *Walk[T]) Report() WalkReport {
 	r := w.engine.Report()
 	return WalkReport{
 		Windows: r.Windows, Requests: r.Requests, RowsAnnounced: r.RowsAnnounced, RowsSeen: r.RowsSeen, Duplicates: r.Duplicates,
-		Reread: r.Reread, CompleteUpTo: r.CompleteUpTo, Unreadable: w.query.unreadable(&r.Unreadable),
+		Reread: r.Reread, CompleteUpTo: w.client.completeUpTo(r.CompleteUpTo, w.query.start), Unreadable: w.query.unreadable(&r.Unreadable),
+		WrongZone: w.client.zone.wrong(),
 	}
+}
+
+// completeUpTo returns up to when a walk from start is complete: with a wrong zone it is not.
+func (c *Client) completeUpTo(upTo, start time.Time) time.Time {
+	if c.zone.wrong() != nil && upTo.After(start) {
+		return start
+	}
+	return upTo
 }
 
 var errNotMade = errors.New("cardgateway: a Walk is made by OrderWalk or RefundWalk")

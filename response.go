@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ import (
 // attemptResult is the result of one attempt: facts, no decisions.
 type attemptResult struct {
 	transport.Response
+	at         time.Time     // the middle of the attempt
 	localErr   error         // set if the context, the limiter or the hook ended the attempt
 	retryAfter time.Duration // requested by the gateway
 	code       Code          // of the response, once it has been decoded
@@ -34,6 +36,22 @@ func (r *attemptResult) failure() error {
 		return r.localErr
 	}
 	return r.Err
+}
+
+// clockAhead returns how far this machine's clock is ahead of those that the response shows, which are the gateway's timestamp and
+// the Date of its server: the one that is further away.
+func (r *attemptResult) clockAhead(timestamp time.Time) (ahead time.Duration, known bool) {
+	date, _ := http.ParseTime(r.Header.Get("Date"))
+	for _, shown := range []time.Time{date, timestamp} {
+		if shown.IsZero() {
+			continue
+		}
+		if apart := r.at.Sub(shown); apart.Abs() >= ahead.Abs() {
+			ahead = apart
+		}
+		known = true
+	}
+	return ahead, known
 }
 
 // hint says what to check if the response does not come from the gateway.
@@ -369,6 +387,9 @@ func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int
 type decodedPage[T any] struct {
 	*Page[T]
 	odd []oddRow[T]
+
+	clockAhead time.Duration // of this machine's clock
+	clockKnown bool
 }
 
 // oddRow is a row that cannot be read.

@@ -84,6 +84,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		err = call.checkSingle(uniqueID, &decoded)
 	}
 	if err == nil {
+		c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, decoded.Timestamp)
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
@@ -189,6 +190,22 @@ func (r *Refund) nameRow(e *RowError) {
 	e.UniqueID, e.RefundUniqueID, e.RefundTransactionID = r.UniqueID, r.RefundUniqueID, r.MerchantRefundID
 }
 
+// made returns when a row was made, on the gateway's clock.
+func (t *Transaction) made() WallTime { return t.TransactionAt }
+
+// made returns when a row was made, on the gateway's clock.
+func (r *Refund) made() WallTime { return r.RefundRequestAt }
+
+// latest returns the latest time of rows.
+func latest[T any, P ~*T](rows []T, made func(P) WallTime) (last WallTime) {
+	for i := range rows {
+		if at := made(&rows[i]); last.Compare(at) < 0 || last.IsZero() {
+			last = at
+		}
+	}
+	return last
+}
+
 // idFilter is an optional id of a batch query, with its name.
 type idFilter struct{ member, id string }
 
@@ -246,6 +263,7 @@ func runSearch[T any, P interface {
 	*T
 	masked
 	nameRow(*RowError)
+	made() WallTime
 }](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
 ) (decodedPage[T], *callSecrets, error) {
@@ -278,6 +296,8 @@ func runSearch[T any, P interface {
 		}
 		err = call.failed("", page.rowErrors())
 	}
+	page.clockAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
+	c.weigh(ctx, latest(page.Data, P.made), time.Time{}, call.last.at, page.Timestamp)
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {

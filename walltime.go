@@ -2,10 +2,15 @@ package cardgateway
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/zone"
 )
 
 // WallTime is a date and time of day without a zone, as the gateway writes it: the interface names no zone for its
@@ -79,4 +84,64 @@ func (w WallTime) MarshalText() ([]byte, error) { return []byte(w.String()), nil
 func (w *WallTime) UnmarshalText(text []byte) (err error) {
 	*w, err = ParseWallTime(string(text))
 	return err
+}
+
+// WrongZone says that Config.Location is not the time zone of the gateway's wall-clock times: the gateway has written a time that a
+// clock there does not show. Searches and walks then cover other hours than requested and miss rows.
+type WrongZone struct {
+	Location string   // the name of Config.Location
+	Likely   string   // the zone that explains the time, such as UTC+02:00; of a row that is later than now, at least that one
+	At       WallTime // as the gateway wrote it
+	Shown    WallTime // what a clock in Location showed then, at the latest
+}
+
+// String says it in words.
+func (w *WrongZone) String() string {
+	return fmt.Sprintf("%s is not the gateway's time zone, which is likely %s: the gateway wrote %v when a clock in %[1]s showed %[4]v",
+		w.Location, w.Likely, w.At, w.Shown)
+}
+
+// knownZone is what has been learned of Config.Location. All copies of a client share it.
+type knownZone struct{ proof atomic.Pointer[zoneProof] }
+
+// zoneProof says that the zone is right, or why it is wrong.
+type zoneProof struct{ wrong *WrongZone }
+
+// wrong returns why the zone is known to be wrong, or nil.
+func (k *knownZone) wrong() *WrongZone {
+	if proof := k.proof.Load(); proof != nil {
+		return proof.wrong
+	}
+	return nil
+}
+
+// weigh learns from a time that the gateway's clock has shown between from and to; a zero from means that only to is known. The
+// gateway's own timestamp, if it has given one, must agree with this machine's clock. A row that is later than now may be planned:
+// it does not refute what a payment has shown.
+func (c *Client) weigh(ctx context.Context, at WallTime, from, to, timestamp time.Time) {
+	known := c.zone.proof.Load()
+	isRight := known != nil && known.wrong == nil
+	if at.IsZero() || !timestamp.IsZero() && to.Sub(timestamp).Abs() > zone.Tolerance || from.IsZero() && isRight {
+		return
+	}
+	found, likely := zone.Judge(at.civil(), from, to, c.cfg.Location)
+	switch {
+	case found == zone.Right && !isRight:
+		c.zone.proof.Store(new(zoneProof))
+	case found == zone.Wrong:
+		shown := wallTime(civil.Of(to, c.cfg.Location))
+		wrong := &WrongZone{Location: c.cfg.Location.String(), Likely: zone.Name(likely), At: at, Shown: shown}
+		before := c.zone.proof.Swap(&zoneProof{wrong})
+		if c.cfg.Logger != nil && (before == nil || before.wrong == nil) {
+			c.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "cardgateway zone", slog.String("warning", wrong.String()))
+		}
+	}
+}
+
+// rowsLaterThanNow returns a search for rows that prove that the zone is wrong, or nil if something is known of it.
+func (c *Client) rowsLaterThanNow() *search {
+	if from, to := zone.Ahead(time.Now(), c.cfg.Location); c.zone.proof.Load() == nil && from < to {
+		return writeSearch(nil, from, to, PageRequest{})
+	}
+	return nil
 }

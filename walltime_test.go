@@ -2,11 +2,16 @@ package cardgateway_test
 
 import (
 	"encoding/json"
+	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 func TestParseWallTime(t *testing.T) {
@@ -62,5 +67,93 @@ func TestWallTimeCompare(t *testing.T) {
 	eight := time.FixedZone("UTC+8", 8*60*60)
 	if got, want := early.In(eight), time.Date(2025, 12, 31, 16, 0, 0, 0, time.UTC); !got.Equal(want) {
 		t.Errorf("%v in UTC+8: got %v, want %v", early, got, want)
+	}
+}
+
+// TestWrongZone: where the gateway's time and the instant are of one moment, a wrong zone is noticed: a walk then names the likely one and
+// is complete up to nowhere. Without such a moment, nothing is withheld.
+func TestWrongZone(t *testing.T) {
+	east, utc, west := time.FixedZone("UTC+8", 8*3600), time.UTC, time.FixedZone("UTC-3", -3*3600)
+	pay := func(t *testing.T, c *cardgateway.Client, g *sandbox.Gateway) *cardgateway.Transaction {
+		paid, err := c.TokenPayment(t.Context(), cardgateway.NewToken(g.NewToken(sandbox.Approved)), clienttest.TokenPaymentRequest("t-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return paid
+	}
+	type step = func(t *testing.T, c, right *cardgateway.Client, g *sandbox.Gateway)
+	var (
+		pays    step = func(t *testing.T, c, _ *cardgateway.Client, g *sandbox.Gateway) { pay(t, c, g) }
+		refunds step = func(t *testing.T, c, right *cardgateway.Client, g *sandbox.Gateway) {
+			req := cardgateway.RefundRequest{UniqueID: pay(t, right, g).UniqueID, RefundTransactionID: "r-1", Amount: clienttest.Amount}
+			if _, err := c.CreateRefund(t.Context(), req); err != nil {
+				t.Error(err)
+			}
+		}
+		resolves step = func(t *testing.T, c, right *cardgateway.Client, g *sandbox.Gateway) {
+			sent := time.Now()
+			pay(t, right, g)
+			if _, err := c.Resolve(t.Context(), cardgateway.ResolveQuery{TransactionID: "t-1", Currency: "USD", Amount: clienttest.Amount, SentAt: sent}); err != nil {
+				t.Error(err)
+			}
+		}
+		others step = func(t *testing.T, _, right *cardgateway.Client, g *sandbox.Gateway) { pay(t, right, g) }
+		gets   step = func(t *testing.T, c, right *cardgateway.Client, g *sandbox.Gateway) {
+			if _, err := c.GetTransaction(t.Context(), pay(t, right, g).UniqueID); err != nil {
+				t.Error(err)
+			}
+		}
+	)
+	for _, tt := range []struct {
+		name            string
+		client, gateway *time.Location
+		step            step
+		likely          string
+	}{
+		{"a payment", east, utc, pays, "UTC+00:00"}, {"a payment in the right zone", east, east, pays, ""}, {"a payment, eastern", west, east, pays, "UTC+08:00"},
+		{"a refund", east, utc, refunds, "UTC+00:00"}, {"a resolved payment", east, utc, resolves, "UTC+00:00"},
+		{"another client's payment that is later than now", utc, east, others, "UTC+08:00"}, {"one that is not", east, utc, others, ""},
+		{"a single query", utc, east, gets, "UTC+08:00"}, {"no payment", utc, east, nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := sandbox.New(sandbox.Options{Location: tt.gateway})
+				var log clienttest.LineLog
+				newClient := func(zone *time.Location, logger *slog.Logger) *cardgateway.Client {
+					return clienttest.NewClient(t, cardgateway.Config{
+						BaseURL: "https://gateway.example", Location: zone, Logger: logger, TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
+					})
+				}
+				c := newClient(tt.client, slog.New(&log))
+				if tt.step != nil {
+					tt.step(t, c, newClient(tt.gateway, nil), g)
+				}
+				now := time.Now()
+				walk := c.OrderWalk(cardgateway.OrderQuery{Start: now.AddDate(0, 0, -1), End: now}, cardgateway.WalkOptions{})
+				for _, err := range walk.All(t.Context()) {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				health, err := c.Check(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				report, warnings := walk.Report(), strings.Count(strings.Join(log, "\n"), "is not the gateway's time zone")
+				complete := now.Add(-15 * time.Minute)
+				if tt.likely != "" {
+					complete = now.AddDate(0, 0, -1)
+				}
+				if wrong := report.WrongZone; (wrong != nil) != (tt.likely != "") || wrong != nil && wrong.Likely != tt.likely || health.WrongZone != wrong {
+					t.Errorf("report: %v, Check: %v, want %q", wrong, health.WrongZone, tt.likely)
+				}
+				if at := walk.Checkpoint().CompleteUpTo(); !report.CompleteUpTo.Equal(at) || at.Sub(complete).Abs() > time.Minute {
+					t.Errorf("complete up to %v and %v, want %v", report.CompleteUpTo, at, complete)
+				}
+				if want := min(len(tt.likely), 1); warnings != want {
+					t.Errorf("%d warnings, want %d: %q", warnings, want, log)
+				}
+			})
+		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -46,17 +45,17 @@ func (c *call) source() settings.Source {
 
 // client creates a client from the settings.
 func (c *call) client() (*cardgateway.Client, error) {
-	_, client, err := c.configure(nil)
+	_, client, err := c.configure()
 	return client, err
 }
 
-// configure returns the settings, and a client created from them. A nil transport means the default.
-func (c *call) configure(transport http.RoundTripper) (*settings.Settings, *cardgateway.Client, error) {
+// configure returns the settings, and a client created from them.
+func (c *call) configure() (*settings.Settings, *cardgateway.Client, error) {
 	set, err := c.load()
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := set.Client(transport)
+	client, err := set.Client()
 	return set, client, err
 }
 

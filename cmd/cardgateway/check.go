@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -26,14 +25,11 @@ the credentials.`
 
 // Run prints the settings and checks the gateway.
 func (*checkCommand) Run(c *call) error {
-	dates := &dateTransport{inner: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
-	}}
-	set, client, err := c.configure(dates)
+	set, client, err := c.configure()
 	if err != nil {
 		return err
 	}
-	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
+	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1})}
 	timeout, err := set.Timeout()
 	if err != nil {
 		return err
@@ -55,13 +51,13 @@ func (*checkCommand) Run(c *call) error {
 		}
 		k.line("      %-20s %s (%s)\n", s.Name, value, terminal.Clean(from))
 	}
-	if err := k.reach(set.Get("merchant-id").Value != ""); err != nil {
+	health, err := k.client.Check(k.ctx)
+	if err := k.reach(health, err, set.Get("merchant-id").Value != ""); err != nil {
 		return err
 	}
-	k.clock()
-	if err := k.zone(); err != nil {
-		return err
-	}
+	k.clock(health)
+	k.zone(health)
+	k.app(health)
 	if k.failed != nil {
 		return exit.CannotWrite("result", k.failed)
 	}
@@ -75,8 +71,6 @@ func (*checkCommand) Run(c *call) error {
 type checker struct {
 	*call
 	client *cardgateway.Client
-	dates  *dateTransport
-	newest *cardgateway.Transaction // of the last day; nil if there is none
 	looks  int
 	failed error // of writing to stdout
 }
@@ -96,53 +90,32 @@ func (k *checker) look(what, format string, args ...any) {
 	k.line("look  %-20s %s\n", what, fmt.Sprintf(format, args...))
 }
 
-// reach queries the payments of the last day.
-func (k *checker) reach(credentials bool) error {
-	begun := time.Now()
-	page, err := k.search(k.now().AddDate(0, 0, -1), k.now())
-	if err != nil {
-		status, _, _ := exit.Response(err)
-		if status != 0 {
-			k.ok("reachable", "HTTP %d in %v", status, time.Since(begun).Round(time.Millisecond))
-		}
-		return err
+// reach prints whether the gateway responds and accepts the credentials.
+func (k *checker) reach(health cardgateway.Health, err error, credentials bool) error {
+	switch status, _, _ := exit.Response(err); {
+	case k.ctx.Err() != nil:
+		return context.Canceled
+	case status != 0:
+		k.ok("reachable", "HTTP %d in %v", status, health.Duration.Round(time.Millisecond))
+	case health.Reachable:
+		k.ok("reachable", "in %v", health.Duration.Round(time.Millisecond))
 	}
-	k.ok("reachable", "in %v", time.Since(begun).Round(time.Millisecond))
-	if credentials {
+	switch {
+	case err != nil:
+	case credentials:
 		k.ok("credentials", "accepted")
-	} else {
+	default:
 		k.ok("credentials", "none are set, and the gateway requires none")
 	}
-	for i := range page.Data {
-		if t := &page.Data[i]; k.newest == nil || t.TransactionAt.Compare(k.newest.TransactionAt) > 0 {
-			k.newest = t
-		}
-	}
-	return nil
+	return err
 }
 
-// search queries one page, and ignores rows that cannot be read.
-func (k *checker) search(from, to time.Time) (*cardgateway.Page[cardgateway.Transaction], error) {
-	page, err := k.client.SearchOrders(k.ctx, cardgateway.OrderQuery{Start: from, End: to}, cardgateway.PageRequest{PageSize: 100})
-	if page != nil {
-		return page, nil
-	}
-	if k.ctx.Err() != nil {
-		err = context.Canceled
-	}
-	return nil, err
-}
-
-// clock compares this machine's clock with that of the gateway, or of a proxy in front of it. The Date header has a resolution
-// of one second.
-func (k *checker) clock() {
-	if k.dates.date.IsZero() {
-		k.ok("clock", "not compared: the gateway sent no Date header")
-		return
-	}
+// clock compares this machine's clock with that of the gateway, or of a proxy in front of it.
+func (k *checker) clock(health cardgateway.Health) {
 	const most = 30 * time.Second
-	apart := k.dates.at.Sub(k.dates.date).Round(time.Second)
-	switch {
+	switch apart := health.ClockAhead.Round(time.Second); {
+	case !health.ClockKnown:
+		k.ok("clock", "not compared: the gateway did not tell the time")
 	case apart > most:
 		k.look("clock", "this machine is %v ahead of the gateway; set its clock", apart)
 	case apart < -most:
@@ -152,45 +125,23 @@ func (k *checker) clock() {
 	}
 }
 
-// zone searches for payments with a time in the future, which prove that the zone is wrong. If it is wrong in the other
-// direction, payments only look older, which proves nothing.
-func (k *checker) zone() error {
-	now, zone := k.now(), k.client.Location()
-	page, err := k.search(now.Add(15*time.Minute), now.AddDate(0, 0, 1))
-	if err != nil {
-		return err
+// zone prints what is known of the zone. If the gateway is west of it, payments only look older, which proves nothing.
+func (k *checker) zone(health cardgateway.Health) {
+	if wrong := health.WrongZone; wrong != nil {
+		k.look("zone", "%s", wrong)
+		return
 	}
-	for i := range page.Data {
-		if at := page.Data[i].TransactionAt; at.In(zone).After(now.Add(15 * time.Minute)) {
-			k.look("zone", "in %s a payment was made at %s, which is in the future: zone is not the gateway's time zone", zone, at)
-			return nil
-		}
-	}
-	if k.newest == nil {
-		k.ok("zone", "%s; not checked, because there is no payment of the last day", zone)
-		return nil
-	}
-	at := k.newest.TransactionAt
-	k.ok("zone", "%s; the newest payment on the first page was made at %s, %v ago. If you know of a later one, zone is wrong", zone, at,
-		now.Sub(at.In(zone)).Round(time.Minute))
-	return nil
+	k.ok("zone", "%s; no payment is later than now. If the newest ones are missing from a list, zone is wrong", k.client.Location())
 }
 
-// dateTransport records the Date header of the last response, and this machine's time at that moment. It is for one request at a time.
-type dateTransport struct {
-	inner    http.RoundTripper
-	date, at time.Time
-}
-
-// RoundTrip sends the request.
-func (d *dateTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	begun := time.Now()
-	resp, err := d.inner.RoundTrip(r)
-	if err != nil {
-		return nil, err
+// app prints whether the payments of the last day are of this app.
+func (k *checker) app(health cardgateway.Health) {
+	switch own := health.Rows - health.OtherApps; {
+	case health.Rows == 0:
+		k.ok("app", "%s; not checked, because there is no payment of the last day", k.client.AppID())
+	case own == 0:
+		k.look("app", "none of %d payments of the last day is of app %s: app-id is probably wrong", health.Rows, k.client.AppID())
+	default:
+		k.ok("app", "%s; %d of %d payments of the last day are its own", k.client.AppID(), own, health.Rows)
 	}
-	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		d.date, d.at = date, begun.Add(time.Since(begun)/2)
-	}
-	return resp, nil
 }

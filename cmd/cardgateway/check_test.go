@@ -32,10 +32,12 @@ func TestCheck(t *testing.T) {
 		{"fine", with(environment(near.URL), "CARDGATEWAY_ZONE", "UTC"), exit.OK, []string{
 			"      base-url             " + near.URL + " (environment CARDGATEWAY_BASE_URL)\n", "      secret               set (environment CARDGATEWAY_SECRET)\n",
 			"      timeout              30s (not set)\n", "ok    reachable            in ", "ok    credentials          accepted\n", "ok    clock                ",
-			"ok    zone                 UTC; the newest payment on the first page was made at ",
+			"ok    zone                 UTC; no payment is later than now. ", "ok    app                  7; 1 of 1 payments of the last day are its own",
 		}, ""},
 		{"no payments", environment(gatewayFor(t, utc).URL), exit.OK, []string{"not checked, because there is no payment of the last day"}, ""},
-		{"zone", environment(far.URL), exit.Negative, []string{"look  zone                 in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
+		{"zone", environment(far.URL), exit.Negative, []string{"look  zone                 UTC+8 is not the gateway's time zone, which is likely UTC+13:00: "}, `lines that begin with "look": 1`},
+		{"app", with(environment(near.URL), "CARDGATEWAY_ZONE", "UTC", "CARDGATEWAY_APP_ID", "8"), exit.Negative, []string{
+			"look  app                  none of 1 payments of the last day is of app 8: app-id is probably wrong"}, ""},
 		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exit.Negative, []string{"look  clock                this machine is 2m"}, ""},
 		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exit.Failed, []string{"ok    reachable            HTTP 200 in "},
 			"the gateway does not accept the credentials"},
@@ -50,5 +52,10 @@ func TestCheck(t *testing.T) {
 				}
 			}
 		})
+	}
+	for _, list := range [][]string{{"orders", "--last", "1h"}, {"reconcile", "sync", "--db", t.TempDir() + "/books.db", "--from", time.Now().AddDate(0, 0, -1).Format(time.DateOnly)}} {
+		if r := tool(t, environment(far.URL), list...); !strings.Contains(r.err, "rows are missing: UTC+8 is not the gateway's time zone, which is likely UTC+13:00") {
+			t.Errorf("%v: got %q", list, r.err)
+		}
 	}
 }

@@ -68,7 +68,7 @@ func (f *journalFlags) forCommand(c *call) []string {
 
 // open opens the journal of the settings. It creates no file and no table.
 func (f *journalFlags) open(c *call) (*shopjournal.Journal, error) {
-	set, client, err := c.configure(nil)
+	set, client, err := c.configure()
 	if err != nil {
 		return nil, err
 	}

@@ -240,7 +240,9 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	if err := l.printSums(l.saved.Sums, l.saved.Format); err != nil {
 		return err
 	}
-	if end := period.Earlier(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
+	if r.WrongZone != nil {
+		l.tell("rows are missing: %s; set zone", r.WrongZone)
+	} else if end := period.Earlier(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
 		l.say("complete up to %s; the gateway may not list all rows after that yet", terminal.Wall(r.CompleteUpTo.In(zone)))
 	}
 	if path := l.flags.Checkpoint; path != "" {

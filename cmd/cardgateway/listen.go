@@ -89,7 +89,7 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 	case f.ForwardTo == "" && len(f.Only) > 0:
 		return o, nil, exit.Fail(exit.Failed, "--only requires --forward-to")
 	}
-	set, client, err := c.configure(nil)
+	set, client, err := c.configure()
 	if err != nil {
 		return o, nil, err
 	}

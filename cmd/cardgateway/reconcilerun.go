@@ -43,7 +43,7 @@ func (r *runCommand) Run(c *call) (err error) {
 	if r.Demo {
 		return r.demonstrate(c)
 	}
-	set, client, err := c.configure(nil)
+	set, client, err := c.configure()
 	if err != nil {
 		return err
 	}

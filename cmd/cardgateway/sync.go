@@ -45,7 +45,7 @@ Examples:
 
 // Run updates the copy.
 func (s *syncCommand) Run(c *call) (err error) {
-	set, client, err := c.configure(nil)
+	set, client, err := c.configure()
 	if err != nil {
 		return err
 	}
@@ -108,6 +108,9 @@ func (s *syncFlags) sync(c *call, out io.Writer, b *books.Books, options books.S
 		terminal.Thousands(report.Changed), terminal.Thousands(report.Gone), terminal.Thousands(counts.OpenOrders))
 	if n := counts.Other; n != (books.OtherApps{}) {
 		c.say("of other apps, and left out of match and report: %s", otherApps(n))
+	}
+	if report.WrongZone != nil {
+		c.tell("rows are missing: %s; set zone, and begin a new copy", report.WrongZone)
 	}
 	if report.Unreadable != nil {
 		return exit.Fail(exit.Unreadable, "the copy is up to date, except for these rows: %s", exit.Explain(report.Unreadable).Text)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +13,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 )
 
-// Client creates a client from the settings. A nil transport means the default.
-func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, error) {
+// Client creates a client from the settings.
+func (s *Settings) Client() (*cardgateway.Client, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
@@ -44,9 +43,6 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 	}
 	if s.verbose {
 		config.Logger = slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	}
-	if transport != nil {
-		config.HTTPClient = &http.Client{Transport: transport}
 	}
 	client, err := cardgateway.New(config)
 	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {

@@ -44,6 +44,8 @@ type SyncReport struct {
 	Gone    int // rows that were deleted, because the gateway no longer returns them
 
 	Unreadable error // names the rows that cannot be read; nil if there are none
+
+	WrongZone *cardgateway.WrongZone // nil unless the copy's zone is wrong: then rows are missing, and it is complete up to no later time
 }
 
 // Sync updates the copy. Every run reads the last 48 hours again, and one run a day the last 28 days, to find late and changed
@@ -221,6 +223,7 @@ func (s *syncer) keep(ctx context.Context, t *table, batch []record, complete ti
 func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, walked cardgateway.WalkReport) (position, error) {
 	ctx = context.WithoutCancel(ctx)
 	complete := walked.CompleteUpTo
+	s.report.WrongZone = walked.WrongZone
 	start, begun, dropped := at.start, at.start, 0
 	at.start, at.checkpoint = at.until, cardgateway.Checkpoint{}
 	var gone *GoneError
