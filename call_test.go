@@ -76,9 +76,10 @@ func TestLimiterAndHook(t *testing.T) {
 	if !errors.Is(err, clienttest.ErrReset) || !errors.Is(payErr, cardgateway.ErrNotSent) || !cardgateway.SafeToRetry(payErr) || hooked != 2 || len(s.Times()) != 0 {
 		t.Errorf("a hook that refuses: got %v and %v after %d calls of it and %d attempts", err, payErr, hooked, len(s.Times()))
 	}
-	for _, basic := range []func(*http.Request, []byte) error{
+	for _, invalid := range []func(*http.Request, []byte) error{
 		cardgateway.BasicAuth("", clienttest.SecretKey), cardgateway.BasicAuth(clienttest.Merchant, ""), cardgateway.BasicAuth("a:b", clienttest.SecretKey),
 	} {
+		basic := func(r *http.Request, body []byte) error { return invalid(r, body) } // New does not call it
 		_, err := clienttest.PayByToken(t.Context(), s.Client(t, cardgateway.Config{Authenticate: basic}), "t-1")
 		if !errors.Is(
 			err, cardgateway.ErrInvalidRequest,

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -84,6 +85,9 @@ type Config struct {
 	// three. Trailing zeros are always allowed; an amount with more than three decimals is sent without those that its currency
 	// does not have. Currencies that are not in ISO 4217 are not checked, and have three decimals.
 	AnyDecimals bool
+	// AnyCurrency, AnyCountry and AnyCycle allow values that this version does not know: three capital letters that are no active
+	// currency of ISO 4217, two that are no country of ISO 3166-1, and subscription cycles without a constant in this package.
+	AnyCurrency, AnyCountry, AnyCycle bool
 	// AnyAppID accepts data that states another appId than AppID. By default such data is not this app's, because the same
 	// credentials can serve several apps: a response to a payment or a refund leaves its outcome unknown, a row does not
 	// settle it in Resolve or ResolveRefund, GetTransaction returns a *QueryError, and package notify confirms nothing. A
@@ -184,8 +188,9 @@ func New(cfg Config) (*Client, error) {
 		v.Digits("AppID", string(cfg.AppID), 1, maxAppID)
 		v.AddIf(len(cfg.AppID) > 1 && cfg.AppID[0] == '0', "AppID", RuleFormat, "must not start with 0: it is a JSON number")
 	}
-	v.AddIf(cfg.AttemptTimeout < 0, "AttemptTimeout", RuleRange, "must not be negative")
-	v.AddIf(cfg.HostedPageLifetime < 0, "HostedPageLifetime", RuleRange, "must not be negative")
+	v.duration("AttemptTimeout", cfg.AttemptTimeout)
+	v.duration("HostedPageLifetime", cfg.HostedPageLifetime)
+	v.credentials(cfg.Authenticate)
 	v.AddIf(cfg.Retry.MaxAttempts < 0 || cfg.Retry.MinWait < 0 || cfg.Retry.MaxWait < 0, "Retry", RuleRange, "must not have negative values")
 	if given := cfg.HTTPClient; given != nil && given.Timeout > 0 && (cfg.AttemptTimeout == 0 || given.Timeout < cfg.AttemptTimeout) {
 		cfg.AttemptTimeout = given.Timeout
@@ -314,20 +319,44 @@ func (c *Client) Location() *time.Location { return c.cfg.Location }
 func (c *Client) HostedPageLifetime() time.Duration { return c.cfg.HostedPageLifetime }
 
 // BasicAuth returns an Authenticate hook for HTTP Basic with the merchant id and the secret key. This scheme is published
-// by gateways, and not part of the interface. If either is empty, or the id contains a colon, which Basic does not allow,
-// every call returns a *ValidationError and sends nothing.
+// by gateways, and not part of the interface. If either is empty or has white space at its ends, or the id contains a colon, which
+// Basic does not allow, New returns a *ValidationError; within another hook, every call returns it and sends nothing.
 func BasicAuth(merchantID, secretKey string) func(*http.Request, []byte) error {
 	var v violations
-	v.Require("merchantID", merchantID != "", required)
-	v.Require("secretKey", secretKey != "", required)
+	for _, given := range [][2]string{{"merchantID", merchantID}, {"secretKey", secretKey}} {
+		if v.Require(given[0], given[1] != "", required) {
+			v.AddIf(strings.TrimSpace(given[1]) != given[1], given[0], RuleFormat, "has white space at its ends")
+		}
+	}
 	v.AddIf(strings.Contains(merchantID, ":"), "merchantID", RuleFormat, "must not have a colon")
 	if err := v.err("BasicAuth"); err != nil {
-		invalid := &credentialsError{err}
-		return func(*http.Request, []byte) error { return invalid }
+		return refusing(err)
 	}
 	return func(r *http.Request, _ []byte) error {
 		r.SetBasicAuth(merchantID, secretKey)
 		return nil
+	}
+}
+
+// refusing returns a hook that returns err, and does nothing else. Inlining would give it several addresses.
+//
+//go:noinline
+func refusing(err error) func(*http.Request, []byte) error {
+	invalid := &credentialsError{err}
+	return func(*http.Request, []byte) error { return invalid }
+}
+
+var refusingHook = reflect.ValueOf(refusing(nil)).Pointer()
+
+// credentials adds what BasicAuth has found. No other hook is called.
+func (v *violations) credentials(hook func(*http.Request, []byte) error) {
+	if hook == nil || reflect.ValueOf(hook).Pointer() != refusingHook {
+		return
+	}
+	if invalid, ok := errors.AsType[*ValidationError](hook(nil, nil)); ok {
+		for _, p := range invalid.Problems {
+			v.Add(p.Field, p.Rule, "%s", p.Message)
+		}
 	}
 }
 

@@ -131,6 +131,15 @@ func TestNewChecksItsConfig(t *testing.T) {
 		{"negative times", "AttemptTimeout range, HostedPageLifetime range, Retry range", func(c *cardgateway.Config) {
 			c.AttemptTimeout, c.HostedPageLifetime, c.Retry.MinWait = -1, -1, -1
 		}},
+		{"times without a unit", "AttemptTimeout range, HostedPageLifetime range", func(c *cardgateway.Config) {
+			c.AttemptTimeout, c.HostedPageLifetime = 30, 24
+		}},
+		{"credentials", "", func(c *cardgateway.Config) { c.Authenticate = cardgateway.BasicAuth("merchant", "key") }},
+		{"no credentials", "merchantID required, secretKey required", func(c *cardgateway.Config) { c.Authenticate = cardgateway.BasicAuth("", "") }},
+		{"white space in credentials", "merchantID format, secretKey format", func(c *cardgateway.Config) { c.Authenticate = cardgateway.BasicAuth(" m", "key\n") }},
+		{"a hook that fails", "", func(c *cardgateway.Config) {
+			c.Authenticate = func(*http.Request, []byte) error { panic("New calls it") }
+		}},
 		{"negative attempts", "Retry range", func(c *cardgateway.Config) { c.Retry.MaxAttempts = -1 }},
 		{"all at once", "BaseURL format, AppID format, AttemptTimeout range, Retry range", func(c *cardgateway.Config) {
 			*c = cardgateway.Config{BaseURL: "ftp://x", AppID: "x", AttemptTimeout: -1, Retry: cardgateway.RetryPolicy{MaxWait: -1}}

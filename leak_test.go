@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,7 +43,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		fmt.Fprintf(&printed, "%v %+v %#v %s %v", v, v, v, text, err)
 		log.Info("printed", "value", v)
 	}
-	if leaked := clienttest.Leaked(printed.String(), clienttest.CardNumber, clienttest.CVV, clienttest.Token, clienttest.SecretKey); len(leaked) > 0 {
+	text := regexp.MustCompile(`0x[0-9a-f]+|"(time|duration)":[^,]*`).ReplaceAllString(printed.String(), "") // they can have the digits of the CVV
+	if leaked := clienttest.Leaked(text, clienttest.CardNumber, clienttest.CVV, clienttest.Token, clienttest.SecretKey); len(leaked) > 0 {
 		t.Errorf("%v are shown", leaked)
 	}
 }

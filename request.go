@@ -23,13 +23,12 @@ type encoder struct {
 	open    byte                  // how the request begins
 	element transport.PathElement // the variable element of the operation's path template
 	secrets redact.Secrets        // what was revealed, to be removed from errors
-
-	anyDecimals bool // Config.AnyDecimals
+	cfg     *Config               // of the client
 }
 
 // newEncoder starts a request, which is an object ('{') or an array ('[').
 func (c *Client) newEncoder(open byte) *encoder {
-	e := &encoder{json: wire.NewWriter(), open: open, anyDecimals: c.cfg.AnyDecimals}
+	e := &encoder{json: wire.NewWriter(), open: open, cfg: &c.cfg}
 	e.json.Open(open)
 	return e
 }
@@ -52,7 +51,7 @@ func (e *encoder) finish(op string) ([]byte, error) {
 // id writes an identifier.
 func (e *encoder) id(member, s string) {
 	if e.check.Require(member, s != "", required) {
-		e.check.ID(member, s, maxID)
+		e.check.NewID(member, s, maxID)
 		e.json.String(member, s)
 	}
 }
@@ -66,7 +65,7 @@ func (e *encoder) uniqueID(s string) {
 // ip writes the cardholder's IP address.
 func (e *encoder) ip(s string) {
 	if e.check.Require("transactionIp", s != "", required) {
-		e.check.IP("transactionIp", s, maxID)
+		e.check.IP("transactionIp", s)
 		e.json.String("transactionIp", s)
 	}
 }
@@ -81,16 +80,16 @@ func (e *encoder) text(member, s string, p check.Presence, limit int) {
 
 func (e *encoder) currency(s string, p check.Presence) {
 	if e.check.Require("currency", s != "", p) {
-		e.check.UpperCase("currency", s, currencyLength)
+		e.check.Currency("currency", s, e.cfg.AnyCurrency)
 		e.json.String("currency", s)
 	}
 }
 
 // amount writes an amount as a string with exactly the decimals of the caller's value, unless they are too many and zeros. With
-// anyDecimals, a currency has three.
+// Config.AnyDecimals, a currency has three.
 func (e *encoder) amount(d decimal.Decimal, currency string) {
 	if e.check.Require("amount", d != decimal.Decimal{}, required) {
-		if e.anyDecimals {
+		if e.cfg.AnyDecimals {
 			currency = ""
 		}
 		d = check.WithoutZeros(d, currency)
@@ -194,7 +193,7 @@ func (e *encoder) address(member string, a *Address, country check.Presence) {
 		e.text("firstName", a.FirstName, optional, noLimit)
 		e.text("lastName", a.LastName, optional, noLimit)
 		if e.check.Require("country", a.Country != "", country) {
-			e.check.UpperCase("country", a.Country, countryLength)
+			e.check.Country("country", a.Country, e.cfg.AnyCountry)
 			e.json.String("country", a.Country)
 		}
 		e.text("email", a.Email, optional, noLimit)
@@ -209,8 +208,8 @@ func (e *encoder) address(member string, a *Address, country check.Presence) {
 
 // browser writes the cardholder's browser, "required when a 3D transaction is requested".
 func (e *encoder) browser(b *Browser, secure bool) {
-	if b == nil {
-		e.check.AddIf(secure, "browser", RuleRequired, "is required for a 3D transaction")
+	empty := b == nil || b.UserAgent == "" && b.Referer == "" && len(b.Extra) == 0
+	if e.check.AddIf(secure && empty, "browser", RuleRequired, "is required for a 3D transaction"); b == nil {
 		return
 	}
 	e.object("browser", func() {
@@ -223,6 +222,7 @@ func (e *encoder) browser(b *Browser, secure bool) {
 func (e *encoder) subscription(x *SubscriptionExtension) {
 	e.object("extension", func() {
 		e.text("subscriptionCycle", string(x.SubscriptionCycle), required, noLimit)
+		e.check.AddIf(x.SubscriptionCycle != "" && !x.SubscriptionCycle.isKnown() && !e.cfg.AnyCycle, "subscriptionCycle", RuleFormat, "is not a known cycle, such as MONTH")
 		if e.check.Require("subscriptionPeriod", x.SubscriptionPeriod != 0, required) {
 			e.check.AddIf(x.SubscriptionPeriod < 0, "subscriptionPeriod", RuleRange, "must be at least 1")
 			e.json.Int("subscriptionPeriod", x.SubscriptionPeriod)

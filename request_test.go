@@ -274,11 +274,11 @@ func TestCardholdersAddress(t *testing.T) {
 		ip   string
 		want []string
 	}{
-		{"203.0.113.7", nil}, {"2001:db8::7", nil}, {"fe80::1%eth0", nil}, {"::ffff:203.0.113.7", nil},
+		{"203.0.113.7", nil}, {"2001:db8::7", nil}, {"fe80::1%eth0", []string{"transactionIp format"}}, {"::ffff:203.0.113.7", nil},
 		{"203.0.113.7:4711", []string{"transactionIp format"}}, {"[2001:db8::7]:443", []string{"transactionIp format"}},
 		{"localhost", []string{"transactionIp format"}}, {"shop.example", []string{"transactionIp format"}}, {"localhost:80", []string{"transactionIp format"}},
 		{"203.0.113", []string{"transactionIp format"}}, {"203.0.113.256", []string{"transactionIp format"}},
-		{"203.0.113.7, 198.51.100.9", nil}, // what proxies write: the interface does not show its form
+		{"203.0.113.7, 198.51.100.9", []string{"transactionIp format"}}, {"[2001:db8::7]", []string{"transactionIp format"}}, {" 203.0.113.7", []string{"transactionIp format"}},
 	} {
 		t.Run(tt.ip, func(t *testing.T) {
 			req := clienttest.TokenPaymentRequest("t-1")
@@ -328,7 +328,7 @@ func TestDecimalsOfCurrencies(t *testing.T) {
 			for _, anyDecimals := range []bool{false, true} {
 				req := clienttest.TokenPaymentRequest("t-1")
 				req.Amount, req.Currency = decimal.RequireFromString(tt.amount), tt.currency
-				err := payByTokenWith(t, cardgateway.Config{AnyDecimals: anyDecimals}, req)
+				err := payByTokenWith(t, cardgateway.Config{AnyDecimals: anyDecimals, AnyCurrency: true}, req)
 				if want := tt.refused && !anyDecimals; slices.Equal(clienttest.Problems(err), []string{"amount format"}) != want {
 					t.Errorf("%s %s, any decimals %t: got %v, want refused %t", tt.amount, tt.currency, anyDecimals, err, want)
 				}
@@ -353,7 +353,7 @@ func TestZerosThatACurrencyDoesNotHave(t *testing.T) {
 			req := clienttest.TokenPaymentRequest("t-1")
 			req.Amount, req.Currency = decimal.RequireFromString(tt.amount), tt.currency
 			var sent struct{ Amount string }
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AnyDecimals: tt.any,
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AnyDecimals: tt.any, AnyCurrency: true,
 				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					if r.Body != nil {
 						_ = json.NewDecoder(r.Body).Decode(&sent) // a wrong amount fails below
@@ -472,5 +472,41 @@ func TestLongNumbersInExtra(t *testing.T) {
 	_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
 	if got := clienttest.Problems(err); !slices.Equal(got, []string{"productInfos[0].x range", "x range"}) {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// TestKnownValues: a value that this version does not know is refused unless its option is set, and no problem names an option.
+func TestKnownValues(t *testing.T) {
+	type request = cardgateway.SubscriptionRequest
+	for _, tt := range []struct {
+		name, problem string
+		change        func(*request)
+		any           cardgateway.Config // allows it; none does if it is empty
+	}{
+		{"currency", "currency format", func(r *request) { r.Currency = "XYZ" }, cardgateway.Config{AnyCurrency: true}},
+		{"currency of a product", "productInfos[0].currency format", func(r *request) { r.ProductInfos[0].Currency = "XYZ" }, cardgateway.Config{AnyCurrency: true}},
+		{"country", "billingAddress.country format", func(r *request) { r.BillingAddress.Country = "UK" }, cardgateway.Config{AnyCountry: true}},
+		{"country of delivery", "shippingAddress.country format", func(r *request) { r.ShippingAddress = &cardgateway.Address{Country: "ZZ"} }, cardgateway.Config{AnyCountry: true}},
+		{"cycle", "extension.subscriptionCycle format", func(r *request) { r.Extension.SubscriptionCycle = "weekly" }, cardgateway.Config{AnyCycle: true}},
+		{"address", "transactionIp format", func(r *request) { r.TransactionIP = "203.0.113.7, 10.0.0.1" }, cardgateway.Config{}},
+		{"order", "orderId format", func(r *request) { r.OrderID = "order-17 " }, cardgateway.Config{}},
+		{"browser", "browser required", func(r *request) { r.Secure, r.Browser = true, new(cardgateway.Browser) }, cardgateway.Config{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			isStrict := !tt.any.AnyCurrency && !tt.any.AnyCountry && !tt.any.AnyCycle
+			everything := cardgateway.Config{AnyDecimals: true, AnyAppID: true, AnyCurrency: true, AnyCountry: true, AnyCycle: true}
+			for cfg, want := range map[*cardgateway.Config]string{{}: tt.problem, &tt.any: "", &everything: ""} {
+				if isStrict {
+					want = tt.problem
+				}
+				req := clienttest.SubscriptionRequest("t-1", clienttest.NewCard(clienttest.CardNumber, clienttest.CVV))
+				tt.change(&req)
+				cfg.BaseURL, cfg.HTTPClient = clienttest.BaseURL, &http.Client{Transport: clienttest.Answering(200, "{}")}
+				_, err := clienttest.NewClient(t, *cfg).CreateSubscription(t.Context(), req)
+				if got := strings.Join(clienttest.Problems(err), ", "); got != want || strings.Contains(fmt.Sprint(err), "Any") {
+					t.Errorf("got %q (%v), want %q", got, err, want)
+				}
+			}
+		})
 	}
 }

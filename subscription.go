@@ -15,7 +15,7 @@ type SubscriptionRequest struct {
 	OrderID         string          // at most 128; only one successful transaction exists per order
 	Currency        string          // three capital letters
 	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
-	TransactionIP   string          // the cardholder's IP address: no port, no host name; at most 128
+	TransactionIP   string          // one address, the cardholder's: no port, no list and no host name
 	CallbackURL     string          // where the cardholder's browser returns after 3D; http or https, at most 255
 	NotificationURL string          // http or https, at most 255
 	ProductInfos    []ProductInfo   // at least one

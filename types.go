@@ -3,6 +3,7 @@ package cardgateway
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ type ProductInfo struct {
 	ProductName string
 	SKU         string
 	ProductLink string          // URL of the product's page
-	Currency    string          // three-letter code
+	Currency    string          // three-letter code of ISO 4217; see Config.AnyCurrency
 	Price       decimal.Decimal // sent as a string with all its decimals; the zero Decimal is not sent, 0.00 is
 	Quantity    int             // not negative
 	Extra       map[string]any  // members that the interface does not define
@@ -46,7 +47,7 @@ type ProductInfo struct {
 type Address struct {
 	FirstName string
 	LastName  string
-	Country   string // two-letter code in capitals
+	Country   string // two-letter code of ISO 3166-1, in capitals; see Config.AnyCountry
 	Email     string
 	City      string
 	Address   string
@@ -79,7 +80,7 @@ type CheckoutExtension struct {
 	Extra   map[string]any // members that the interface does not name
 }
 
-// SubscriptionCycle is the length of one subscription cycle. Values other than these constants are sent unchanged.
+// SubscriptionCycle is the length of one subscription cycle. Values other than these constants need Config.AnyCycle.
 type SubscriptionCycle string
 
 // WEEK is the only value in the interface; the others are published.
@@ -91,6 +92,11 @@ const (
 	CycleSixMonths   SubscriptionCycle = "SIX_MONTHS"
 	CycleYear        SubscriptionCycle = "YEAR"
 )
+
+// isKnown reports whether the cycle is one of these constants.
+func (c SubscriptionCycle) isKnown() bool {
+	return slices.Contains([]SubscriptionCycle{CycleDay, CycleWeek, CycleMonth, CycleThreeMonths, CycleSixMonths, CycleYear}, c)
+}
 
 // TransactionMethod is a payment method, at most 32 characters. Values other than these constants are sent and
 // kept unchanged.

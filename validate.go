@@ -20,7 +20,6 @@ const (
 	maxAmountDigits = 12  // Number(12,3)
 	maxDecimals     = 3
 	currencyLength  = 3
-	countryLength   = 2
 	maxPageSize     = 999           // Number(3)
 	noLimit         = check.NoLimit // "not shown"
 
@@ -48,6 +47,12 @@ func (v *violations) err(op string) error {
 		invalid.Problems = append(invalid.Problems, Problem(p))
 	}
 	return invalid
+}
+
+// duration checks a limit of time in a Config; zero means its default. So few nanoseconds are a number without its unit.
+func (v *violations) duration(field string, d time.Duration) {
+	v.AddIf(d < 0, field, RuleRange, "must not be negative")
+	v.AddIf(d > 0 && d < time.Millisecond, field, RuleRange, "is only %v: multiply a number by its unit, such as time.Second", d)
 }
 
 // uniqueID checks the gateway's id of a payment, which must be given.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strings"
 )
 
 // SignatureSHA256 returns a check of a notification's sign member, for Options.Verify. The interface documents no
@@ -18,11 +19,11 @@ import (
 // notification can replay it, and can move characters between neighbouring values. It prevents strangers from causing
 // queries; it does not make a payload trustworthy.
 //
-// The check fails for a notification without sign, and always if secretKey is empty.
+// The check fails for a notification without sign, and always if secretKey is empty or has white space at its ends.
 func SignatureSHA256(secretKey string) func(*Notification) error {
 	key := []byte(secretKey)
 	return func(n *Notification) error {
-		if len(key) == 0 {
+		if len(key) == 0 || strings.TrimSpace(secretKey) != secretKey {
 			return errNoSecretKey
 		}
 		p := n.covered()
@@ -61,7 +62,7 @@ func AnySignature(verify ...func(*Notification) error) func(*Notification) error
 }
 
 var (
-	errNoSecretKey = errors.New("notify: the secret key for notifications is empty")
+	errNoSecretKey = errors.New("notify: the secret key for notifications is empty, or has white space at its ends")
 	errNoSignature = errors.New("notify: the notification is not signed")
 	errSignature   = errors.New("notify: the notification's signature does not match")
 	errNoVerifier  = errors.New("notify: AnySignature was called without a check")

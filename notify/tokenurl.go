@@ -36,7 +36,7 @@ const (
 	maxTransactionID = 128    // characters of transactionId
 )
 
-// NewTokenURLs takes the public URL of the merchant's handler, http or https, and a random key of at least 32 bytes that is
+// NewTokenURLs takes the public URL of the merchant's handler, which is https, or http to a loopback host, and a random key of at least 32 bytes that is
 // used for nothing else. To rotate the key, pass the new one as key and the previous one as older for as long as URLs
 // created with it may be in use.
 //
@@ -49,7 +49,7 @@ func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) 
 		if err == nil {
 			base = u.String() // escaped, as URL writes it
 		}
-		v.WebURL("base", base, maxURL-len("?"+bindingParam+"=")-base64.RawURLEncoding.EncodedLen(expiryLength+tagLength))
+		v.SecretURL("base", base, maxURL-len("?"+bindingParam+"=")-base64.RawURLEncoding.EncodedLen(expiryLength+tagLength))
 	}
 	keys := [][]byte{slices.Clone(key)}
 	for _, k := range older {

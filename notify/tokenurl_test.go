@@ -129,6 +129,7 @@ func TestTokenURLsValidate(t *testing.T) {
 		{"too long when it is escaped", "https://shop.example/" + strings.Repeat("ü", 100), urlKey, nil, "base"},
 		{"no base", "", urlKey, nil, "base"},
 		{"no absolute URL", "/notify", urlKey, nil, "base"},
+		{"http to another host", "http://shop.example/notify", urlKey, nil, "base"},
 		{"user info", "https://a:b@shop.example/", urlKey, nil, "base"},
 		{"a fragment", "https://shop.example/#a", urlKey, nil, "base"},
 		{"a binding of its own", "https://shop.example/?bind=1", urlKey, nil, "base"},

@@ -3,6 +3,7 @@ package otel_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -224,7 +225,9 @@ func TestOutcomes(t *testing.T) {
 // TestInvalidByHook: a call that BasicAuth rejects is not a canceled one.
 func TestInvalidByHook(t *testing.T) {
 	telemetry := newTelemetry()
-	client := telemetry.newClient(t, cardgateway.Config{BaseURL: "https://gateway.example", Authenticate: cardgateway.BasicAuth("", "")})
+	client := telemetry.newClient(t, cardgateway.Config{BaseURL: "https://gateway.example", Authenticate: func(r *http.Request, body []byte) error {
+		return cardgateway.BasicAuth("", "")(r, body)
+	}})
 	if _, err := client.CreateTokenOrder(t.Context(), tokenOrder("t-1")); !errors.Is(err, cardgateway.ErrInvalidRequest) {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestNoSecretInRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.CloseIdleConnections()
-	urls, err := notify.NewTokenURLs("http://shop.example/notify", []byte("a key for a test, of more than 32 bytes"))
+	urls, err := notify.NewTokenURLs("https://shop.example/notify", []byte("a key for a test, of more than 32 bytes"))
 	if err != nil {
 		t.Fatal(err)
 	}

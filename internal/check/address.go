@@ -1,41 +1,17 @@
 package check
 
 import (
-	"net"
 	"net/netip"
 	"net/url"
 	"strings"
 
-	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// IP checks the cardholder's IP address. The interface has a length limit and no format for it. Only values that are
-// certainly not an address are rejected: an address with a port, like http.Request.RemoteAddr, and a host name.
-func (v *Violations) IP(member, s string, limit int) {
-	v.Text(member, s, limit)
-	if _, err := netip.ParseAddr(s); err == nil {
-		return
-	}
-	if _, _, err := net.SplitHostPort(s); err == nil || isHostName(s) {
-		v.Add(member, RuleFormat, "must be an IP address without a port, not a host name")
-	}
-}
-
-// isHostName reports whether s consists of labels of at most 63 letters, digits and hyphens (RFC 1123).
-func isHostName(s string) bool {
-	const maxLabel = 63
-	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || len(label) > maxLabel {
-			return false
-		}
-		for i := range len(label) {
-			if !ascii.IsAlphanumeric(label[i]) && label[i] != '-' {
-				return false
-			}
-		}
-	}
-	return true
+// IP checks the cardholder's IP address: one address and nothing else. A header such as X-Forwarded-For can have several.
+func (v *Violations) IP(member, s string) {
+	ip, err := netip.ParseAddr(s)
+	v.AddIf(err != nil || ip.Zone() != "", member, RuleFormat, "must be one IP address: no port, no brackets, no zone, no list and no host name")
 }
 
 // WebURL checks an absolute http or https URL without user info.
@@ -56,10 +32,24 @@ func (v *Violations) BaseURL(member, s string, insecure bool) *url.URL {
 	switch {
 	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		v.Add(member, RuleFormat, "must be an absolute URL without query, fragment and user info")
-	case u.Scheme != "https" && !(u.Scheme == "http" && (insecure || isLoopback(u.Hostname()))):
+	case !isSafe(u, insecure):
 		v.Add(member, RuleFormat, "must be https, or http to a loopback host")
 	}
 	return u
+}
+
+// SecretURL checks the URL at which a secret arrives: https, or http to a loopback host.
+func (v *Violations) SecretURL(member, s string, limit int) {
+	before := v.Len()
+	if v.WebURL(member, s, limit); v.Len() == before {
+		u, err := url.Parse(s)
+		v.AddIf(err != nil || !isSafe(u, false), member, RuleFormat, "must be https, or http to a loopback host")
+	}
+}
+
+// isSafe reports whether nobody else can read what is sent to a server.
+func isSafe(u *url.URL, insecure bool) bool {
+	return u.Scheme == "https" || u.Scheme == "http" && (insecure || isLoopback(u.Hostname()))
 }
 
 func isLoopback(host string) bool {

@@ -44,11 +44,19 @@ func WithoutZeros(d decimal.Decimal, currency string) decimal.Decimal {
 // maxUnits is the largest number of decimals of a currency, and of an amount of the interface.
 const maxUnits = 3
 
+// Currency checks a code of three capital letters, which must be in ISO 4217 unless any may be given.
+func (v *Violations) Currency(member, s string, any bool) {
+	if v.UpperCase(member, s, 3) && !any {
+		_, known := iso4217.Decimals(s)
+		v.AddIf(!known, member, RuleFormat, "is not a currency of ISO 4217")
+	}
+}
+
 // Decimals checks that an amount has no more decimals than its currency has in ISO 4217, not counting trailing zeros. A
 // currency that is not in ISO 4217 is not checked.
 func (v *Violations) Decimals(member string, d decimal.Decimal, currency string) {
 	if units, known := iso4217.Decimals(currency); known && !d.Equal(d.Truncate(int32(units))) {
-		v.Add(member, RuleFormat, "has more than the %d decimals of %s; see Config.AnyDecimals", units, currency)
+		v.Add(member, RuleFormat, "has more than the %d decimals of %s", units, currency)
 	}
 }
 

@@ -42,8 +42,8 @@ func TestDecimals(t *testing.T) {
 		want             []string
 	}{
 		{"1.25", "USD", nil}, {"1.250", "USD", nil}, {"12", "JPY", nil}, {"12.000", "JPY", nil}, {"1.234", "KWD", nil}, {"1.234", "XXX", nil}, {"1.234", "", nil},
-		{"1.234", "USD", []string{"format: has more than the 2 decimals of USD; see Config.AnyDecimals"}},
-		{"12.5", "JPY", []string{"format: has more than the 0 decimals of JPY; see Config.AnyDecimals"}},
+		{"1.234", "USD", []string{"format: has more than the 2 decimals of USD"}},
+		{"12.5", "JPY", []string{"format: has more than the 0 decimals of JPY"}},
 	} {
 		t.Run(tt.amount, func(t *testing.T) {
 			wantFound(t, tt.amount+" "+tt.currency, func(v *check.Violations) {
@@ -85,6 +85,22 @@ func TestPrice(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			wantFound(t, tt.name, func(v *check.Violations) { v.Price("m", tt.price) }, tt.want...)
+		})
+	}
+}
+
+func TestCurrency(t *testing.T) {
+	const letters, unknown = "format: must be 3 capital letters", "format: is not a currency of ISO 4217"
+	for _, tt := range []struct {
+		code string
+		any  bool
+		want []string
+	}{
+		{"USD", false, nil}, {"XCG", false, nil}, {"XAD", false, nil}, {"XYZ", false, []string{unknown}}, {"XYZ", true, nil}, {"XAU", false, []string{unknown}},
+		{"usd", true, []string{letters}}, {"US", false, []string{letters}}, {"USD ", true, []string{letters}},
+	} {
+		t.Run(tt.code, func(t *testing.T) {
+			wantFound(t, tt.code, func(v *check.Violations) { v.Currency("m", tt.code, tt.any) }, tt.want...)
 		})
 	}
 }

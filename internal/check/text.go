@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/iso3166"
 )
 
 // NoLimit is the limit of a text for which the interface states none.
@@ -25,6 +26,15 @@ func (v *Violations) Text(member, s string, limit int) {
 		v.Add(member, RuleFormat, "has control characters")
 	case limit != NoLimit && n > limit:
 		v.Add(member, RuleLength, "has %d characters, at most %d are allowed", n, limit)
+	}
+}
+
+// NewID checks an identifier that is sent for the first time: it must not have at its ends what nobody sees.
+func (v *Violations) NewID(member, s string, limit int) {
+	isUnseen := func(c rune) bool { return unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) }
+	before := v.Len()
+	if v.ID(member, s, limit); v.Len() == before && strings.TrimFunc(s, isUnseen) != s {
+		v.Add(member, RuleFormat, "has white space at its ends")
 	}
 }
 
@@ -58,10 +68,17 @@ func (v *Violations) ExtraName(name string, named, ofCard []string) bool {
 	return false
 }
 
-// UpperCase checks a code of so many capital letters.
-func (v *Violations) UpperCase(member, s string, length int) {
-	if len(s) != length || !ascii.IsUpper(s) {
-		v.Add(member, RuleFormat, "must be %d capital letters", length)
+// UpperCase checks a code of so many capital letters, and reports whether it is one.
+func (v *Violations) UpperCase(member, s string, length int) bool {
+	ok := len(s) == length && ascii.IsUpper(s)
+	v.AddIf(!ok, member, RuleFormat, "must be %d capital letters", length)
+	return ok
+}
+
+// Country checks a code of two capital letters, which must be in ISO 3166-1 unless any may be given.
+func (v *Violations) Country(member, s string, any bool) {
+	if v.UpperCase(member, s, 2) && !any {
+		v.AddIf(!iso3166.IsCountry(s), member, RuleFormat, "is not a country of ISO 3166-1")
 	}
 }
 

@@ -59,6 +59,22 @@ func TestID(t *testing.T) {
 	}
 }
 
+func TestNewID(t *testing.T) {
+	const ends = "format: has white space at its ends"
+	for _, tt := range []struct {
+		name, id string
+		want     []string
+	}{
+		{"a space within", "t 1", nil}, {"a space after", "t-1 ", []string{ends}}, {"a space before", " t-1", []string{ends}},
+		{"one of more bytes", "t-1\u00a0", []string{ends}}, {"of no width", "t-1\u200b", []string{ends}}, {"a byte order mark", "\ufefft-1", []string{ends}},
+		{"nothing else", " ", []string{onlySpace}}, {"a line break", "t-1\n", []string{control}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			wantFound(t, tt.name, func(v *check.Violations) { v.NewID("m", tt.id, 5) }, tt.want...)
+		})
+	}
+}
+
 func TestUpperCase(t *testing.T) {
 	for code, ok := range map[string]bool{"USD": true, "": false, "US": false, "USDT": false, "usd": false, "US1": false, "Ä": false, "ÄA": false} {
 		var want []string
@@ -163,7 +179,7 @@ func FuzzTexts(f *testing.F) {
 		marked := text + marker
 		v.Text("m", marked, limit)
 		v.ID("m", marked, limit)
-		v.IP("m", marked, limit)
+		v.IP("m", marked)
 		v.UpperCase("m", marked, limit)
 		v.Digits("m", marked, 1, limit)
 		v.PathElement("m", marked, limit)

@@ -69,7 +69,7 @@ var (
 	ErrSeveralDeclined = errors.New("it was sent once, and declined more than once")
 	ErrRepeated        = errors.New("it was sent more than once: a decline may be that of a repetition, and a later charge that of a second subscription")
 
-	errOtherApp   = errors.New("the gateway has this id for another appId than the client has: see Config.AnyAppID")
+	errOtherApp   = errors.New("the gateway has this id for another appId than Config.AppID")
 	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell its outcome")
 	errOtherCode  = errors.New("the gateway has this id with a code, or an isTest, that does not tell the outcome")
 	errLongAgo    = errors.New("SentAt is too long ago: the search did not reach the present")

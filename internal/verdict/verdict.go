@@ -67,7 +67,7 @@ const (
 var (
 	ErrUnclear  = errors.New("the response has a code that does not tell the outcome")
 	ErrNotOurs  = errors.New("the response is about another transaction")
-	ErrOtherApp = errors.New("the response states another appId than the client has: see Config.AnyAppID")
+	ErrOtherApp = errors.New("the response states another appId than Config.AppID")
 	errRedirect = errors.New("the response's redirectUrl is not an absolute http or https URL without user info")
 	errNowhere  = errors.New("the response asks for a redirect and has no redirectUrl")
 	errUnread   = errors.New("a response came although nothing of the request's body was read: it answers something else")

@@ -72,7 +72,7 @@ func Report(w io.Writer, err error) int {
 
 // Explain converts an error of the library to a Failure. The library's errors contain no card data, credentials or URLs.
 func Explain(err error) *Failure {
-	ownWords := strings.NewReplacer("cardgateway: ", "", "Config.AnyAppID", "--any-app")
+	ownWords := strings.NewReplacer("cardgateway: ", "", "Config.AppID", "app-id")
 	text := terminal.Clean(terminal.OneLine(ownWords.Replace(err.Error())))
 	if errors.Is(err, context.Canceled) {
 		return &Failure{Interrupted, "interrupted"}
