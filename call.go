@@ -75,7 +75,7 @@ func (c *Client) newPayment(ctx context.Context, op Operation, e *encoder, decod
 	e.check.Context(ctx)
 	body, err := e.finish(op.Name)
 	if err != nil {
-		return nil, err
+		return nil, withID(err, op.id())
 	}
 	return &call{
 		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: body, limit: transport.MaxPayment,
@@ -155,7 +155,7 @@ func (c *call) queryError(ctx context.Context, bad error) error {
 // failed returns the error of a query without a usable response: cause is nil if the gateway itself reported the failure.
 func (c *call) failed(message string, cause error) *QueryError {
 	return &QueryError{
-		Op: c.op.Name, HTTPStatus: c.last.Status, Code: c.last.code, Message: message, RetryAfter: c.last.retryAfter, Cause: cause,
+		Op: c.op.Name, ID: c.op.id(), HTTPStatus: c.last.Status, Code: c.last.code, Message: message, RetryAfter: c.last.retryAfter, Cause: cause,
 	}
 }
 
@@ -168,12 +168,21 @@ func (c *call) endQuery(err error) error {
 // end ends a call: err is what it returns.
 func (c *call) end(outcome Outcome, err error) error {
 	defer c.buffer.Release()
-	if err != nil {
-		keepRaw(c.raw(), err)
+	var requestID string
+	if err != nil || c.observed.ended != nil || c.client.cfg.Logger != nil { // to look for it has a cost
+		requestID = c.requestID()
 	}
-	c.observed.end(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Outcome: outcome, Err: err})
+	if err != nil {
+		keep(err, requestID, c.raw())
+	}
+	c.observed.end(CallInfo{
+		Attempts: c.attempts, HTTPStatus: c.last.Status, RequestID: requestID, Code: c.last.code, Outcome: outcome, Err: err,
+	})
 	return err
 }
+
+// requestID returns the id with which the gateway identifies the last attempt, or nothing.
+func (c *call) requestID() string { return c.secrets.all().RequestID(c.last.Header) }
 
 // raw returns the last response, masked, if Config.KeepResponses is set.
 func (c *call) raw() *RawResponse {
@@ -198,14 +207,17 @@ func (c *call) attempt(ctx context.Context) {
 
 // endAttempt tells the log and the observer how the last attempt ended.
 func (c *call) endAttempt(ctx context.Context, begun time.Time) {
-	duration := time.Since(begun)
+	duration, requestID := time.Since(begun), ""
+	if cfg := &c.client.cfg; cfg.ObserveAttempt != nil || cfg.Logger != nil {
+		requestID = c.requestID()
+	}
 	if c.client.cfg.ObserveAttempt != nil {
 		defer c.client.cfg.ObserveAttempt(ctx, AttemptInfo{
-			Operation: c.op, Number: c.attempts, HTTPStatus: c.last.Status, Sent: c.op.Payment && !c.last.Unsent,
+			Operation: c.op, Number: c.attempts, HTTPStatus: c.last.Status, RequestID: requestID, Sent: c.op.Payment && !c.last.Unsent,
 			Duration: duration, Err: c.last.failure(),
 		})
 	}
-	c.logAttempt(ctx, duration)
+	c.logAttempt(ctx, duration, requestID)
 }
 
 // facts returns what the retry decision depends on.
@@ -370,7 +382,7 @@ func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo
 	}
 	line := calllog.Call{
 		Operation: op.Name, IDs: op.ids(), Outcome: string(info.Outcome), Code: int(info.Code),
-		Status: info.HTTPStatus, Attempts: info.Attempts, Duration: info.Duration, Err: info.Err,
+		Status: info.HTTPStatus, RequestID: info.RequestID, Attempts: info.Attempts, Duration: info.Duration, Err: info.Err,
 	}
 	if info.Outcome == OutcomeDeclined || info.Outcome == OutcomeNotFound {
 		line.Err = nil
@@ -382,6 +394,11 @@ func (op *Operation) ids() calllog.IDs {
 	return calllog.IDs{Transaction: op.TransactionID, Refund: op.RefundTransactionID, Unique: op.UniqueID}
 }
 
+// id returns the id that names the call in its errors.
+func (op *Operation) id() string {
+	return cmp.Or(op.RefundTransactionID, op.TransactionID, op.UniqueID)
+}
+
 // observe notifies the observer that the call begins, and returns the context for its attempts.
 func (c *call) observe(ctx context.Context) context.Context {
 	c.secrets.credentials.Add(redact.SecretOf(ctx), redact.MinText)
@@ -391,10 +408,10 @@ func (c *call) observe(ctx context.Context) context.Context {
 }
 
 // logAttempt writes the log line of the last attempt.
-func (c *call) logAttempt(ctx context.Context, duration time.Duration) {
+func (c *call) logAttempt(ctx context.Context, duration time.Duration, requestID string) {
 	line := calllog.Attempt{
 		Operation: c.op.Name, Method: c.op.Method, Path: c.op.PathTemplate, IDs: c.op.ids(),
-		Number: c.attempts, Status: c.last.Status, Duration: duration, Err: c.last.failure(),
+		Number: c.attempts, Status: c.last.Status, RequestID: requestID, Duration: duration, Err: c.last.failure(),
 		Payment: c.op.Payment, Sent: !c.last.Unsent,
 	}
 	line.Write(ctx, c.client.cfg.Logger)

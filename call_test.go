@@ -167,9 +167,13 @@ func TestMisdirected(t *testing.T) {
 			t.Errorf("plain http to a TLS port: got %v", err)
 		}
 	}
-	s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(404, "")}}
-	if _, err := s.Client(t, cardgateway.Config{}).GetTransaction(t.Context(), "1"); strings.Contains(err.Error(), "BaseURL") {
-		t.Errorf("no such transaction: got %v", err)
+	for second, isFound := range map[string]bool{clienttest.Page(): true, `{"code":404}`: false} { // the search tells a wrong path from an unknown id
+		status := map[bool]int{true: 200, false: 404}[isFound]
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(404, `{"code":404}`), clienttest.Gives(status, second)}}
+		_, err := s.Client(t, cardgateway.Config{}).GetTransaction(t.Context(), "1")
+		if strings.Contains(err.Error(), "path of Config.BaseURL") == isFound || errors.Is(err, cardgateway.ErrNotFound) != isFound {
+			t.Errorf("no such transaction, and a search gets %s: got %v", second, err)
+		}
 	}
 }
 
@@ -303,7 +307,7 @@ func TestCallsAreLogged(t *testing.T) {
 		}, ""},
 		{"found", clienttest.Answering(200, approved), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
 			"INFO GetTransaction ok uniqueId=1 code=100 status=200 attempts=1"},
-		{"not found", clienttest.Answering(404, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") }, ""},
+		{"not found", clienttest.Answering(200, `{"code":404}`), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") }, ""},
 		{"wrong credentials", clienttest.Answering(401, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
 			"INFO GetTransaction query_failed uniqueId=1 status=401 attempts=1 error"},
 		{"search for one", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {

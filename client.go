@@ -153,9 +153,10 @@ type Operation struct {
 
 // CallInfo says how a call ended.
 type CallInfo struct {
-	Attempts   int  // including those ended by the context, the limiter or the hook before anything was sent; zero for Resolve and walks
-	HTTPStatus int  // of the last attempt; zero if no response came
-	Code       Code // of the response; zero if none
+	Attempts   int    // including those ended by the context, the limiter or the hook before anything was sent; zero for Resolve and walks
+	HTTPStatus int    // of the last attempt; zero if no response came
+	RequestID  string // with which the gateway, or a proxy, identifies the last attempt; empty if it gives none
+	Code       Code   // of the response; zero if none
 	Outcome    Outcome
 	Duration   time.Duration
 	Err        error // as returned to the caller; a decline is an error here, but a normal event
@@ -164,9 +165,10 @@ type CallInfo struct {
 // AttemptInfo says how one attempt of a call ended.
 type AttemptInfo struct {
 	Operation  Operation
-	Number     int  // counted from 1
-	HTTPStatus int  // zero if no response came
-	Sent       bool // for a payment: it may have reached the gateway
+	Number     int    // counted from 1
+	HTTPStatus int    // zero if no response came
+	RequestID  string // as in CallInfo
+	Sent       bool   // for a payment: it may have reached the gateway
 	Duration   time.Duration
 	Err        error // why there was no usable response; nil if there was one
 }

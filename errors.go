@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ func SafeToRetry(err error) bool {
 // ValidationError lists every limit that a request violates. Nothing was sent.
 type ValidationError struct {
 	Op       string // the operation's name, such as TokenPayment
+	ID       string // the merchant's id of the payment or the refund, if it is given and valid
 	Problems []Problem
 }
 
@@ -75,13 +77,17 @@ const (
 
 func (e *ValidationError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cardgateway: %s: invalid request", e.Op)
+	fmt.Fprintf(&b, "cardgateway: %s%s: invalid request", e.Op, about(e.ID))
 	for i, p := range e.Problems {
 		separator := "; "
 		if i == 0 {
 			separator = ": "
 		}
-		b.WriteString(separator + p.Field + " " + p.Message)
+		name := p.Field
+		if slices.Contains([]string{"startDate", "endingDate", "currPage", "pageSize"}, name) { // no request of the caller's has these names
+			name = p.GoField()
+		}
+		b.WriteString(separator + name + " " + p.Message)
 	}
 	return b.String()
 }
@@ -113,6 +119,7 @@ func (e *NotSentError) Unwrap() error { return e.Cause }
 type DeclinedError struct {
 	Op            string
 	TransactionID string       // as sent; a response need not repeat it
+	RequestID     string       // with which the gateway, or a proxy in front of it, identifies the request; empty if it gives none
 	Transaction   *Transaction // the response, masked like everything that an error keeps: see Transaction
 }
 
@@ -121,7 +128,7 @@ func (e *DeclinedError) Error() string {
 	if t := e.Transaction; t != nil { // a shop's own tests may omit it
 		text += fmt.Sprintf(": %v: %s", t.Code, quoted(cmp.Or(t.TransactionMessage, t.Message)))
 	}
-	return text
+	return text + inRequest(e.RequestID)
 }
 
 // Is reports whether target is ErrDeclined.
@@ -133,11 +140,12 @@ func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
 type TestPaymentError struct {
 	Op            string
 	TransactionID string
+	RequestID     string       // as in DeclinedError
 	Transaction   *Transaction // the response, masked like everything that an error keeps
 }
 
 func (e *TestPaymentError) Error() string {
-	return fmt.Sprintf("cardgateway: %s: transaction %s is approved as a test: it is not paid", e.Op, quoted(e.TransactionID))
+	return fmt.Sprintf("cardgateway: %s: transaction %s is approved as a test: it is not paid%s", e.Op, quoted(e.TransactionID), inRequest(e.RequestID))
 }
 
 // Is reports whether target is ErrTestPayment.
@@ -147,6 +155,7 @@ func (e *TestPaymentError) Is(target error) bool { return target == ErrTestPayme
 type RefundDeclinedError struct {
 	Op                  string
 	RefundTransactionID string  // as sent; a response need not repeat it
+	RequestID           string  // as in DeclinedError
 	Refund              *Refund // the response, masked like everything that an error keeps
 }
 
@@ -155,7 +164,7 @@ func (e *RefundDeclinedError) Error() string {
 	if r := e.Refund; r != nil { // a shop's own tests may omit it
 		text += fmt.Sprintf(": %v: %s", r.Code, quoted(r.Message))
 	}
-	return text
+	return text + inRequest(e.RequestID)
 }
 
 // Is reports whether target is ErrDeclined.
@@ -169,6 +178,8 @@ func (e *RefundDeclinedError) Is(target error) bool { return target == ErrDeclin
 // UploadTrackingNumbers returns it for any other code than success, and for these HTTP statuses except 429.
 type RefusedError struct {
 	Op         string
+	ID         string // the merchant's: of the payment or the refund; empty for UploadTrackingNumbers
+	RequestID  string // as in DeclinedError
 	HTTPStatus int
 	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
@@ -179,7 +190,7 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	return "cardgateway: " + e.Op + ": refused: " + responseText(e.HTTPStatus, e.Code, e.Message) + e.hint
+	return "cardgateway: " + e.Op + about(e.ID) + ": refused: " + responseText(e.HTTPStatus, e.Code, e.Message) + e.hint + inRequest(e.RequestID)
 }
 
 // Is reports whether target is ErrRefused.
@@ -199,13 +210,14 @@ type OutcomeUnknownError struct {
 	SentAgain     bool         // it may have been sent more than once; only a Journal knows that and sets it; see Resolve
 	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
+	RequestID     string       // as in DeclinedError; empty after Resolve, whose Cause has those of its queries
 	Raw           *RawResponse // nil unless Config.KeepResponses and a response came
 
 	SubscriptionCycle SubscriptionCycle // of a subscription; see Resolve
 }
 
 func (e *OutcomeUnknownError) Error() string {
-	return fmt.Sprintf("cardgateway: %s: outcome of transaction %s unknown: %v", e.Op, quoted(e.TransactionID), e.Cause)
+	return fmt.Sprintf("cardgateway: %s: outcome of transaction %s unknown: %v%s", e.Op, quoted(e.TransactionID), e.Cause, inRequest(e.RequestID))
 }
 
 // Is reports whether target is ErrOutcomeUnknown.
@@ -225,11 +237,12 @@ type RefundUnknownError struct {
 	Seen, SentAgain     bool      // as in OutcomeUnknownError
 	Refund              *Refund   // what could be read of a response, not to be trusted; nil if nothing
 	Cause               error
+	RequestID           string       // as in OutcomeUnknownError
 	Raw                 *RawResponse // nil unless Config.KeepResponses and a response came
 }
 
 func (e *RefundUnknownError) Error() string {
-	return fmt.Sprintf("cardgateway: %s: outcome of refund %s unknown: %v", e.Op, quoted(e.RefundTransactionID), e.Cause)
+	return fmt.Sprintf("cardgateway: %s: outcome of refund %s unknown: %v%s", e.Op, quoted(e.RefundTransactionID), e.Cause, inRequest(e.RequestID))
 }
 
 // Is reports whether target is ErrOutcomeUnknown.
@@ -286,6 +299,8 @@ func listed[T any](rows []T, row func(*T) (id string, s State)) string {
 // it is always safe to repeat.
 type QueryError struct {
 	Op         string
+	ID         string        // that was queried; empty if it was none, or several
+	RequestID  string        // of the last attempt, as in DeclinedError
 	HTTPStatus int           // of the last attempt; zero if no response came
 	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
@@ -297,7 +312,7 @@ type QueryError struct {
 }
 
 func (e *QueryError) Error() string {
-	text := "cardgateway: " + e.Op
+	text := "cardgateway: " + e.Op + about(e.ID)
 	if e.HTTPStatus != 0 {
 		text += ": " + responseText(e.HTTPStatus, e.Code, e.Message)
 	}
@@ -305,9 +320,9 @@ func (e *QueryError) Error() string {
 		text += ": " + e.Cause.Error()
 	}
 	if e.Cause == ErrNotFound { // reported by the gateway itself
-		return text
+		return text + inRequest(e.RequestID)
 	}
-	return text + e.hint
+	return text + e.hint + inRequest(e.RequestID)
 }
 
 // Is reports whether target is ErrQueryFailed. A query whose response is "not found" has not failed.
@@ -350,7 +365,7 @@ func (e *RowError) Error() string {
 // read. CompleteUpTo, the checkpoint and the totals go on over them, and they are counted in the checkpoint: a walk that
 // resumes from it reports them again. A single query, by one of their ids, may show more.
 type UnreadableRowsError struct {
-	Op    string     // OrderWalk or RefundWalk
+	Op    string     // OrderWalk, RefundWalk, Orders or Refunds
 	Count int        // of all these rows, of this walk and of those that it has resumed
 	Rows  []RowError // the first 1,000
 }
@@ -376,6 +391,22 @@ func (e *UnreadableRowsError) Unwrap() error {
 		return nil
 	}
 	return &e.Rows[0]
+}
+
+// about names what a call was about in the text of its error.
+func about(id string) string {
+	if id == "" {
+		return ""
+	}
+	return " " + quoted(id)
+}
+
+// inRequest names the request in the text of an error.
+func inRequest(id string) string {
+	if id == "" {
+		return ""
+	}
+	return " (request " + quoted(id) + ")"
 }
 
 // responseText describes a response in one line.

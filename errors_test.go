@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -54,6 +56,10 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 			&cardgateway.RefusedError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, cardgateway.ErrRefused,
 			`cardgateway: Pay: refused: HTTP 400, code 777, "no"`,
 		},
+		{&cardgateway.RefusedError{Op: "Pay", ID: "t", RequestID: "a\n1", HTTPStatus: 429}, cardgateway.ErrRefused, `cardgateway: Pay "t": refused: HTTP 429 (request "a\n1")`},
+		{&cardgateway.ValidationError{Op: "Pay", ID: "t", Problems: []cardgateway.Problem{{"startDate", cardgateway.RuleRequired, "is required"}}}, cardgateway.ErrInvalidRequest,
+			`cardgateway: Pay "t": invalid request: Start is required`},
+		{&cardgateway.QueryError{Op: "Ask", ID: "7", RequestID: "a-1", HTTPStatus: 503}, cardgateway.ErrQueryFailed, `cardgateway: Ask "7": HTTP 503 (request "a-1")`},
 		{&cardgateway.RefusedError{Op: "Pay", HTTPStatus: 429}, cardgateway.ErrRefused, "cardgateway: Pay: refused: HTTP 429"},
 		{&cardgateway.OutcomeUnknownError{Op: "Pay", TransactionID: "t", Cause: context.DeadlineExceeded}, cardgateway.ErrOutcomeUnknown,
 			`cardgateway: Pay: outcome of transaction "t" unknown: context deadline exceeded`},
@@ -264,3 +270,101 @@ func TestCVVInMessages(t *testing.T) {
 type limiterFunc func(context.Context) error
 
 func (f limiterFunc) Wait(ctx context.Context) error { return f(ctx) }
+
+// TestErrorsAndLogsNameTheRequest: whatever a call ends with, its error and its log lines have the merchant's id and the request id of the
+// response, in which no secret is shown.
+func TestErrorsAndLogsNameTheRequest(t *testing.T) {
+	pay := func(ctx context.Context, c *cardgateway.Client) error {
+		_, err := c.TokenPayment(ctx, cardgateway.NewToken(clienttest.Token), clienttest.TokenPaymentRequest("t-1"))
+		return err
+	}
+	refund := func(ctx context.Context, c *cardgateway.Client) error {
+		_, err := c.CreateRefund(ctx, clienttest.RefundRequest())
+		return err
+	}
+	get := func(ctx context.Context, c *cardgateway.Client) error {
+		_, err := c.GetTransaction(ctx, "1")
+		return err
+	}
+	for _, tt := range []struct {
+		name, id string
+		status   int
+		body     string
+		call     func(context.Context, *cardgateway.Client) error
+	}{
+		{"declined", "t-1", 200, clienttest.OrderRow(101, "9", ""), pay}, {"a test", "t-1", 200, clienttest.OrderRow(100, "9", `,"isTest":true`), pay},
+		{"refused", "t-1", 400, "", pay}, {"unknown", "t-1", 500, "", pay}, {"a refund that is refused", "r-1", 401, "", refund}, {"an unknown one", "r-1", 502, "", refund},
+		{"a declined one", "r-1", 200, clienttest.RefundRow(112, "9", ""), refund}, {"a query", "1", 401, "", get}, {"not found", "1", 200, `{"code":404}`, get},
+		{"approved", "", 200, clienttest.OrderRow(100, "9", ""), pay},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var lines strings.Builder
+			observed := ""
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, Logger: slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug})),
+				Retry: cardgateway.RetryPolicy{MaxAttempts: 1}, ObserveAttempt: func(_ context.Context, a cardgateway.AttemptInfo) { observed = a.RequestID },
+				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					resp, err := clienttest.Respond(r, tt.status, tt.body)
+					resp.Header = http.Header{"Traceparent": {"other"}, "X-Request-Id": {"a-1; 4111111111111111; " + clienttest.Token}}
+					return resp, err
+				})},
+			})
+			err := tt.call(t.Context(), c)
+			if text := fmt.Sprint(err); tt.id != "" && (!strings.Contains(text, `"`+tt.id+`"`) || !strings.Contains(text, `(request "a-1; `)) {
+				t.Errorf("got %s", text)
+			}
+			all := fmt.Sprintf("%s %+v %s", lines.String(), err, observed)
+			if got := strings.Count(lines.String(), `requestId="a-1; `); got != 2 || !strings.HasPrefix(observed, "a-1; ") {
+				t.Errorf("%d lines have the request id, want that of the attempt and that of the call; observed %q: %s", got, observed, lines.String())
+			}
+			if leaked := clienttest.Leaked(all, clienttest.CardNumber); len(leaked) > 0 || tt.id == "t-1" && strings.Contains(all, clienttest.Token) {
+				t.Errorf("secrets are shown: %s", all)
+			}
+		})
+	}
+}
+
+// TestWalkIsNamedAsCalled: the error of a query has the names of the caller's method and of its fields.
+func TestWalkIsNamedAsCalled(t *testing.T) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
+	for _, err := range c.Orders(t.Context(), cardgateway.OrderQuery{}) {
+		if want := "cardgateway: Orders: invalid request: Start is required; End is required"; fmt.Sprint(err) != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	for _, err := range c.RefundWalk(cardgateway.RefundQuery{}, cardgateway.WalkOptions{}).All(t.Context()) {
+		if want := "cardgateway: RefundWalk: invalid request: Start is required; End is required"; fmt.Sprint(err) != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// TestString: a result prints as one line that names it, without personal data and addresses.
+func TestString(t *testing.T) {
+	at, err := cardgateway.ParseWallTime("2026-11-01 10:00:00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := cardgateway.Transaction{
+		Code: 100, IsTest: true, UniqueID: "9", TransactionID: "t-1", TransactionAmount: clienttest.Amount, TransactionCurrency: "USD", TransactionAt: at,
+		TransactionMessage: "hidden", RedirectURL: "https://hidden", BillingAddress: &cardgateway.Address{LastName: "hidden"}, Extra: map[string]json.RawMessage{"a": []byte("hidden")},
+	}
+	refund := cardgateway.Refund{Code: 110, UniqueID: "9", RefundUniqueID: "7", MerchantRefundID: "r-\n1", RefundAmount: clienttest.Amount, RefundCurrency: "USD", Message: "hidden"}
+	for _, tt := range []struct {
+		value any
+		want  string
+	}{
+		{paid, `transaction "t-1" (uniqueId "9"): 100 (successful transaction), 12.5 USD, test, 2026-11-01 10:00:00`},
+		{refund, `refund "r-\n1" (refundUniqueId "7") of uniqueId "9": 110 (refund request successful), 12.5 USD`},
+	} {
+		t.Run(tt.want, func(t *testing.T) {
+			pointer := reflect.New(reflect.TypeOf(tt.value))
+			pointer.Elem().Set(reflect.ValueOf(tt.value))
+			for _, got := range []string{fmt.Sprint(tt.value), fmt.Sprintf("%+v", tt.value), fmt.Sprintf("%s", pointer.Interface()), fmt.Sprint([]any{tt.value})} {
+				if strings.Trim(got, "[]") != tt.want {
+					t.Errorf("got %s, want %s", got, tt.want)
+				}
+			}
+		})
+	}
+}

@@ -114,7 +114,7 @@ func classify(op *Operation, p *sentPayment, r *attemptResult, decoded *decodedR
 func (r *attemptResult) notProcessed(v verdict.Verdict, op, id, message string, cause error) error {
 	switch v {
 	case verdict.Refused:
-		return &RefusedError{Op: op, HTTPStatus: r.Status, Code: r.code, Message: message, RetryAfter: r.retryAfter, hint: r.hint()}
+		return &RefusedError{Op: op, ID: id, HTTPStatus: r.Status, Code: r.code, Message: message, RetryAfter: r.retryAfter, hint: r.hint()}
 	case verdict.NotSent:
 		return &NotSentError{Op: op, ID: id, Cause: cause}
 	}

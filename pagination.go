@@ -31,7 +31,9 @@ import (
 // requests.
 func (c *Client) Orders(ctx context.Context, q OrderQuery) iter.Seq2[*Transaction, error] {
 	return func(yield func(*Transaction, error) bool) {
-		c.OrderWalk(q, WalkOptions{}).All(ctx)(yield)
+		w := c.OrderWalk(q, WalkOptions{})
+		w.query.name = "Orders"
+		w.All(ctx)(yield)
 	}
 }
 
@@ -39,7 +41,9 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery) iter.Seq2[*Transactio
 // is in the range if it was requested or made in it.
 func (c *Client) Refunds(ctx context.Context, q RefundQuery) iter.Seq2[*Refund, error] {
 	return func(yield func(*Refund, error) bool) {
-		c.RefundWalk(q, WalkOptions{}).All(ctx)(yield)
+		w := c.RefundWalk(q, WalkOptions{})
+		w.query.name = "Refunds"
+		w.All(ctx)(yield)
 	}
 }
 
@@ -127,6 +131,7 @@ type Walk[T any] struct {
 // walkQuery is the query of a walk.
 type walkQuery struct {
 	op         Operation
+	name       string // of the method that the caller has used, for errors
 	searchOp   string // the operation that returns a page
 	start, end time.Time
 	ids        []idFilter
@@ -163,6 +168,7 @@ func newWalk[T any](
 	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (decodedPage[T], error),
 	id func(*T) string, times func(*T) [2]civil.Time,
 ) *Walk[T] {
+	q.name = q.op.Name
 	q.resume(&opts.Resume)
 	q.hash = q.hashIn(c.cfg.Location)
 	opts.Lag = cmp.Or(opts.Lag, defaultLag)
@@ -233,7 +239,7 @@ func (q *walkQuery) unreadable(u *walk.UnreadableRows) *UnreadableRowsError {
 			TransactionID: e.TransactionID, RefundUniqueID: e.RefundUniqueID, RefundTransactionID: e.RefundTransactionID,
 		}
 	}
-	return &UnreadableRowsError{Op: q.op.Name, Count: u.Count, Rows: rows}
+	return &UnreadableRowsError{Op: q.name, Count: u.Count, Rows: rows}
 }
 
 // resume takes the range from the checkpoint if the query has none.
@@ -342,7 +348,7 @@ func (w *Walk[T]) Batches(ctx context.Context, size int) iter.Seq2[Batch[T], err
 	return func(yield func(Batch[T], error) bool) {
 		var v violations
 		v.AddIf(size < 1, "size", RuleRange, "must be at least 1")
-		if err := v.err(w.query.op.Name); err != nil {
+		if err := v.err(w.query.name); err != nil {
 			yield(Batch[T]{}, err)
 			return
 		}
@@ -409,7 +415,7 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions, loc *time.Locatio
 	v.AddIf(o.Lag < 0, "Lag", RuleRange, "must not be negative")
 	v.AddIf(q.isOther(&o.Resume), "Resume", RuleFormat, "is the checkpoint of another query")
 	v.AddIf(!o.Resume.IsZero() && !o.Resume.saved.IsWithin(loc), "Resume", RuleFormat, "is a checkpoint outside of its range")
-	return v.err(q.op.Name)
+	return v.err(q.name)
 }
 
 // isTransient reports whether a query failed for a reason that is not about the query itself, and the pause that the gateway

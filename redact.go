@@ -106,19 +106,28 @@ func (r *Refund) forError() *Refund {
 	return &kept
 }
 
-// keepRaw keeps a response with the error that a call returns.
-func keepRaw(raw *RawResponse, err error) {
+// keep adds to the error that a call returns its request id, and its response, if it is kept.
+func keep(err error, requestID string, raw *RawResponse) {
+	if declined, ok := errors.AsType[*DeclinedError](err); ok {
+		declined.RequestID = requestID
+	}
+	if declined, ok := errors.AsType[*RefundDeclinedError](err); ok {
+		declined.RequestID = requestID
+	}
+	if test, ok := errors.AsType[*TestPaymentError](err); ok {
+		test.RequestID = requestID
+	}
 	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
-		unknown.Raw = raw
+		unknown.RequestID, unknown.Raw = requestID, raw
 	}
 	if unknown, ok := errors.AsType[*RefundUnknownError](err); ok {
-		unknown.Raw = raw
+		unknown.RequestID, unknown.Raw = requestID, raw
 	}
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
-		refused.Raw = raw
+		refused.RequestID, refused.Raw = requestID, raw
 	}
 	if failed, ok := errors.AsType[*QueryError](err); ok {
-		failed.Raw = raw
+		failed.RequestID, failed.Raw = requestID, raw
 	}
 }
 

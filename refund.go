@@ -211,7 +211,7 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 	}
 	v.sentAt(q.SentAt)
 	v.AddIf(q.Wait < 0, "Wait", RuleRange, "must not be negative")
-	return v.err("ResolveRefund")
+	return withID(v.err("ResolveRefund"), q.RefundTransactionID)
 }
 
 // outcome converts what was found to a result of this package.

@@ -129,7 +129,7 @@ func (q *ResolveQuery) check(ctx context.Context) error {
 	}
 	v.sentAt(q.SentAt)
 	v.AddIf(q.Wait < 0, "Wait", RuleRange, "must not be negative")
-	return v.err("Resolve")
+	return withID(v.err("Resolve"), q.TransactionID)
 }
 
 // notFinal returns why the declined rows are not final, or nil if they are. A request that was sent once is declined

@@ -88,7 +88,10 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
-	if err = call.endQuery(notFound(err, &call.last)); err != nil {
+	if err = notFound(err, &call.last); errors.Is(err, ErrNotFound) && call.last.Status == http.StatusNotFound {
+		err = c.notFoundHere(ctx, err)
+	}
+	if err = call.endQuery(err); err != nil {
 		return nil, err
 	}
 	return decoded.Transaction, nil
@@ -135,6 +138,18 @@ func notFound(err error, r *attemptResult) error {
 	is404 := r.Status == http.StatusNotFound
 	if failed.Code == CodeNotFound && (is404 || r.Status == http.StatusOK) || is404 && len(r.Body) == 0 {
 		failed.Cause = ErrNotFound
+	}
+	return err
+}
+
+// notFoundHere returns err, which matches ErrNotFound because of HTTP 404, unless a search has the same status: then the path of the
+// base URL may be wrong, which says nothing about the transaction.
+func (c *Client) notFoundHere(ctx context.Context, err error) error {
+	recent := OrderQuery{Start: time.Now().Add(-time.Minute), End: time.Now()}
+	_, _, searchErr := runSearch(within(ctx), c, opSearchOrders, recent.search(c.cfg.Location, PageRequest{}), transactionRow)
+	search, _ := errors.AsType[*QueryError](searchErr)
+	if failed, ok := errors.AsType[*QueryError](err); ok && search != nil && search.HTTPStatus == http.StatusNotFound {
+		failed.Cause, failed.hint = nil, "; a search is not found either: is the path of Config.BaseURL right?"
 	}
 	return err
 }

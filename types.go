@@ -2,6 +2,7 @@ package cardgateway
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -260,6 +261,23 @@ type Transaction struct {
 	Raw   *RawResponse // of the response to the call; nil unless Config.KeepResponses, and in a row of a page
 }
 
+// String describes the transaction in one line: its ids, code, amount and time, and neither texts of the gateway nor personal data.
+func (t Transaction) String() string {
+	text := fmt.Sprintf("transaction %s (uniqueId %s): %v, %v %s", quoted(t.TransactionID), quoted(t.UniqueID), t.Code, t.TransactionAmount, t.TransactionCurrency)
+	if t.IsTest {
+		text += ", test"
+	}
+	return text + at(t.TransactionAt)
+}
+
+// at names a time, if there is one.
+func at(w WallTime) string {
+	if w.IsZero() {
+		return ""
+	}
+	return ", " + w.String()
+}
+
 // State returns what Code means for the transaction.
 func (t *Transaction) State() State { return t.Code.state() }
 
@@ -301,6 +319,12 @@ type Refund struct {
 	// nil if there are none.
 	Extra map[string]json.RawMessage
 	Raw   *RawResponse // of the response to CreateRefund; nil unless Config.KeepResponses
+}
+
+// String describes the refund in one line, as Transaction.String does.
+func (r Refund) String() string {
+	return fmt.Sprintf("refund %s (refundUniqueId %s) of uniqueId %s: %v, %v %s%s", quoted(r.MerchantRefundID), quoted(r.RefundUniqueID), quoted(r.UniqueID), r.Code,
+		r.RefundAmount, r.RefundCurrency, at(r.RefundRequestAt))
 }
 
 // State returns what Code means for the refund: StateApproved (111) is refunded, StateProcessing (110) is accepted and not

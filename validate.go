@@ -1,6 +1,9 @@
 package cardgateway
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/check"
@@ -47,6 +50,16 @@ func (v *violations) err(op string) error {
 		invalid.Problems = append(invalid.Problems, Problem(p))
 	}
 	return invalid
+}
+
+// withID adds the merchant's id to a *ValidationError, unless there is a problem with it.
+func withID(err error, id string) error {
+	invalid, ok := errors.AsType[*ValidationError](err)
+	isBad := func(p Problem) bool { return strings.HasSuffix(strings.ToLower(p.Field), "transactionid") }
+	if ok && !slices.ContainsFunc(invalid.Problems, isBad) {
+		invalid.ID = id
+	}
+	return err
 }
 
 // duration checks a limit of time in a Config; zero means its default. So few nanoseconds are a number without its unit.
@@ -103,7 +116,7 @@ func (v *violations) span(start, end time.Time, from, to civil.Time) {
 	}
 	first := v.Year("startDate", start)
 	if last := v.Year("endingDate", end); first && last && to > from.NextMonth() {
-		v.Add("endingDate", RuleRange, "must be at most one month after startDate")
+		v.Add("endingDate", RuleRange, "must be at most one month after Start")
 	}
 }
 
@@ -112,7 +125,7 @@ func (v *violations) order(start, end time.Time) bool {
 	hasStart := v.Require("startDate", !start.IsZero(), required)
 	hasEnd := v.Require("endingDate", !end.IsZero(), required)
 	if hasStart && hasEnd && end.Before(start) {
-		v.Add("endingDate", RuleRange, "must not be before startDate")
+		v.Add("endingDate", RuleRange, "must not be before Start")
 		return false
 	}
 	return hasStart && hasEnd

@@ -320,7 +320,7 @@ func TestMismatch(t *testing.T) {
 			req := order("a", approved)
 			change(&req)
 			_, err := s.CreateSubscription(t.Context(), req)
-			if _, ok := errors.AsType[*journal.MismatchError](err); !ok || !errors.Is(err, cardgateway.ErrInvalidRequest) {
+			if _, ok := errors.AsType[*journal.MismatchError](err); !ok || errors.Is(err, cardgateway.ErrInvalidRequest) {
 				t.Errorf("another %s: %v, want a *MismatchError", name, err)
 			}
 		}

@@ -271,8 +271,8 @@ func evidenceOfCall(got gatewayResult, err error, certain bool) Evidence {
 var ErrMismatch = errors.New("journal: the id belongs to another payment or refund")
 
 // MismatchError says that the requested transactionId belongs to a recorded payment with another amount, currency, order
-// or operation. Nothing was sent. It matches ErrMismatch and ErrInvalidRequest: a new payment needs a new transactionId. It
-// says nothing about the outcome of the recorded payment. The same applies to the id of a refund of another payment or
+// or operation. Nothing was sent. It matches ErrMismatch, and no error of package cardgateway: the request itself may be valid, and a
+// new payment needs a new transactionId. It says nothing about the outcome of the recorded payment. The same applies to the id of a refund of another payment or
 // amount. While the store fails, only the process that made the recorded payment can tell; for any other the outcome is
 // unknown, and nothing was sent by this call either.
 type MismatchError struct {
@@ -289,10 +289,8 @@ func (e *MismatchError) Error() string {
 		e.Asked.Operation, e.Asked.ID.member(), e.Asked.ID.Text, what, e.Asked.describe(), e.Recorded.describe())
 }
 
-// Is reports whether target is ErrMismatch or cardgateway.ErrInvalidRequest.
-func (e *MismatchError) Is(target error) bool {
-	return target == ErrMismatch || target == cardgateway.ErrInvalidRequest
-}
+// Is reports whether target is ErrMismatch.
+func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 
 func (in *Intent) describe() string {
 	if in.ID.Refund {

@@ -243,7 +243,7 @@ func TestRefundMismatch(t *testing.T) {
 			again := req
 			change(&again)
 			_, err := s.CreateRefund(t.Context(), again)
-			if !errors.Is(err, journal.ErrMismatch) || !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "refundTransactionId") {
+			if !errors.Is(err, journal.ErrMismatch) || errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "refundTransactionId") {
 				t.Errorf("another %s: %v, want a *MismatchError", name, err)
 			}
 		}

@@ -225,6 +225,10 @@ var operations = map[string]operation{
 		_, err := c.GetTransaction(ctx, "4711")
 		return err
 	},
+	"Check": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, _ string) error {
+		_, err := c.Check(ctx)
+		return err
+	},
 	"SearchOrders": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
 		_, err := c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()}, cardgateway.PageRequest{})
 		return err

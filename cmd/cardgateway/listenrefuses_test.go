@@ -40,7 +40,7 @@ func TestListenRefuses(t *testing.T) {
 			return withBody(r, strings.Replace(string(body), "12.50", "99.50", 1), "application/json")
 		}, "", 403, `SIGNATURE REFUSED`},
 		{"unknown to the gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-9", "999") }, "", 503,
-			`-> payment +t-9  \[n-1\]  NOT CONFIRMED: the gateway does not know it: GetTransaction: HTTP 200, code 404, "not found: uniqueId: unknown"\n`},
+			`-> payment +t-9  \[n-1\]  NOT CONFIRMED: the gateway does not know it: GetTransaction "999": HTTP 200, code 404, "not found: uniqueId: unknown"\n`},
 		{"another transaction", func(to string) *http.Request { return about(t, to, secretKey, "t-9", id) }, "", 409,
 			`NOT CONFIRMED: the notification names another transactionId than the gateway`},
 		{"no gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-1", id) }, "http://127.0.0.1:1", 503,

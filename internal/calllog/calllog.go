@@ -19,9 +19,10 @@ type Call struct {
 	Operation string
 	IDs       IDs
 	Outcome   string
-	Code      int // zero if the response had none
-	Status    int // zero if no response came
-	Attempts  int // zero for a call that makes other calls
+	RequestID string // of the response; empty if it has none
+	Code      int    // zero if the response had none
+	Status    int    // zero if no response came
+	Attempts  int    // zero for a call that makes other calls
 	Duration  time.Duration
 	Err       error // left out if nil
 }
@@ -36,7 +37,7 @@ func (c *Call) Write(ctx context.Context, logger *slog.Logger, level slog.Level)
 	if c.Code != 0 {
 		attrs = append(attrs, slog.Int("code", c.Code))
 	}
-	attrs = appendStatus(attrs, c.Status)
+	attrs = appendStatus(attrs, c.Status, c.RequestID)
 	if c.Attempts != 0 {
 		attrs = append(attrs, slog.Int("attempts", c.Attempts))
 	}
@@ -49,7 +50,8 @@ type Attempt struct {
 	Operation, Method, Path string
 	IDs                     IDs
 	Number                  int
-	Status                  int // zero if no response came
+	RequestID               string // of the response; empty if it has none
+	Status                  int    // zero if no response came
 	Duration                time.Duration
 	Err                     error // why no usable response came; nil if one did
 	Payment                 bool
@@ -65,7 +67,7 @@ func (a *Attempt) Write(ctx context.Context, logger *slog.Logger) {
 		slog.String("operation", a.Operation), slog.String("method", a.Method), slog.String("path", a.Path),
 		slog.Int("attempt", a.Number), slog.Duration("duration", a.Duration),
 	}
-	attrs = appendStatus(appendIDs(attrs, &a.IDs), a.Status)
+	attrs = appendStatus(appendIDs(attrs, &a.IDs), a.Status, a.RequestID)
 	attrs = appendErr(attrs, a.Err)
 	if a.Err != nil && a.Payment { // a query may be repeated anyway
 		attrs = append(attrs, slog.Bool("sent", a.Sent))
@@ -84,11 +86,14 @@ func appendIDs(attrs []slog.Attr, ids *IDs) []slog.Attr {
 	return attrs
 }
 
-func appendStatus(attrs []slog.Attr, status int) []slog.Attr {
-	if status == 0 {
-		return attrs
+func appendStatus(attrs []slog.Attr, status int, requestID string) []slog.Attr {
+	if status != 0 {
+		attrs = append(attrs, slog.Int("status", status))
 	}
-	return append(attrs, slog.Int("status", status))
+	if requestID != "" {
+		attrs = append(attrs, slog.String("requestId", requestID))
+	}
+	return attrs
 }
 
 func appendErr(attrs []slog.Attr, err error) []slog.Attr {

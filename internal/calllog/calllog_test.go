@@ -26,14 +26,14 @@ func TestWrite(t *testing.T) {
 		want  string
 	}{
 		{"a call", call(calllog.Call{
-			Operation: "TokenPayment", IDs: calllog.IDs{Transaction: "t-1"}, Outcome: "approved", Code: 100, Status: 200, Attempts: 1, Duration: time.Second,
+			Operation: "TokenPayment", IDs: calllog.IDs{Transaction: "t-1"}, Outcome: "approved", Code: 100, Status: 200, RequestID: "a-1", Attempts: 1, Duration: time.Second,
 		}), slog.LevelInfo,
-			`level=INFO msg="cardgateway call" operation=TokenPayment outcome=approved transactionId=t-1 code=100 status=200 attempts=1 duration=1s`},
+			`level=INFO msg="cardgateway call" operation=TokenPayment outcome=approved transactionId=t-1 code=100 status=200 requestId=a-1 attempts=1 duration=1s`},
 		{"a call without a response", call(calllog.Call{Operation: "TokenPayment", Outcome: "not_sent", Attempts: 3, Err: failed}), slog.LevelInfo,
 			`level=INFO msg="cardgateway call" operation=TokenPayment outcome=not_sent attempts=3 duration=0s error=reset`},
 		{"a call below the level", call(calllog.Call{}), slog.LevelWarn, ""},
-		{"an attempt", attempt(calllog.Attempt{Operation: "GetTransaction", Method: "GET", Path: "/o", Number: 2, Status: 200}), slog.LevelDebug,
-			`level=DEBUG msg="cardgateway attempt" operation=GetTransaction method=GET path=/o attempt=2 duration=0s status=200`},
+		{"an attempt", attempt(calllog.Attempt{Operation: "GetTransaction", Method: "GET", Path: "/o", Number: 2, Status: 200, RequestID: "a-1"}), slog.LevelDebug,
+			`level=DEBUG msg="cardgateway attempt" operation=GetTransaction method=GET path=/o attempt=2 duration=0s status=200 requestId=a-1`},
 		{"an attempt of a query that failed", attempt(calllog.Attempt{Operation: "GetTransaction", Number: 1, Err: failed}), slog.LevelDebug,
 			`level=DEBUG msg="cardgateway attempt" operation=GetTransaction method="" path="" attempt=1 duration=0s error=reset`},
 		{"an attempt of a payment that failed", attempt(calllog.Attempt{

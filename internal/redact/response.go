@@ -116,6 +116,22 @@ func (s Secrets) RequestIDs(header http.Header) http.Header {
 	return ids
 }
 
+// RequestID returns the request id of a response, masked and at most 128 bytes long, or nothing: of several headers, the first of
+// requestIDHeaders.
+func (s Secrets) RequestID(header http.Header) string {
+	best, id := len(requestIDHeaders), ""
+	for name, values := range header {
+		if rank := slices.Index(requestIDHeaders, strings.ToLower(name)); rank >= 0 && rank < best && len(values) > 0 && values[0] != "" {
+			best, id = rank, values[0]
+		}
+	}
+	if id == "" {
+		return ""
+	}
+	id = s.Mask(id)
+	return validUTF8(id[:min(len(id), 128)])
+}
+
 // requestIDHeaders are the headers that identify a request, of gateways, proxies and tracing. No other header is kept.
 var requestIDHeaders = []string{
 	"request-id", "x-request-id", "correlation-id", "x-correlation-id", "trace-id", "x-trace-id", "x-trace", "traceparent", "x-b3-traceid",
