@@ -352,7 +352,21 @@ func (o *observation) begin() context.Context {
 			o.ctx = given
 		}
 	}
-	return o.ctx
+	return ownContext{o.ctx}
+}
+
+// ownContext is the context of a call. A context that is not of package context may end with any error, also with the outcome of another
+// call, which then must not be that of this one.
+type ownContext struct{ context.Context }
+
+// Err returns why the context has ended, or nil.
+func (c ownContext) Err() error {
+	switch err := c.Context.Err(); err {
+	case nil, context.Canceled, context.DeadlineExceeded:
+		return err
+	default:
+		return redact.Secrets(nil).Error(err, outcomeErrors)
+	}
 }
 
 // end writes one log line, and notifies the observer, also if the logger panics.

@@ -629,3 +629,41 @@ func unread(status int, body string) clienttest.Scripted {
 		return &http.Response{StatusCode: status, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
 	}
 }
+
+// endedContext is a context that is not of package context, and has ended with an error of its own.
+type endedContext struct {
+	context.Context
+	err error
+}
+
+func (c endedContext) Err() error          { return c.err }
+func (endedContext) Done() <-chan struct{} { done := make(chan struct{}); close(done); return done }
+
+// TestContextsOwnError: whatever a context has ended with, the call has its own outcome, and no other.
+func TestContextsOwnError(t *testing.T) {
+	s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(503, "")}}
+	c := s.Client(t, cardgateway.Config{})
+	query := cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: time.Now()}
+	for _, foreign := range []error{
+		&cardgateway.DeclinedError{}, cardgateway.ErrConflict, fmt.Errorf("other: %w", cardgateway.ErrTestPayment), errors.Join(context.Canceled, cardgateway.ErrRefused),
+	} {
+		ctx := endedContext{context.Background(), foreign}
+		_, paid := clienttest.PayByToken(ctx, c, "t-1")
+		_, refunded := c.CreateRefund(ctx, clienttest.RefundRequest())
+		_, got := c.GetTransaction(ctx, "1")
+		_, resolved := c.Resolve(ctx, query)
+		var walked error
+		for _, walked = range c.Orders(ctx, cardgateway.OrderQuery{Start: time.Unix(1e9, 0), End: time.Unix(1.001e9, 0)}) {
+		}
+		for name, tt := range map[string]struct{ err, want error }{
+			"payment": {paid, cardgateway.ErrNotSent}, "refund": {refunded, cardgateway.ErrNotSent}, "query": {got, cardgateway.ErrQueryFailed},
+			"resolve": {resolved, cardgateway.ErrOutcomeUnknown}, "walk": {walked, walked},
+		} {
+			for _, other := range []error{cardgateway.ErrDeclined, cardgateway.ErrConflict, cardgateway.ErrTestPayment, cardgateway.ErrRefused} {
+				if !errors.Is(tt.err, tt.want) || errors.Is(tt.err, other) {
+					t.Errorf("%s, ended with %v: got %v, want %v and not %v", name, foreign, tt.err, tt.want, other)
+				}
+			}
+		}
+	}
+}

@@ -178,7 +178,7 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	case "transactionId":
 		return p.ID(&c.TransactionID), true
 	case "refundUniqueId":
-		return p.ID(&c.RefundUniqueID), true
+		return p.RefundID(&c.RefundUniqueID), true
 	case "merchantRefundId":
 		return p.ID(&c.MerchantRefundID), true
 	case "timestamp":

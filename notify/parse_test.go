@@ -201,6 +201,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a long number", jsonMedia, `{"code":1` + strings.Repeat("0", 200) + `}`, "number that is too long"},
 		{"a uniqueId that is a path", jsonMedia, `{"uniqueId":"../list/order"}`, "uniqueId"},
 		{"a transactionId that is an object", jsonMedia, `{"transactionId":{}}`, "transactionId"},
+		{"a refundUniqueId with other characters than an id", jsonMedia, `{"refundUniqueId":"cvv 918"}`, "refundUniqueId"},
 		{"half a surrogate pair in an id", jsonMedia, `{"refundUniqueId":"\ud800"}`, "refundUniqueId"},
 		{"a repeated member of a form", formMedia, `code=101&code=100`, "repeats a member"},
 		{"a broken escape of a form", formMedia, `code=%zz`, "not a well-formed form"},

@@ -35,6 +35,19 @@ func FuzzAmount(f *testing.F) {
 	})
 }
 
+// FuzzAppendDecimal: a decimal is written as the decimal package writes it.
+func FuzzAppendDecimal(f *testing.F) {
+	f.Add(int64(1250), int8(-2))
+	f.Add(int64(-1), int8(-16))
+	f.Add(int64(0), int8(5))
+	f.Fuzz(func(t *testing.T, value int64, exp int8) {
+		d := decimal.New(value, int32(exp))
+		if got, want := string(AppendDecimal(nil, d)), d.StringFixed(max(0, -int32(exp))); got != want {
+			t.Errorf("%d and exponent %d: got %s, want %s", value, exp, got, want)
+		}
+	})
+}
+
 func FuzzString(f *testing.F) {
 	for _, text := range []string{"", "a\"b\\c", "\x00\x1f\x7f", "é\u2028🍰", "</script>", "\ufffd"} {
 		f.Add(text)
