@@ -48,6 +48,7 @@ var (
 	calls            interface{ Add(string, int64) }
 	db               *sql.DB
 	yesterday, today time.Time
+	backup           time.Time
 	tokenURLKey      []byte
 	tokenKey         []byte
 	tokens           *cardgateway.TokenCipher

@@ -55,7 +55,7 @@ func setUp(test *testing.T) {
 	test.Cleanup(func() { gateway.Close() })
 	now := time.Now()
 	gateway.Seed(50, now.AddDate(0, 0, -7), now)
-	january, july, yesterday, today = now.AddDate(0, -6, 0), now, now.AddDate(0, 0, -1), now
+	january, july, yesterday, today, backup = now.AddDate(0, -6, 0), now, now.AddDate(0, 0, -1), now, now.AddDate(0, 0, -1)
 	gatewayURL, databasePath = gateway.URL, filepath.Join(test.TempDir(), "payments.db")
 
 	config = cardgateway.Config{BaseURL: gatewayURL, AppID: "123456", TestPayments: true, Authenticate: cardgateway.BasicAuth(merchantID, secretKey)}
