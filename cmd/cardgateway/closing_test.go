@@ -80,7 +80,7 @@ func germanForm() closingForm {
 		name: "German CSV", first: 2,
 		section: `columns = "transaction_id=Referenz,order=Bestellnummer,order_total=Bestellsumme,amount=Betrag,currency=Währung,state=Status,at=Bezahlt am"
 refund-columns = "refund_id=Erstattung,order=Bestellnummer,amount=Betrag,currency=Währung,at=Erstattet am"
-decimal-comma = true
+amounts = "1.234,50"
 dates = "DD.MM.YYYY hh:mm:ss"
 states = "bezahlt=approved,storniert=declined"
 list-zone = "Europe/Berlin"

@@ -19,17 +19,17 @@ import (
 // listsFlags select the merchant's lists. A section of the configuration file can set those with the tag section.
 type listsFlags struct {
 	As            string   `placeholder:"NAME" help:"Take the flags of your lists, and those below, from the section [reconcile.NAME] of the configuration file."`
-	List          string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your payments: transaction_id, amount, currency; optionally state, order, order_total, at."`
-	RefundList    string   `section:"" placeholder:"FILE" file:"read" help:"CSV file of your refunds: refund_id, amount, currency; optionally order, at."`
+	List          string   `section:"" placeholder:"FILE" file:"read" help:"CSV file (.csv, .csv.gz) or workbook (.xlsx) of your payments: transaction_id or unique_id, amount, currency; optionally state, order, order_total, at."`
+	RefundList    string   `section:"" placeholder:"FILE" file:"read" help:"CSV file or workbook of your refunds: refund_id or refund_unique_id, amount, currency; optionally order, at."`
 	ListDSN       string   `section:"" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN or the section of --as instead."`
 	ListQuery     string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your payments in --list-dsn."`
 	RefundQuery   string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your refunds in --list-dsn."`
-	Columns       []string `section:"" placeholder:"OURS=YOURS" help:"Column names in your list of payments: transaction_id=Ref,amount=Total. An empty name after = means that there is no such column."`
+	Columns       []string `section:"" placeholder:"OURS=YOURS" help:"Column names in your list of payments: transaction_id=Ref,amount=Total. An empty name after = means that there is no such column; at=Date+Time are two columns."`
 	RefundColumns []string `section:"" placeholder:"OURS=YOURS" help:"Column names in your list of refunds, as in --columns."`
 	ListCurrency  string   `section:"" placeholder:"CODE" help:"Currency of all lines, if your lists have no currency column."`
-	DecimalComma  bool     `section:"" help:"Amounts in your lists are written like 1.234,50."`
+	Amounts       string   `section:"" placeholder:"EXAMPLE" help:"The amount 1234.50 as your lists write it, such as 1,234.50 or 1.234,50; 123450 if it is in cents. Needed for anything but 1234.50."`
 	ListZone      string   `section:"" placeholder:"NAME" help:"Time zone of the times in your lists that state none, such as Europe/Berlin; default that of the gateway."`
-	Dates         string   `section:"" placeholder:"FORM" help:"How your lists write dates: DD.MM.YYYY or MM/DD/YYYY, optionally followed by hh:mm:ss. Dates like 2026-11-22 are read in any case."`
+	Dates         string   `section:"" placeholder:"FORM" help:"How your lists write dates: DD.MM.YYYY or MM/DD/YYYY, optionally followed by hh:mm:ss. Dates that can mean only one day, like 2026-11-22 or 22 Nov 2026, are read in any case."`
 	States        []string `section:"" placeholder:"YOURS=STATE" help:"Your words for approved, declined, processing, redirect and unknown: bezahlt=approved,storniert=declined."`
 }
 
@@ -73,7 +73,7 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 		}
 		source := common
 		source.Names = books.ListNames{
-			List: list.flag, DSN: "--list-dsn", Query: "--list-query", Columns: list.columnsFlag, DecimalComma: "--decimal-comma",
+			List: list.flag, DSN: "--list-dsn", Query: "--list-query", Columns: list.columnsFlag, Amounts: "--amounts",
 			Dates: "--dates", States: "--states", Refunds: "--refund-list",
 		}
 		source.Kind, source.Path, source.Query = list.kind, list.path, list.query
@@ -90,7 +90,7 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 			name  string
 			isSet bool
 		}{
-			{"--list-currency", l.ListCurrency != ""}, {"--decimal-comma", l.DecimalComma}, {"--list-zone", l.ListZone != ""},
+			{"--list-currency", l.ListCurrency != ""}, {"--amounts", l.Amounts != ""}, {"--list-zone", l.ListZone != ""},
 			{"--dates", l.Dates != ""}, {"--states", len(l.States) > 0},
 		} {
 			if flag.isSet {
@@ -122,7 +122,7 @@ func (c *call) importLists(b *books.Books, sources []books.ListSource) error {
 
 // common returns what is common to both lists.
 func (l *listsFlags) common() (s books.ListSource, err error) {
-	s = books.ListSource{Currency: l.ListCurrency, DecimalComma: l.DecimalComma, Dates: l.Dates, States: map[string]string{}}
+	s = books.ListSource{Currency: l.ListCurrency, Amounts: l.Amounts, Dates: l.Dates, States: map[string]string{}}
 	if l.ListZone != "" {
 		if s.Zone, err = time.LoadLocation(l.ListZone); err != nil {
 			return s, exit.Fail(exit.Failed, "--list-zone: %q is not a time zone; write a name such as Europe/Berlin or UTC", l.ListZone)

@@ -45,7 +45,7 @@ func TestPlanted(t *testing.T) {
 		begun := time.Now()
 		out, _ := runProgram(t, env, exit.Negative, "reconcile", "match", "--quiet", "--format", "jsonl",
 			"--from", from.Format(time.RFC3339), "--to", to.Add(10*time.Minute).Format(time.RFC3339),
-			"--list", filepath.Join(dir, "paid.csv"), "--refund-list", filepath.Join(dir, "refunds.csv"))
+			"--list", filepath.Join(dir, "paid.csv"), "--refund-list", filepath.Join(dir, "refunds.csv"), "--amounts", "1234.50")
 		imported := time.Since(begun)
 		begun = time.Now()
 		_, usage := runProgram(t, env, exit.Negative, "reconcile", "report", "--quiet", "--out", filepath.Join(dir, "report.html"),

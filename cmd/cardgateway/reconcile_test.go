@@ -82,7 +82,7 @@ func TestRunWithWrongFlags(t *testing.T) {
 		{"--list-zone", "Berlin", `--list-zone: "Berlin" is not a time zone`},
 		{"--states", "x=paid", `"paid" is not a state`},
 		{"--list-currency", "EUR", "--list-currency requires --list, --refund-list, --list-query or --refund-query"},
-		{"--decimal-comma", "", "--decimal-comma requires --list,"},
+		{"--amounts", "1.234,50", "--amounts requires --list,"},
 		{"--list-zone", "Europe/Berlin", "--list-zone requires --list,"},
 		{"--dates", "DD.MM.YYYY", "--dates requires --list,"},
 		{"--states", "bezahlt=approved", "--states requires --list,"},

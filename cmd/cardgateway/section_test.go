@@ -38,7 +38,7 @@ columns = "transaction_id=Ref,amount=Betrag,currency=Währung,at=Zeit"
 dates = "DD.MM.YYYY hh:mm:ss"
 states = "bezahlt=approved"
 list-zone = "UTC"
-decimal-comma = true
+amounts = "1.234,50"
 known = %q
 grace = 0
 
@@ -72,7 +72,7 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 		{"words are not said", []string{"--as", "shop", "--list", path, "--states", "x=approved"}, "state is not a state; say what your word means with --states"},
 		{"no such section", []string{"--as", "none"}, "there is no section [reconcile.none]; there are: query, secret, shop, type, wrong"},
 		{"no such setting", []string{"--as", "wrong"},
-			`section reconcile.wrong: there is no setting "lists"; there are columns, dates, decimal-comma, exclude-test, grace`},
+			`section reconcile.wrong: there is no setting "lists"; there are amounts, columns, dates, exclude-test, grace`},
 		{"not a string", []string{"--as", "type"}, `columns must be a string: columns = "value", as in the flag --columns`},
 		{"a password", []string{"--list-dsn", "postgres://u:geheim@127.0.0.1:1/d", "--list-query", "x"}, "contains a password"},
 		{"a password in the file", []string{"--as", "secret", "--list-query", "x"}, "cannot be read from the postgres database 127.0.0.1:1/d"},

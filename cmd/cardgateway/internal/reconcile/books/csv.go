@@ -3,13 +3,10 @@ package books
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,40 +15,18 @@ import (
 )
 
 const (
-	longestLine  = 1 << 20 // bytes of one line of a list
-	longestCell  = 100     // further lines of a row with line breaks in quotation marks
-	mostColumns  = 1000
-	separators   = ",;\t|"
-	byteOrder    = "\xef\xbb\xbf" // UTF-8 byte order mark
-	utf16Little  = "\xff\xfe"
-	utf16Big     = "\xfe\xff"
-	zipSignature = "PK\x03\x04" // of spreadsheet workbooks
+	longestLine = 1 << 20 // bytes of one line of a list
+	longestCell = 100     // further lines of a row with line breaks in quotation marks
+	mostColumns = 1000
+	separators  = ",;\t|"
+	byteOrder   = "\xef\xbb\xbf" // UTF-8 byte order mark
+	utf16Little = "\xff\xfe"
+	utf16Big    = "\xfe\xff"
+	mostAbove   = 20 // lines above the titles
 )
 
 // separatorLine is what spreadsheet programs write before the titles. The separator is found without it.
 var separatorLine = regexp.MustCompile("^(?i:sep)=[" + separators + "]$")
-
-// csvFile is a list in a file.
-type csvFile struct {
-	*csvReader
-	file *os.File
-	hash hash.Hash
-}
-
-func openCSV(path string, choose func(titles []string) error) (lines, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, &Refused{Why: fmt.Sprintf("cannot be opened: %v", err)}
-	}
-	c := &csvFile{file: f, hash: sha256.New()}
-	if c.csvReader, err = newCSV(io.TeeReader(f, c.hash), choose); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return c, nil
-}
-
-func (c *csvFile) sum() hash.Hash { return c.hash }
-func (c *csvFile) close() error   { return c.file.Close() }
 
 // csvReader reads a CSV list line by line. After an invalid line it continues with the next one.
 type csvReader struct {
@@ -59,7 +34,11 @@ type csvReader struct {
 	line      int      // number of the last line that was read
 	ahead     []string // lines that were read, but not returned yet
 	separator rune
+	width     int  // number of titles
+	isCut     bool // the last line that was read has no line break
 }
+
+func (r *csvReader) isNumber(int) bool { return false }
 
 // badLine is the error for an invalid line.
 type badLine struct {
@@ -69,59 +48,80 @@ type badLine struct {
 
 func (b *badLine) Error() string { return fmt.Sprintf("line %d %s", b.line, b.why) }
 
-// newCSV reads the titles. The separator is the first one, starting with the most frequent, for which choose accepts the
-// titles.
+// newCSV reads up to the titles: the first line that choose accepts with one of the separators, starting with the most frequent. Further
+// lines are tried as long as choose returns a notTitles, of which the one with the most titles is returned.
 func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error) {
 	r := &csvReader{in: bufio.NewReaderSize(in, 64<<10)}
-	head, _ := r.in.Peek(4) // a shorter file has none of these
-	switch {
-	case bytes.HasPrefix(head, []byte(byteOrder)):
+	head, _ := r.in.Peek(sniffed) // a shorter file has less
+	if bytes.HasPrefix(head, []byte(byteOrder)) {
 		_, _ = r.in.Discard(len(byteOrder)) // they are in the buffer
-	case bytes.HasPrefix(head, []byte(utf16Little)), bytes.HasPrefix(head, []byte(utf16Big)):
-		return nil, &Refused{Why: "is UTF-16; save it as CSV UTF-8"}
-	case bytes.HasPrefix(head, []byte(zipSignature)):
-		return nil, &Refused{Why: "is a spreadsheet workbook, or another archive; save it as CSV UTF-8"}
 	}
-	var text string
-	for {
-		record, err := r.text()
+	if kind := otherKind(head); kind != "" {
+		return nil, &Refused{Why: kind}
+	}
+	var closest error
+	for most, lines := -1, 0; lines <= mostAbove; {
+		text, err := r.text()
 		if errors.Is(err, io.EOF) {
-			return nil, &Refused{Why: "is empty; its first line must contain the column names"}
+			break
 		}
 		if err != nil {
 			return nil, r.asRefused(err)
 		}
-		if text = record; strings.TrimSpace(text) != "" && !separatorLine.MatchString(text) {
-			break
+		if strings.TrimSpace(text) == "" || separatorLine.MatchString(text) {
+			continue
+		}
+		if strings.Contains(text, "\r") {
+			return nil, &Refused{Why: "has lines that end with a carriage return, as old spreadsheet programs write them; save it as CSV UTF-8"}
+		}
+		if !utf8.ValidString(text) {
+			return nil, &Refused{Why: fmt.Sprintf("is not UTF-8 (line %d); save it as CSV UTF-8", r.line)}
+		}
+		lines++
+		n, err := r.readTitles(text, choose)
+		if err == nil {
+			return r, nil
+		}
+		if _, ok := errors.AsType[*notTitles](err); !ok && n >= 0 {
+			return nil, r.asRefused(err)
+		}
+		if n > most {
+			most, closest = n, err
 		}
 	}
-	if strings.Contains(text, "\r") {
-		return nil, &Refused{Why: "has lines that end with a carriage return, as old spreadsheet programs write them; save it as CSV UTF-8"}
+	if closest == nil {
+		return nil, &Refused{Why: "is empty; its first line must contain the column names"}
 	}
-	if !utf8.ValidString(text) {
-		return nil, &Refused{Why: fmt.Sprintf("is not UTF-8 (line %d); save it as CSV UTF-8", r.line)}
-	}
+	return nil, r.asRefused(closest)
+}
+
+// readTitles reads a line as titles. It returns the number of those that are not empty, or -1 for a line that is not CSV.
+func (r *csvReader) readTitles(text string, choose func(titles []string) error) (most int, first error) {
 	candidates := []rune(separators)
 	slices.SortStableFunc(candidates, func(a, b rune) int {
 		return strings.Count(text, string(b)) - strings.Count(text, string(a))
 	})
-	var first error
+	most = -1
 	for _, r.separator = range candidates {
 		titles, err := r.split(text)
-		if err == nil && len(titles) > mostColumns {
-			err = fmt.Errorf("has more than %d columns", mostColumns)
+		if r.width = len(titles); err == nil && r.width > mostColumns {
+			err = &Refused{Why: fmt.Sprintf("has more than %d columns", mostColumns)}
+		}
+		n := -1
+		if err == nil || r.width > mostColumns {
+			n = len(slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return strings.TrimSpace(t) == "" }))
 		}
 		if err == nil {
 			err = choose(titles)
 		}
 		if err == nil {
-			return r, nil
+			return n, nil
 		}
-		if first == nil {
-			first = err
+		if _, ok := errors.AsType[*notTitles](err); first == nil || !ok && n > most {
+			most, first = n, err
 		}
 	}
-	return nil, r.asRefused(first)
+	return most, first
 }
 
 // ReadCSV calls do for every row of a CSV text. It accepts what a list may be: the separators, a byte order mark, CRLF, quotation
@@ -149,6 +149,9 @@ func (r *csvReader) asRefused(err error) error {
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		return refused
 	}
+	if wrong, ok := errors.AsType[*notTitles](err); ok {
+		return &wrong.Refused
+	}
 	if bad, ok := errors.AsType[*badLine](err); ok {
 		return &Refused{Why: bad.Error()}
 	}
@@ -166,10 +169,15 @@ func (r *csvReader) next() (line int, cells []string, err error) {
 		if strings.TrimFunc(text, func(c rune) bool { return c == r.separator || unicode.IsSpace(c) }) == "" {
 			continue
 		}
-		if !strings.Contains(text, `"`) {
-			return r.line, strings.Split(text, string(r.separator)), nil
+		if line, cells = r.line, nil; strings.Contains(text, `"`) {
+			line, cells, err = r.quoted(text)
+		} else {
+			cells = strings.Split(text, string(r.separator))
 		}
-		return r.quoted(text)
+		if err == nil && r.isCut && len(cells) < r.width { // a spreadsheet leaves out empty cells, but ends the line
+			return line, nil, &badLine{line, "is cut off: it has fewer cells than there are titles, and no line break"}
+		}
+		return line, cells, err
 	}
 }
 
@@ -210,10 +218,19 @@ func (r *csvReader) split(text string) ([]string, error) {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.Comma, reader.FieldsPerRecord = r.separator, -1
 	cells, err := reader.Read()
+	if plain := r.withoutFormulas(text); errors.Is(err, csv.ErrBareQuote) && plain != text {
+		return r.split(plain)
+	}
 	if errors.Is(err, csv.ErrQuote) || errors.Is(err, csv.ErrBareQuote) {
 		err = errors.New("has a quotation mark in the middle of a cell; double it, and put the cell in quotation marks")
 	}
 	return cells, err
+}
+
+// withoutFormulas replaces cells such as ="123", with which a spreadsheet is told that 123 is a text.
+func (r *csvReader) withoutFormulas(text string) string {
+	separator := string(r.separator)
+	return strings.TrimPrefix(strings.ReplaceAll(separator+text, separator+`="`, separator+`"`), separator)
 }
 
 // text returns the next line without its line break.
@@ -243,6 +260,7 @@ func (r *csvReader) text() (string, error) {
 		break
 	}
 	r.line++
+	r.isCut = !bytes.HasSuffix(line, []byte("\n"))
 	if tooLong {
 		return "", &badLine{r.line, fmt.Sprintf("is longer than %d MiB", longestLine>>20)}
 	}

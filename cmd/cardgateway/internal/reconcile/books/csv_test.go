@@ -63,6 +63,10 @@ func TestCSV(t *testing.T) {
 		{"two of them", "a,b\n\"1,2\n3,4\nx\"y,6\n7,8\n", map[int][]string{3: {"3", "4"}, 5: {"7", "8"}}, map[int]string{2: middle, 4: unclosed}},
 		{"quotation mark in a cell", "a,b\n5\" disc,2\n3,4\n", map[int][]string{3: {"3", "4"}}, map[int]string{2: unclosed}},
 		{"quotation marks in a cell", "a,b\nthe \"x\",2\n3,4\n", map[int][]string{3: {"3", "4"}}, map[int]string{2: middle}},
+		{"a text for a spreadsheet", "a;b\n=\"01\";2\n3;=\"4\"\n", map[int][]string{2: {"01", "2"}, 3: {"3", "4"}}, nil},
+		{"cells that a spreadsheet left out", "a;b;c\n1;2\n", map[int][]string{2: {"1", "2"}}, nil},
+		{"a file that is cut off", "a;b;c\n1;2;3\n4;5", map[int][]string{2: {"1", "2", "3"}},
+			map[int]string{3: "is cut off: it has fewer cells than there are titles, and no line break"}},
 		{"a long line", "a,b\n" + strings.Repeat("x", longestLine) + ",1\n3,4\n", map[int][]string{3: {"3", "4"}}, map[int]string{2: "is longer than 1 MiB"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -91,6 +95,8 @@ func TestCSVRefused(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00,\x00b\x00", "UTF-16"},
 		{"UTF-16, big end first", "\xfe\xff\x00a", "UTF-16"},
 		{"a workbook", "PK\x03\x04rest", "workbook"},
+		{"an old workbook", "\xd0\xcf\x11\xe0", "Excel 97"}, {"JSON", " [\n {", "is JSON"}, {"CAMT", "<?xml version", "CAMT"}, {"HTML", "<table>", "is HTML"},
+		{"PDF", "%PDF-1.7", "is a PDF"}, {"MT940", "{1:F01", "MT940"}, {"SQLite", "SQLite format 3\x00", "--list-dsn"}, {"bytes", "a\x00b", "is not a text"},
 		{"Latin-1 titles", "a,gr\xf6\xdfe\n", "is not UTF-8 (line 1)"},
 		{"one column", "a b\n", "has one column"},
 		{"a first line without end", strings.Repeat("x,", longestLine), "line 1 is longer"},
@@ -112,7 +118,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		source := ListSource{Kind: Payment, Currency: "EUR", Zone: timeUTC, Columns: map[string]string{"transaction_id": "a", "amount": "b"}}
-		reader := &lineReader{ListSource: source, listTable: source.table()}
+		reader := &lineReader{ListSource: source, listTable: source.table(), sums: map[string]*sum{}}
 		r, err := newCSV(strings.NewReader(text), reader.chooseColumns)
 		if err != nil {
 			return
@@ -129,7 +135,7 @@ func FuzzCSV(f *testing.F) {
 			}
 			if isBad {
 				line = bad.line
-			} else if row, unreadable := reader.read(line, cells); (row == nil) == (unreadable == nil) {
+			} else if row, unreadable := reader.read(line, cells, r.isNumber); row != nil && unreadable != nil {
 				t.Fatalf("line %d: got row %v and unreadable %v", line, row, unreadable)
 			} else if row != nil && (row[1] == "" || strings.ContainsRune(row[1].(string), 0)) {
 				t.Fatalf("got the id %q", row[1])

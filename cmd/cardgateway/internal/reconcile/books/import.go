@@ -23,22 +23,23 @@ type ListSource struct {
 	DSN   string // alternatively a SQLite file, postgres:// or mysql://; opened read-only
 	Query string // a SELECT statement or a table name
 
-	// Columns maps names of this program (transaction_id, amount, currency, state, order, order_total, at; for refunds refund_id,
-	// amount, currency, order, at) to those of the list. An empty name means that there is no such column.
+	// Columns maps names of this program (transaction_id, unique_id, amount, currency, state, order, order_total, at; for refunds refund_id,
+	// refund_unique_id, amount, currency, order, at) to those of the list. An empty name means that there is no such column. The gateway's id
+	// is that of the lines without an id of the merchant. A date and a time of day in two columns are at=Date+Time.
 	// Other columns are found by their names, in any case, with or without "_", "-", "." and spaces.
 	Columns map[string]string
 
-	Currency     string            // of all lines without a currency
-	DecimalComma bool              // amounts are written 1.234,50
-	Zone         *time.Location    // of times without a zone; nil means that of the gateway, or UTC in new books
-	Dates        string            // how dates are written, such as DD.MM.YYYY hh:mm:ss; those of ISO 8601 are read in any case
-	States       map[string]string // states by the words of the list, in lower case; they come before the usual English words
+	Currency string            // of all lines without a currency
+	Amounts  string            // the amount 1234.50 as the list writes it; empty for 1234.50, and lines with anything else are Unreadable
+	Zone     *time.Location    // of times without a zone; nil means that of the gateway, or UTC in new books
+	Dates    string            // how dates are written, such as DD.MM.YYYY hh:mm:ss; those of ISO 8601 are read in any case
+	States   map[string]string // states by the words of the list, in lower case; they come before the usual English words
 
 	Names ListNames // what messages call these settings
 }
 
 // ListNames are the names that the user knows for the settings of a list. They begin every error about one of them.
-type ListNames struct{ List, DSN, Query, Columns, DecimalComma, Dates, States, Refunds string }
+type ListNames struct{ List, DSN, Query, Columns, Amounts, Dates, States, Refunds string }
 
 // listTable is the database table of a list.
 type listTable struct {
@@ -50,10 +51,10 @@ type listTable struct {
 func (s *ListSource) table() listTable {
 	if s.Kind == Refund {
 		return listTable{"cardgateway_listed_refunds",
-			[]string{"line", "refund_id", "amount", "currency", "order_id", "at", "until"}, refundColumns}
+			[]string{"line", "refund_id", "unique_id", "amount", "currency", "order_id", "at", "until"}, refundColumns}
 	}
 	return listTable{"cardgateway_listed_payments",
-		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns}
+		[]string{"line", "transaction_id", "unique_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns}
 }
 
 // Import replaces lists of the merchant: all of them, or none if one of them cannot be read. Lines that cannot be parsed are stored as
@@ -84,7 +85,7 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 				return fmt.Errorf("%s: %w", l.Names.List, err)
 			}
 		}
-		return nil
+		return nameLines(ctx, tx)
 	})
 	if err != nil {
 		return nil, b.inWords(err)
@@ -93,6 +94,21 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 		infos = append(infos, l.info)
 	}
 	return infos, nil
+}
+
+// nameLines gives the lines that have the gateway's id, and no other, the ids of its rows.
+func nameLines(ctx context.Context, tx *sql.Tx) error {
+	for _, statement := range []string{
+		`UPDATE cardgateway_listed_payments SET transaction_id = COALESCE((SELECT p.transaction_id FROM cardgateway_orders p
+			WHERE p.id = cardgateway_listed_payments.unique_id AND p.transaction_id <> ''), unique_id) WHERE unique_id <> ''`,
+		`UPDATE cardgateway_listed_refunds SET refund_id = COALESCE((SELECT ` + refundID + ` FROM cardgateway_refunds r
+			WHERE r.id = cardgateway_listed_refunds.unique_id), unique_id) WHERE unique_id <> ''`,
+	} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CheckLists returns why Import would refuse lists whatever their lines are: a file or a column that is missing, for example. It does not
@@ -119,6 +135,8 @@ type lines interface {
 	next() (line int, cells []string, err error)
 	// sum returns the hash of the data that was read.
 	sum() hash.Hash
+	// isNumber reports whether a cell of the last line is a number, and not a text that looks like one.
+	isNumber(column int) bool
 	close() error
 }
 
@@ -130,8 +148,11 @@ type openList struct {
 }
 
 // open opens the list, and finds its columns.
-func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
-	l := &openList{lineReader: &lineReader{ListSource: *s, listTable: s.table(), counts: map[string]int{}}}
+func (s *ListSource) open(ctx context.Context) (*openList, error) { return s.openAs(ctx, false) }
+
+// openAs is open. With guesses, it finds columns by more names.
+func (s *ListSource) openAs(ctx context.Context, guesses bool) (_ *openList, err error) {
+	l := &openList{lineReader: &lineReader{ListSource: *s, listTable: s.table(), counts: map[string]int{}, sums: map[string]*sum{}, guesses: guesses}}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", l.Names.List, err)
@@ -140,13 +161,16 @@ func (s *ListSource) open(ctx context.Context) (_ *openList, err error) {
 	if l.layouts, err = s.timeLayouts(); err != nil {
 		return nil, err
 	}
-	l.info = ListInfo{Name: s.Query, ReadAt: time.Now(), As: ReadAs{Dates: s.Dates}}
+	if l.form, err = s.amountForm(); err != nil {
+		return nil, err
+	}
+	l.info = ListInfo{Name: s.Query, ReadAt: time.Now(), As: ReadAs{Amounts: s.Amounts, Dates: s.Dates}}
 	if s.Zone != nil {
 		l.info.As.Zone = s.Zone.String()
 	}
 	if s.DSN == "" {
 		l.info.Name = filepath.Base(s.Path)
-		l.source, err = openCSV(s.Path, l.chooseColumns)
+		l.source, err = openFile(s.Path, l.chooseColumns)
 	} else {
 		l.source, err = s.openQuery(ctx, l.chooseColumns)
 	}
@@ -189,13 +213,15 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		} else if err != nil {
 			return fmt.Errorf("reading the list: %w", err)
 		} else {
-			row, unreadable = l.read(line, cells)
+			row, unreadable = l.read(line, cells, l.source.isNumber)
 		}
 		if unreadable != nil {
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
 			bad = append(bad, record{string(l.Kind), int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
+		} else if row == nil {
+			info.As.Totals++
 		} else {
 			info.Rows++
 			good = append(good, row)
@@ -217,7 +243,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		return err
 	}
 	info.SHA256 = hex.EncodeToString(l.source.sum().Sum(nil))
-	info.As.States = l.words()
+	info.As.Columns, info.As.States = l.titles, l.words()
 	as, err := json.Marshal(info.As)
 	if err != nil {
 		return err

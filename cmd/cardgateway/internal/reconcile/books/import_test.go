@@ -86,7 +86,7 @@ func importOne(ctx context.Context, b *Books, kind Kind, s ListSource) (ListInfo
 
 // namesOfKind are names that the user of these tests knows.
 func namesOfKind(kind Kind) ListNames {
-	n := ListNames{List: "the payments", Columns: "columns", DecimalComma: "decimal comma", Dates: "dates", States: "states", Refunds: "the refunds"}
+	n := ListNames{List: "the payments", Columns: "columns", Amounts: "amounts", Dates: "dates", States: "states", Refunds: "the refunds"}
 	if kind == Refund {
 		n.List, n.Columns = "the refunds", "refund columns"
 	}
@@ -102,7 +102,7 @@ func TestImport(t *testing.T) {
 		}
 		text := "\xef\xbb\xbf\"Transaction ID\";AMOUNT;Currency;Status;Order-ID;Date;Note;Card\r\n" +
 			"t-2;12.50;eur;;o-1;2026-11-22 08:30:00;grün;4300000000000000\r\n" +
-			"T-1;0.500;JPY;declined;;;\"a;b\";1600000000000002994\r\n" +
+			"T-1;0.500;KWD;declined;;;\"a;b\";1600000000000002994\r\n" +
 			"t-3;12,50;EUR;paid;;;;\r\n" +
 			";1;EUR;paid;;;;\r\n" +
 			"t-4;1;EURO;paid;;;;\r\n" +
@@ -120,13 +120,15 @@ func TestImport(t *testing.T) {
 		}
 		hash := sha256.Sum256([]byte(text))
 		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9,
-			First: "line 4: amount has a comma; write 1234.50, or use decimal comma for amounts such as 1.234,50", ReadAt: info.ReadAt,
-			As: ReadAs{States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
+			First:  "line 4: amount is not an amount such as 1234.50; say how your list writes that with amounts, such as amounts 1.234,50 or amounts 1,234.50",
+			ReadAt: info.ReadAt,
+			As: ReadAs{Columns: []ColumnTitle{{"transaction_id", "Transaction ID"}, {"amount", "AMOUNT"}, {"currency", "Currency"}, {"state", "Status"},
+				{"order", "Order-ID"}, {"at", "Date"}}, States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
 		if diff := cmp.Diff(want, info); diff != "" {
 			t.Errorf("info (-want +got):\n%s", diff)
 		}
 		wantRows := []Line{
-			{Line: 3, ID: "T-1", Amount: decimal.RequireFromString("0.5"), Currency: "JPY", State: "declined"},
+			{Line: 3, ID: "T-1", Amount: decimal.RequireFromString("0.5"), Currency: "KWD", State: "declined"},
 			{Line: 2, ID: "t-2", Amount: decimal.RequireFromString("12.5"), Currency: "EUR", State: "approved", Order: "o-1",
 				At: time.Date(2026, 11, 22, 8, 30, 0, 0, time.UTC), Until: time.Date(2026, 11, 22, 8, 30, 0, 0, time.UTC)},
 			{Line: 13, ID: "t-2", Amount: decimal.RequireFromString("3"), Currency: "EUR", State: "approved"},
@@ -143,9 +145,9 @@ func TestImport(t *testing.T) {
 			t.Errorf("got %d unreadable lines of refunds, want none", n)
 		}
 		wantLines := []string{
-			"payments 4 amount: has a comma", "payments 5 transaction_id: is empty", "payments 6 currency: is not a currency code of three letters, such as EUR",
-			"payments 7 state: is not a state", "payments 8 at: is not a time", "payments 9 : has 3 cells, but the first line has 8 columns",
-			"payments 10 : has 9 cells, but the first line has 8 columns", "payments 11 : has a quotation mark that is not closed",
+			"payments 4 amount: is not an amount such as 1234.50", "payments 5 transaction_id: is empty", "payments 6 currency: is not a currency code of three letters, such as EUR",
+			"payments 7 state: is not a state", "payments 8 at: is not a time", "payments 9 state: is left out",
+			"payments 10 : has 9 cells, but the titles are 8", "payments 11 : has a quotation mark that is not closed",
 			"payments 12 transaction_id: is not UTF-8",
 		}
 		if diff := cmp.Diff(wantLines, lines); diff != "" {
@@ -196,7 +198,7 @@ func TestImportBoth(t *testing.T) {
 			{"no column", "Erstattung,amount,currency\nr-new,1,EUR\n", "the refunds: the list list.csv has no column refund_id; it has \"Erstattung\", \"amount\", " +
 				"\"currency\". Name the column with refund columns refund_id=NAME", nil, true},
 			{"no such mapping", "refund_id,amount,currency\nr-new,1,EUR\n", "the refunds: refund columns: there is no column \"nope\" to map; " +
-				"there are refund_id, amount, currency, order, at", map[string]string{"nope": "x"}, true},
+				"there are refund_id, refund_unique_id, amount, currency, order, at", map[string]string{"nope": "x"}, true},
 			{"mapped to no column", "refund_id,amount,currency\nr-new,1,EUR\n", "the refunds: the list list.csv has no column \"X\", to which refund columns " +
 				"maps refund_id; it has \"refund_id\", \"amount\", \"currency\"", map[string]string{"refund_id": "X"}, true},
 			{"no line", "refund_id,amount,currency,at\nr-new,1,EUR,soon\n", "the refunds: no line of the list list.csv can be read; line 2: at is not a time; write " +
@@ -239,11 +241,12 @@ func TestImportRefused(t *testing.T) {
 			`columns: there is no column "sum"`},
 		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},
 		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "is used twice"},
-		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns for transaction_id"},
+		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns that can be transaction_id, \"transaction_id\" and \"Transaction ID\"; name the right one with columns"},
+		{"two that fit", "transaction_id,amount,currency,Created at,Paid at\n", nil, `two columns that can be at, "Created at" and "Paid at"; name the right one with columns at=NAME`},
 		{"mapped to two columns", "transaction_id,sum,sum,currency\nt,1,2,EUR\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "sum"} },
 			"has two columns for amount"},
 		{"only the titles", "transaction_id,amount,currency\n\n", nil, "has no lines below the column names"},
-		{"nothing can be read", "transaction_id;amount;currency\nt;1,5;EUR\n", nil, "line 2: amount has a comma"},
+		{"nothing can be read", "transaction_id;amount;currency\nt;1,5;EUR\n", nil, "line 2: amount is not an amount such as 1234.50"},
 		{"a directory", "", func(s *ListSource) { s.Path = filepath.Dir(s.Path) }, "is a directory"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -267,7 +270,8 @@ func TestImportRefused(t *testing.T) {
 		want   string
 	}{
 		{"ref,total\nt,1\n", ListSource{Columns: map[string]string{"transaction_id": "ref", "amount": "Total"}, Currency: "usd"}, "1 USD"},
-		{"transaction_id;amount;currency;date\nt;1.234,50;EUR;22.11.26\n", ListSource{DecimalComma: true, Columns: map[string]string{"at": ""}}, "1234.5 EUR"},
+		{"transaction_id;amount;currency;date\nt;1.234,50;EUR;22.11.26\n", ListSource{Amounts: "1.234,50", Columns: map[string]string{"at": ""}}, "1234.5 EUR"},
+		{"Shop report\n\nOctober;2026;;\ntransaction_id;amount;currency;note\n=\"t\";5;EUR\n;5.00;;Grand Total\nTotal;5;;\n", ListSource{}, "5 EUR"},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			test.source.Path = csvList(t, test.text).Path
@@ -283,23 +287,50 @@ func TestImportRefused(t *testing.T) {
 }
 
 func TestAmount(t *testing.T) {
-	for _, test := range []struct {
-		text  string
-		comma bool
-		want  string // empty: refused
-	}{
-		{"12.50", false, "12.5"}, {"0", false, "0"}, {"-3", false, "-3"}, {"1234567890123.123456", false, "1234567890123.123456"},
-		{"12,50", false, ""}, {"1,234.50", false, ""}, {"", false, ""}, {"€12", false, ""}, {"12.", false, ""}, {".5", false, ""}, {"1e5", false, ""},
-		{"+1", false, ""}, {"12 ", false, ""}, {"1234567890123456", false, ""}, {"1.1234567", false, ""}, {"0x1", false, ""}, {"١", false, ""},
-		{"12,50", true, "12.5"}, {"1.234,50", true, "1234.5"}, {"1.234", true, "1234"}, {"12.50", true, ""}, {"1,234.50", true, ""}, {"1.23,4", true, ""},
-		{"7", true, "7"},
+	const plain, english, german, french, swiss, whole, cents = "", "1,234.50", "1.234,50", "1 234,50", "1'234.50", "1.234", "123450"
+	for _, test := range []struct{ form, currency, text, want string }{ // want empty: refused
+		{plain, "EUR", "12.50", "12.5"}, {plain, "EUR", "0", "0"}, {plain, "EUR", "-3", "-3"}, {plain, "EUR", "12.5000", "12.5"},
+		{plain, "KWD", "1234.567", "1234.567"}, {plain, "", "1234567890123.123456", "1234567890123.123456"}, {plain, "JPY", "500.00", "500"},
+		{plain, "EUR", "1.000", ""}, {plain, "KWD", "15.500", ""}, {plain, "KWD", "0.500", "0.5"}, {plain, "EUR", "12.505", ""}, {plain, "EUR", "1234.505", ""},
+		{plain, "JPY", "12.50", ""}, {plain, "EUR", "12,50", ""}, {plain, "EUR", "1,234.50", ""}, {plain, "EUR", "", ""}, {plain, "EUR", "€12", ""},
+		{plain, "EUR", "12.", ""}, {plain, "EUR", ".5", ""}, {plain, "EUR", "1e5", ""}, {plain, "EUR", "+1", ""}, {plain, "EUR", "0x1", ""},
+		{plain, "EUR", "1234567890123456", ""}, {plain, "EUR", "1.1234567", ""}, {plain, "EUR", "١", ""}, {plain, "EUR", "12.50-", ""},
+		{german, "EUR", "12,50", "12.5"}, {german, "EUR", "1.234,50", "1234.5"}, {german, "EUR", "1.234", "1234"}, {german, "EUR", "12.50", ""},
+		{german, "EUR", "1,234.50", ""}, {german, "EUR", "1.23,4", ""}, {german, "EUR", "7", "7"}, {german, "KWD", "15,500", ""},
+		{"1.234,500", "KWD", "15,500", "15.5"}, {english, "EUR", "1,234.50", "1234.5"}, {english, "EUR", "1.000", ""}, {english, "EUR", "1,000", "1000"},
+		{english, "INR", "12,34,567.50", "1234567.5"}, {english, "EUR", "1,2345", ""}, {english, "EUR", "12,50", ""}, {english, "USD", "$1,234.50", "1234.5"},
+		{english, "USD", "-$1.50", "-1.5"}, {english, "USD", "$-1.50", "-1.5"}, {english, "USD", "(1.50)", "-1.5"}, {english, "USD", "($1.50)", "-1.5"},
+		{english, "USD", "1.50-", "-1.5"}, {english, "USD", "\u22121.50", "-1.5"}, {english, "USD", "1.50 USD", "1.5"}, {english, "USD", "usd 1.50", "1.5"},
+		{english, "USD", "+1.50", "1.5"}, {english, "USD", "--1.50", ""}, {english, "USD", "(1.50", ""}, {english, "USD", "-(1.50)", ""}, {english, "USD", "(-1.50)", ""},
+		{english, "EUR", "$1.50", ""}, {english, "USD", "1.50 EUR", ""}, {english, "USD", "1.50 x", ""}, {english, "", "$1.50", ""}, {english, "USD", "1 234.50", ""},
+		{french, "EUR", "1\u202f234,50\u00a0€", "1234.5"}, {french, "EUR", "1 234 567,5", "1234567.5"}, {swiss, "CHF", "CHF 1’234.50", "1234.5"},
+		{swiss, "CHF", "1'234.50", "1234.5"}, {whole, "JPY", "1.000", "1000"}, {whole, "JPY", "1.5", ""}, {"1234,50", "EUR", "1.234,50", ""},
+		{"1234,50", "EUR", "1234,5", "1234.5"}, {cents, "EUR", "1250", "12.5"}, {cents, "JPY", "1250", "1250"}, {cents, "KWD", "1250", "1.25"},
+		{cents, "EUR", "-7", "-0.07"}, {cents, "EUR", "12.50", ""}, {cents, "XXY", "1250", ""},
 	} {
-		t.Run(test.text, func(t *testing.T) {
-			got, err := (&ListSource{DecimalComma: test.comma}).parseAmount(test.text)
+		t.Run(test.form+" "+test.currency+" "+test.text, func(t *testing.T) {
+			l := &lineReader{ListSource: ListSource{Amounts: test.form}}
+			var err error
+			if l.form, err = l.amountForm(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := l.parseAmount(test.text, test.currency, false)
 			if (err != nil) != (test.want == "") || err == nil && got.String() != test.want {
-				t.Errorf("%q, decimal comma %t: got %s, %v, want %q", test.text, test.comma, got, err, test.want)
+				t.Errorf("got %s, %v, want %q", got, err, test.want)
 			}
 		})
+	}
+	for _, form := range []string{"1,234,50", "1234.5678901", "12,50", "1.234.567,00", "x", "1234..5", "12345"} {
+		if _, err := (&ListSource{Amounts: form}).amountForm(); err == nil {
+			t.Errorf("%q is taken for a form", form)
+		}
+	}
+	l := &lineReader{ListSource: ListSource{Amounts: german}}
+	if l.form, _ = l.amountForm(); l.form.pattern == nil {
+		t.Fatal("no form")
+	}
+	if got, err := l.parseAmount("1.234", "EUR", true); err != nil || got.String() != "1.234" {
+		t.Errorf("a number of a database: got %v, %v, want 1.234 whatever the form of texts", got, err)
 	}
 }
 

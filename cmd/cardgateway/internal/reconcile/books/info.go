@@ -33,11 +33,20 @@ type ListInfo struct {
 	ReadAt     time.Time // zero if no list was imported
 }
 
-// ReadAs describes how the times and states of a list were read.
+// ReadAs describes how a list was read.
 type ReadAs struct {
-	Zone   string      `json:"zone"`   // of times without a zone; empty for that of the gateway
-	Dates  string      `json:"dates"`  // as ListSource.Dates
-	States []StateWord `json:"states"` // sorted by the word; empty if the list has no such column
+	Columns []ColumnTitle `json:"columns"` // in the order of ListSource.Columns
+	Totals  int           `json:"totals"`  // lines of totals, which are left out
+	Amounts string        `json:"amounts"` // as ListSource.Amounts
+	Zone    string        `json:"zone"`    // of times without a zone; empty for that of the gateway
+	Dates   string        `json:"dates"`   // as ListSource.Dates
+	States  []StateWord   `json:"states"`  // sorted by the word; empty if the list has no such column
+}
+
+// ColumnTitle is the title of a column in a list.
+type ColumnTitle struct {
+	Column string `json:"column"` // as in ListSource.Columns
+	Title  string `json:"title"`
 }
 
 // StateWord is a word in the column of states.

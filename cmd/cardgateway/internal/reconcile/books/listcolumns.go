@@ -13,27 +13,35 @@ import (
 type listColumn struct {
 	name     string
 	also     []string // other names, as returned by plainName
+	guess    []string // names that Try takes for it, too
 	required bool
 }
 
-// The columns of the lists, in the order of the database tables. The first is the id.
+// The columns of the lists, in the order of the database tables. The first is the id, the second the gateway's, which can stand for it.
 var (
 	paymentColumns = []listColumn{
-		{"transaction_id", []string{"transaction", "merchanttransactionid"}, true},
-		{"amount", []string{"transactionamount"}, true},
-		{"currency", []string{"transactioncurrency"}, true},
-		{"state", []string{"status"}, false},
-		{"order", []string{"orderid", "ordernumber"}, false},
-		{"order_total", nil, false},
-		{"at", []string{"time", "date", "datetime", "transactionat", "createdat", "paidat"}, false},
+		{"transaction_id", []string{"transaction", "merchanttransactionid"},
+			[]string{"reference", "ref", "paymentreference", "merchantreference", "referenz", "referenznummer", "txnid", "transactionref", "paymentid"}, true},
+		{"unique_id", nil, []string{"gatewayid", "pspreference"}, false},
+		{"amount", []string{"transactionamount"},
+			[]string{"total", "gross", "betrag", "bruttobetrag", "summe", "paidamount", "amountpaid", "ordertotalamount", "montant", "importe", "bedrag"}, true},
+		{"currency", []string{"transactioncurrency"}, []string{"currencycode", "curr", "währung", "waehrung", "devise", "moneda", "valuta"}, true},
+		{"state", []string{"status"}, []string{"financialstatus", "paymentstatus", "orderstatus", "zahlungsstatus", "statut", "estado"}, false},
+		{"order", []string{"orderid", "ordernumber"}, []string{"name", "bestellung", "bestellnummer", "orderno", "order#", "commande", "pedido"}, false},
+		{"order_total", nil, []string{"bestellsumme"}, false},
+		{"at", []string{"date", "datetime", "transactionat", "createdat", "paidat"}, []string{"created", "datum", "bezahltam", "buchungsdatum",
+			"paymentdate", "transactiondate", "creationdate", "orderdate", "datepaid", "completeddate", "fecha", "dateutc", "created(utc)", "bookingdate"}, false},
 	}
 	refundColumns = []listColumn{
-		{"refund_id", []string{"refund", "refundtransactionid", "merchantrefundid"}, true},
-		{"amount", []string{"refundamount"}, true},
-		{"currency", []string{"refundcurrency"}, true},
-		{"order", []string{"orderid", "ordernumber"}, false},
-		{"at", []string{"time", "date", "datetime", "refundat", "refundrequestat", "createdat", "refundedat"}, false},
+		{"refund_id", []string{"refund", "refundtransactionid", "merchantrefundid"}, []string{"erstattung", "refundreference", "refundref", "gutschrift"}, true},
+		{"refund_unique_id", nil, nil, false},
+		{"amount", []string{"refundamount"}, paymentColumns[2].guess, true},
+		{"currency", []string{"refundcurrency"}, paymentColumns[3].guess, true},
+		{"order", []string{"orderid", "ordernumber"}, paymentColumns[5].guess, false},
+		{"at", []string{"date", "datetime", "refundat", "refundrequestat", "createdat", "refundedat"},
+			append([]string{"erstattetam", "refunddate", "daterefunded"}, paymentColumns[7].guess...), false},
 	}
+	clockNames = []string{"time", "uhrzeit", "timeofday"} // the time of day, beside a column of dates; alone it is at
 )
 
 // plainName normalizes names, so that Transaction_ID, transactionId and "transaction id" are equal.
@@ -46,6 +54,9 @@ func plainName(name string) string {
 	}, strings.ToLower(strings.TrimSpace(name)))
 }
 
+// notTitles is the error for a line that has not all of the required columns: the titles may be in another one.
+type notTitles struct{ Refused }
+
 // chooseColumns finds the columns among the titles of a list.
 func (l *lineReader) chooseColumns(titles []string) error {
 	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {
@@ -53,55 +64,94 @@ func (l *lineReader) chooseColumns(titles []string) error {
 			return &Refused{l.Names.Columns, fmt.Sprintf("there is no column %q to map; there are %s", name, namesOf(l.understood))}
 		}
 	}
-	l.at, l.width = nil, len(titles)
+	l.at, l.width, l.clock, l.titles = nil, len(titles), -1, nil
 	taken := map[int]bool{}
-	for _, column := range l.understood {
+	for i, column := range l.understood {
 		at, err := l.findColumn(titles, column)
 		if err != nil {
 			return err
-		}
-		if at < 0 && column.required && !(column.name == "currency" && l.Currency != "") {
-			return &Refused{Why: fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles), l.Names.Columns, column.name)}
 		}
 		if at >= 0 && taken[at] {
 			return &Refused{l.Names.Columns, fmt.Sprintf("the column %q is used twice", titles[at])}
 		}
 		taken[at] = true
-		l.at = append(l.at, at)
+		if l.at = append(l.at, at); at >= 0 {
+			title := titles[at]
+			if column.name == "at" && l.clock >= 0 {
+				title += "+" + titles[l.clock]
+			}
+			l.titles = append(l.titles, ColumnTitle{column.name, title})
+		}
+		isID := i < 2 // one of the two is needed
+		if missing := at < 0 && column.required && !isID && !(column.name == "currency" && l.Currency != ""); missing || i == 1 && l.at[0]+l.at[1] == -2 {
+			if isID {
+				column = l.understood[0]
+			}
+			return &notTitles{Refused{Why: fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles),
+				l.Names.Columns, column.name)}}
+		}
 	}
 	return nil
 }
 
-// findColumn returns the index of a column: the mapped one, or one with one of its names.
+// findColumn returns the index of a column: the mapped one, or the one with one of its names. A column of dates and one of the time of day
+// are at together: then clock is the index of the second.
 func (l *lineReader) findColumn(titles []string, column listColumn) (int, error) {
-	wanted := append([]string{plainName(column.name)}, column.also...)
 	title, isMapped := l.Columns[column.name]
-	if isMapped {
-		if title == "" {
-			return -1, nil
-		}
-		wanted = []string{plainName(title)}
+	if isMapped && title == "" {
+		return -1, nil
 	}
-	isExact := isMapped && slices.Contains(titles, title)
-	for _, name := range wanted {
-		at := -1
+	indexes := func(names ...string) (at []int) {
 		for i, other := range titles {
-			if isExact && other != title || plainName(other) != name {
-				continue
+			if slices.Contains(names, plainName(other)) {
+				at = append(at, i)
 			}
-			if at >= 0 {
-				return -1, &Refused{Why: fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[at], other)}
-			}
-			at = i
 		}
-		if at >= 0 {
-			return at, nil
-		}
+		return at
 	}
+	var at, clock []int
 	if isMapped {
-		return -1, &Refused{Why: fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, l.Names.Columns, column.name, quoted(titles))}
+		if at = indexes(plainName(title)); len(at) > 1 {
+			at = slices.DeleteFunc(at, func(i int) bool { return titles[i] != title && slices.Contains(titles, title) })
+		}
+		if date, other, ok := strings.Cut(title, "+"); ok && column.name == "at" && at == nil {
+			at, clock = indexes(plainName(date)), indexes(plainName(other))
+		}
+		if len(at) == 0 || strings.Contains(title, "+") && len(at)+len(clock) == 1 && plainName(titles[at[0]]) != plainName(title) {
+			return -1, &notTitles{Refused{Why: fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, l.Names.Columns, column.name, quoted(titles))}}
+		}
+	} else {
+		at = indexes(append([]string{plainName(column.name)}, column.also...)...)
+		if l.guesses && len(at) == 0 {
+			at = indexes(column.guess...)
+		}
+		if column.name == "at" {
+			if clock = indexes(clockNames...); len(at) == 0 {
+				at, clock = clock, nil
+			} else if name := plainName(titles[at[0]]); len(clock) > 0 && name != "date" && name != "datum" {
+				at, clock = append(at, clock...), nil
+			}
+		}
 	}
-	return -1, nil
+	for _, found := range [][]int{at, clock} {
+		switch {
+		case len(found) < 2:
+		case isMapped || titles[found[0]] == titles[found[1]]:
+			return -1, &Refused{Why: fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[found[0]], titles[found[1]])}
+		case l.guesses:
+			l.unsure = append(l.unsure, ColumnTitle{column.name, quoted([]string{titles[found[0]], titles[found[1]]})})
+		default:
+			return -1, &Refused{Why: fmt.Sprintf("has two columns that can be %s, %q and %q; name the right one with %s %s=NAME", column.name,
+				titles[found[0]], titles[found[1]], l.Names.Columns, column.name)}
+		}
+	}
+	if len(at) == 0 {
+		return -1, nil
+	}
+	if column.name == "at" && len(clock) > 0 {
+		l.clock = clock[0]
+	}
+	return at[0], nil
 }
 
 func namesOf(columns []listColumn) string {

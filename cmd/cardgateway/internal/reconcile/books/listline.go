@@ -1,6 +1,7 @@
 package books
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,33 +17,91 @@ import (
 type lineReader struct {
 	ListSource // with a zone
 	listTable
-	at      []int // of each understood column, its index in a line, or -1 if there is none
-	width   int   // number of columns of the list
+	at      []int         // of each understood column, its index in a line, or -1 if there is none
+	clock   int           // of the time of day that belongs to the column at, or -1
+	width   int           // number of columns of the list
+	titles  []ColumnTitle // of the columns that are used
+	guesses bool          // columns are found by their guesses, too
+	unsure  []ColumnTitle // columns that have two titles, with both
+	form    amountForm
 	layouts []timeLayout
-	counts  map[string]int // lines by the word of their state, in lower case
+	counts  map[string]int  // lines by the word of their state, in lower case
+	sums    map[string]*sum // of the lines that were read, by currency
 }
 
-// read converts a line. An Unreadable does not quote cells, because they may contain anything.
-func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
+// sum adds up lines, to recognize a line of totals.
+type sum struct{ all, approved decimal.Decimal }
+
+func (l *lineReader) add(amount decimal.Decimal, currency string, isApproved bool) {
+	s := l.sums[currency]
+	if s == nil {
+		s = &sum{}
+		l.sums[currency] = s // there are at most as many as currencies
+	}
+	if s.all = s.all.Add(amount); isApproved {
+		s.approved = s.approved.Add(amount)
+	}
+}
+
+// isSum reports whether an amount is the sum of the lines that were read, or of the approved ones: of a currency, or of all.
+func (l *lineReader) isSum(amount decimal.Decimal, currency string) bool {
+	var of sum
+	for name, s := range l.sums {
+		if currency == "" || strings.EqualFold(name, currency) {
+			of.all, of.approved = of.all.Add(s.all), of.approved.Add(s.approved)
+		}
+	}
+	return len(l.sums) > 0 && (amount.Equal(of.all) || amount.Equal(of.approved))
+}
+
+// totalWords are those for the id of a line of totals, as plainName returns them.
+var totalWords = regexp.MustCompile(`^(grand|sub)?totals?:?$|^(gesamt|zwischen)?(summe|betrag):?$|^gesamt:?$|^sum:?$|^Σ:?$`)
+
+// The indexes of columns that both lists have, and of the state in a list of payments.
+const (
+	amountColumn   = 2
+	currencyColumn = 3
+	stateColumn    = 4
+)
+
+// read converts a line. isNumber says which of its cells are numbers. An Unreadable does not quote cells, because they may contain anything.
+// A line of totals is neither a record nor an Unreadable.
+func (l *lineReader) read(line int, cells []string, isNumber func(column int) bool) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
 		order := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "order" })
-		return nil, &Unreadable{Line: line, ID: l.id(0, cells), Order: l.id(order, cells), Column: column, Why: fmt.Sprintf(format, args...)}
+		id := l.id(0, cells)
+		if id == "" {
+			id = l.id(1, cells)
+		}
+		return nil, &Unreadable{Line: line, ID: id, Order: l.id(order, cells), Column: column, Why: fmt.Sprintf(format, args...)}
 	}
-	if len(cells) < l.width || len(cells) > l.width && strings.Join(cells[l.width:], "") != "" {
-		return bad("", "has %d cells, but the first line has %d columns; a text or an amount that contains the separator must be in quotation marks",
-			len(cells), l.width)
+	if len(cells) > l.width && strings.Join(cells[l.width:], "") != "" {
+		return bad("", "has %d cells, but the titles are %d; a text or an amount that contains the separator must be in quotation marks", len(cells), l.width)
+	}
+	currency, _ := l.readCurrency(l.cell(currencyColumn, cells))
+	if id := plainName(cmp.Or(l.cell(0, cells), l.cell(1, cells))); totalWords.MatchString(id) || id == "" && slices.ContainsFunc(cells, func(c string) bool { return totalWords.MatchString(plainName(c)) }) {
+		total, err := l.parseAmount(l.cell(amountColumn, cells), currency, l.at[amountColumn] >= 0 && isNumber(l.at[amountColumn]))
+		switch {
+		case err == nil && l.isSum(total.Abs(), l.cell(currencyColumn, cells)):
+			return nil, nil
+		case err == nil && id != "":
+			return bad("amount", "is that of a line of totals, but the lines above that can be read have another total")
+		}
 	}
 	row := append(make(record, 0, len(l.understood)+2), int64(line)) // the line, and until after at
 	word, hasState := "", false
+	var amount decimal.Decimal
 	for i, column := range l.understood {
-		text := ""
-		if at := l.at[i]; at >= 0 {
-			text = strings.TrimSpace(cells[at])
-			if column.name == "state" {
-				word, hasState = strings.ToLower(text), true
+		text := l.cell(i, cells)
+		if column.name == "state" && l.at[i] >= 0 {
+			if word, hasState = strings.ToLower(text), true; l.at[i] >= len(cells) {
+				return bad(column.name, "is left out; if it is empty in your list, export it with all of its cells")
 			}
 		}
-		value, err := l.value(column, text)
+		if column.name == "at" {
+			text = l.timeText(i, cells)
+		}
+		value, err := l.value(column, text, currency, l.at[i] >= 0 && isNumber(l.at[i]))
 		if err != nil {
 			return bad(column.name, "%s", err)
 		}
@@ -55,20 +114,57 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 			row = append(row, start, end)
 			continue
 		}
+		if number, ok := value.(decimal.Decimal); ok {
+			if value = number.String(); i == amountColumn {
+				amount = number
+			}
+		}
 		row = append(row, value)
+	}
+	switch id, gateways := row[1].(string), row[2].(string); {
+	case id == "" && gateways == "":
+		return bad(l.understood[0].name, "is empty")
+	case id == "":
+		row[1] = gateways // until it is found in the copy
+	default:
+		row[2] = ""
 	}
 	if hasState { // one of the words that are known, so there are few
 		l.counts[word]++
 	}
+	l.add(amount, currency, l.Kind == Refund || row[stateColumn+1] == StateApproved)
 	return row, nil
+}
+
+// cell returns the text of an understood column, or "" if the line or the list does not have it.
+func (l *lineReader) cell(column int, cells []string) string {
+	if at := l.at[column]; at >= 0 && at < len(cells) {
+		return plainCell(cells[at])
+	}
+	return ""
+}
+
+// timeText returns the text of the column at, with that of the time of day if it has a column of its own.
+func (l *lineReader) timeText(column int, cells []string) string {
+	text := l.cell(column, cells)
+	if l.clock >= 0 && l.clock < len(cells) && text != "" {
+		text = strings.TrimSpace(text + " " + plainCell(cells[l.clock]))
+	}
+	return text
+}
+
+// plainCell returns the text of a cell: ="123" is how a spreadsheet is told that 123 is a text.
+func plainCell(text string) string {
+	text = strings.TrimSpace(text)
+	if inner, ok := strings.CutPrefix(text, `="`); ok && strings.HasSuffix(inner, `"`) && strings.Count(inner, `"`) == 1 {
+		return strings.TrimSpace(inner[:len(inner)-1])
+	}
+	return text
 }
 
 // id returns the text of a column of ids in a line that cannot be parsed, or "" if there is none or it cannot be parsed either.
 func (l *lineReader) id(column int, cells []string) string {
-	if l.at[column] < 0 || l.at[column] >= len(cells) {
-		return ""
-	}
-	id, err := l.value(l.understood[column], strings.TrimSpace(cells[l.at[column]]))
+	id, err := l.value(l.understood[column], l.cell(column, cells), "", false)
 	if err != nil {
 		return ""
 	}
@@ -84,27 +180,27 @@ func (l *lineReader) words() (words []StateWord) {
 	return words
 }
 
-// value parses one cell.
-func (l *lineReader) value(column listColumn, text string) (any, error) {
+// value parses one cell. An amount is a decimal.Decimal, or "" for an order_total that is not there.
+func (l *lineReader) value(column listColumn, text, currency string, isNumber bool) (any, error) {
+	if spreadsheetError.MatchString(text) {
+		return nil, errors.New("is an error of a spreadsheet")
+	}
 	switch column.name {
-	case "amount":
-		amount, err := l.parseAmount(text)
-		if err == nil && amount.IsNegative() {
-			if l.Kind == Payment {
-				return nil, errors.New("is negative; if it is a refund, export it to a list of refunds: " + l.Names.Refunds)
-			}
-			amount = amount.Neg() // many lists write refunds as negative amounts
-		}
-		return amount.String(), err
-	case "order_total":
-		if text == "" {
+	case "amount", "order_total":
+		if text == "" && !column.required {
 			return "", nil
 		}
-		total, err := l.parseAmount(text)
-		if err == nil && total.IsNegative() {
+		amount, err := l.parseAmount(text, currency, isNumber)
+		switch {
+		case err != nil || !amount.IsNegative():
+		case l.Kind == Refund:
+			amount = amount.Neg() // many lists write refunds as negative amounts
+		case column.required:
+			err = errors.New("is negative; if it is a refund, export it to a list of refunds: " + l.Names.Refunds)
+		default:
 			err = errors.New("is negative")
 		}
-		return total.String(), err
+		return amount, err
 	case "currency":
 		return l.readCurrency(text)
 	case "state":
@@ -113,42 +209,25 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 		return l.readTime(text)
 	}
 	switch {
-	case text == "" && column.required:
-		return nil, errors.New("is empty")
 	case !utf8.ValidString(text):
 		return nil, errors.New("is not UTF-8")
 	case utf8.RuneCountInString(text) > longestID:
 		return nil, fmt.Errorf("has more than %d characters", longestID)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return nil, errors.New("contains a control character")
+	case shortenedID.MatchString(text):
+		return nil, errors.New("was shortened by a spreadsheet, which keeps 15 digits of a number: format the column as text, and export it again")
 	}
 	return text, nil
 }
 
-// longestID is the maximum number of characters of an id at the gateway.
-const longestID = 128
-
 var (
-	pointAmount = regexp.MustCompile(`^-?[0-9]{1,15}(\.[0-9]{1,6})?$`)
-	commaAmount = regexp.MustCompile(`^-?([0-9]{1,15}|[0-9]{1,3}(\.[0-9]{3}){1,4})(,[0-9]{1,6})?$`)
+	spreadsheetError = regexp.MustCompile(`^#(N/A|NV|REF!|VALUE!|WERT!|NAME\?|DIV/0!|NUM!|NULL!|BEZUG!|ZAHL!)$`)
+	shortenedID      = regexp.MustCompile(`^[0-9][.,][0-9]{1,14}E\+[0-9]{1,3}$`)
 )
 
-// parseAmount parses an amount. A comma can be a decimal or a thousands separator, so it is rejected without decimalComma.
-func (s *ListSource) parseAmount(text string) (decimal.Decimal, error) {
-	switch {
-	case text == "":
-		return decimal.Decimal{}, errors.New("is empty")
-	case s.DecimalComma && commaAmount.MatchString(text):
-		text = strings.ReplaceAll(strings.ReplaceAll(text, ".", ""), ",", ".")
-	case s.DecimalComma:
-		return decimal.Decimal{}, errors.New("is not an amount with a decimal comma, such as 12,50 or 1.234,50")
-	case strings.Contains(text, ","):
-		return decimal.Decimal{}, errors.New("has a comma; write 1234.50, or use " + s.Names.DecimalComma + " for amounts such as 1.234,50")
-	case !pointAmount.MatchString(text):
-		return decimal.Decimal{}, errors.New("is not an amount; write 1234.50, without a currency symbol and with at most 15 digits before and 6 after the point")
-	}
-	return decimal.NewFromString(text)
-}
+// longestID is the maximum number of characters of an id at the gateway.
+const longestID = 128
 
 var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
 

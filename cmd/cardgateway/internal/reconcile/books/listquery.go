@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -177,6 +178,11 @@ func (q *queryRows) text(column int, value any) string {
 }
 
 func (q *queryRows) sum() hash.Hash { return q.hash }
+
+// isNumber reports whether a cell has a numeric type. Everything that SQLite returns is a text, see asTexts.
+func (q *queryRows) isNumber(column int) bool {
+	return slices.Contains([]string{"NUMERIC", "DECIMAL", "FLOAT", "FLOAT4", "FLOAT8", "DOUBLE"}, q.types[column])
+}
 
 func (q *queryRows) close() (err error) {
 	if q.rows != nil {

@@ -40,6 +40,21 @@ func TestReadTime(t *testing.T) {
 		{"American", "MM/DD/YYYY", "10/09/2026 12:00", "2026-10-09T10:00:00Z", "2026-10-09T10:00:00Z"},
 		{"without separators", "YYYYMMDD", "20261009", "2026-10-08T22:00:00Z", "2026-10-09T21:59:59Z"},
 		{"ISO 8601 in any case", "DD.MM.YYYY", "2026-10-24T12:00:00Z", "2026-10-24T12:00:00Z", "2026-10-24T12:00:00Z"},
+		{"an offset without colon", "", "2026-10-02 09:00:15 +0200", "2026-10-02T07:00:15Z", "2026-10-02T07:00:15Z"},
+		{"an offset of hours", "", "2026-10-02 09:00:15.123-05", "2026-10-02T14:00:15Z", "2026-10-02T14:00:15Z"},
+		{"UTC in letters", "", "2026-10-02 09:00 UTC", "2026-10-02T09:00:00Z", "2026-10-02T09:00:00Z"},
+		{"RFC 1123", "", "Fri, 02 Oct 2026 09:00:15 GMT", "2026-10-02T09:00:15Z", "2026-10-02T09:00:15Z"},
+		{"as JavaScript", "", "Fri Oct 02 2026 09:00:15 GMT+0200", "2026-10-02T07:00:15Z", "2026-10-02T07:00:15Z"},
+		{"PM", "", "Oct 2, 2026, 9:00:15\u202fPM", "2026-10-02T19:00:15Z", "2026-10-02T19:00:15Z"},
+		{"midnight in AM", "MM/DD/YYYY", "10/02/2026 12:30 a.m.", "2026-10-01T22:30:00Z", "2026-10-01T22:30:00Z"},
+		{"a month in letters", "", "2-Oct-26", "2026-10-01T22:00:00Z", "2026-10-02T21:59:59Z"},
+		{"a German month", "", "2. Oktober 2026, 09:00 Uhr", "2026-10-02T07:00:00Z", "2026-10-02T07:00:00Z"},
+		{"the year first", "", "2026/10/02 09:00", "2026-10-02T07:00:00Z", "2026-10-02T07:00:00Z"},
+		{"the day before the month", "YYYY-DD-MM", "2026-02-10", "2026-10-01T22:00:00Z", "2026-10-02T21:59:59Z"},
+		{"a number of a spreadsheet", "", "46297.375", "2026-10-02T07:00:00Z", "2026-10-02T07:00:00Z"},
+		{"a day of a spreadsheet", "", "46297", "2026-10-01T22:00:00Z", "2026-10-02T21:59:59Z"},
+		{"a zone in letters", "", "2026-10-02 09:00 CEST", "refused", ""},
+		{"a number of another kind", "", "1790931600", "refused", ""},
 		{"German, not said", "", "31.10.2026", "refused", ""},
 		{"no such day", "DD.MM.YYYY", "31.11.2026", "refused", ""},
 		{"another order", "DD.MM.YYYY", "10/09/2026", "refused", ""},
@@ -96,13 +111,18 @@ func TestImportAsWritten(t *testing.T) {
 		source.Columns = map[string]string{
 			"transaction_id": "Referenz", "order": "Bestellung", "order_total": "Bestellsumme", "amount": "Betrag", "state": "Status", "at": "Datum",
 		}
-		source.Currency, source.DecimalComma, source.Zone, source.Dates = "EUR", true, berlin(t), "DD.MM.YYYY hh:mm:ss"
+		source.Currency, source.Amounts, source.Zone, source.Dates = "EUR", "1.234,50", berlin(t), "DD.MM.YYYY hh:mm:ss"
 		source.States = map[string]string{"bezahlt": "approved", "storniert": "declined"}
 		info, err := importOne(t.Context(), b, Payment, source)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := ReadAs{"Europe/Berlin", "DD.MM.YYYY hh:mm:ss", []StateWord{{"bezahlt", "approved", 2}, {"paid", "approved", 1}, {"storniert", "declined", 1}}}
+		want := ReadAs{
+			Columns: []ColumnTitle{{"transaction_id", "Referenz"}, {"amount", "Betrag"}, {"state", "Status"}, {"order", "Bestellung"},
+				{"order_total", "Bestellsumme"}, {"at", "Datum"}},
+			Amounts: "1.234,50", Zone: "Europe/Berlin", Dates: "DD.MM.YYYY hh:mm:ss",
+			States: []StateWord{{"bezahlt", "approved", 2}, {"paid", "approved", 1}, {"storniert", "declined", 1}},
+		}
 		if diff := cmp.Diff(want, info.As); diff != "" {
 			t.Errorf("read as (-want +got):\n%s", diff)
 		}

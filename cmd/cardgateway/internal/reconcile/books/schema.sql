@@ -108,7 +108,8 @@ CREATE TABLE cardgateway_first_periods (
 
 CREATE TABLE cardgateway_listed_payments (
     line           BIGINT NOT NULL PRIMARY KEY,
-    transaction_id $TEXT  NOT NULL,
+    transaction_id $TEXT  NOT NULL,  -- unique_id while that is not found in the copy
+    unique_id      $TEXT  NOT NULL,  -- the gateway's; empty if the line has a transaction id
     amount         $TEXT  NOT NULL,
     currency       $TEXT  NOT NULL,
     state          $TEXT  NOT NULL,
@@ -121,6 +122,7 @@ CREATE TABLE cardgateway_listed_payments (
 CREATE TABLE cardgateway_listed_refunds (
     line           BIGINT NOT NULL PRIMARY KEY,
     refund_id      $TEXT  NOT NULL,
+    unique_id      $TEXT  NOT NULL,
     amount         $TEXT  NOT NULL,
     currency       $TEXT  NOT NULL,
     order_id       $TEXT  NOT NULL,

@@ -93,7 +93,13 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 	if err != nil {
 		return s.report, b.inWords(err)
 	}
-	_, err = b.writer.ExecContext(ctx, `UPDATE cardgateway_copy SET synced = $1`, micro(o.Now()))
+	err = b.change(ctx, func(tx *sql.Tx) error {
+		if err := nameLines(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE cardgateway_copy SET synced = $1`, micro(o.Now()))
+		return err
+	})
 	return s.report, b.inWords(err)
 }
 

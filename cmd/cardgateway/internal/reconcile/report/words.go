@@ -71,9 +71,15 @@ func TestsLeftOut(n int) string {
 	return plural(n, "test row") + " of the gateway, and the lines of your lists that have their ids"
 }
 
-// ReadAs says how the times and states of a list were read, or returns "" if there is nothing to say.
+// ReadAs says how a list was read: its columns, amounts, times and states.
 func ReadAs(as books.ReadAs) string {
 	var all []string
+	for _, c := range as.Columns {
+		all = append(all, fmt.Sprintf("%s from %q", c.Column, c.Title))
+	}
+	if as.Amounts != "" {
+		all = append(all, "amounts as "+as.Amounts)
+	}
 	if as.Zone != "" {
 		all = append(all, "times without a zone in "+as.Zone)
 	}
@@ -82,6 +88,9 @@ func ReadAs(as books.ReadAs) string {
 	}
 	for _, w := range as.States {
 		all = append(all, fmt.Sprintf("%s = %s (%s)", cmp.Or(w.Word, "no state"), w.State, plural(w.Lines, "line")))
+	}
+	if as.Totals > 0 {
+		all = append(all, "left out: "+plural(as.Totals, "line")+" of totals")
 	}
 	return strings.Join(all, ", ")
 }
