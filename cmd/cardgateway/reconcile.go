@@ -13,6 +13,7 @@ import (
 
 // reconcileCommand groups the commands that use a copy of the gateway's data.
 type reconcileCommand struct {
+	Try     tryCommand     `cmd:"" help:"Read a list to find out how, and print what is needed in the configuration file."`
 	Sync    syncCommand    `cmd:"" help:"Update a copy of the gateway's orders and refunds."`
 	Match   matchCommand   `cmd:"" help:"Compare your list of payments with the copy, and list the differences."`
 	Report  reportCommand  `cmd:"" help:"Compare, and write a report for finance as HTML, CSV and JSON."`

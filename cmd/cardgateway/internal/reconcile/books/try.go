@@ -1,0 +1,226 @@
+package books
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Trial says how a list can be read.
+type Trial struct {
+	Source   ListSource // with the columns and forms that were found
+	Columns  []ColumnTitle
+	Unsure   []string // what could be read in two ways, and has to be said
+	First    []Line   // at most five, as they are read; their ids can be the gateway's
+	Rows     int      // lines that can be read
+	Totals   int      // lines of totals
+	Problems []Problem
+	Words    []string // for states, that are not known; at most 50
+}
+
+// Problem is why lines cannot be read.
+type Problem struct {
+	Column, Why string
+	Lines       int
+	First       int // of these lines
+}
+
+// The forms that Try tries, the likeliest first.
+var (
+	triedAmounts = []string{"", "1234.500", "1,234.50", "1.234,50", "1 234,50", "1'234.50", "1 234.50", "1.234", "1,234.500", "1.234,500"}
+	triedDates   = []string{"", "DD.MM.YYYY", "MM/DD/YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM-DD-YYYY", "MM.DD.YYYY", "DD.MM.YY", "MM/DD/YY", "DD/MM/YY", "YYYYMMDD"}
+)
+
+// Try reads a list to its end to find out how it can be read: its kind unless that is set, its columns, and the forms of its amounts and
+// times where the source says none. It keeps nothing.
+func Try(ctx context.Context, s ListSource) (*Trial, error) {
+	if s.Zone == nil {
+		s.Zone = time.UTC
+	}
+	var first error
+	for _, kind := range []Kind{Payment, Refund} {
+		if s.Kind != "" && s.Kind != kind {
+			continue
+		}
+		as := s
+		as.Kind = kind
+		l, err := as.openAs(ctx, true)
+		if err == nil {
+			return l.try(ctx)
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// each calls do for every line of a list, and closes it.
+func (l *openList) each(do func(line int, cells []string), bad func(*Unreadable)) (err error) {
+	defer func() { err = errors.Join(err, l.source.close()) }()
+	for {
+		line, cells, err := l.source.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if wrong, ok := errors.AsType[*badLine](err); ok {
+			bad(&Unreadable{Line: wrong.line, Why: wrong.why})
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		do(line, cells)
+	}
+}
+
+// reading counts the cells that a form can read, and adds up what it reads.
+type reading struct {
+	*lineReader
+	form string
+	n    int
+	sum  decimal.Decimal
+}
+
+// better returns the form that reads most cells, and another one that reads as many and as something else.
+func better(all []*reading) (best, other *reading) {
+	for _, r := range all {
+		switch {
+		case best == nil || r.n > best.n:
+			best, other = r, nil
+		case r.n == best.n && r.n > 0 && !r.sum.Equal(best.sum) && other == nil:
+			other = r
+		}
+	}
+	return best, other
+}
+
+func (l *openList) try(ctx context.Context) (*Trial, error) {
+	s := l.ListSource
+	forms := func(tried []string, said *string) (all []*reading, err error) {
+		if *said != "" {
+			tried = []string{*said}
+		}
+		for _, form := range tried {
+			as := *l.lineReader
+			saved := *said
+			*said = form
+			as.ListSource = s
+			*said = saved
+			if as.form, err = as.amountForm(); err == nil {
+				as.layouts, err = as.timeLayouts()
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, &reading{lineReader: &as, form: form})
+		}
+		return all, nil
+	}
+	amounts, err := forms(triedAmounts, &s.Amounts)
+	if err != nil {
+		return nil, errors.Join(err, l.source.close())
+	}
+	dates, err := forms(triedDates, &s.Dates)
+	if err != nil {
+		return nil, errors.Join(err, l.source.close())
+	}
+	at := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "at" })
+	state := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "state" })
+	words := map[string]bool{}
+	t := &Trial{Columns: l.titles}
+	err = l.each(func(_ int, cells []string) {
+		currency, _ := l.readCurrency(l.cell(currencyColumn, cells))
+		for _, r := range amounts {
+			if amount, err := r.parseAmount(l.cell(amountColumn, cells), currency, l.source.isNumber(l.at[amountColumn])); err == nil {
+				r.n, r.sum = r.n+1, r.sum.Add(amount)
+			}
+		}
+		for _, r := range dates {
+			if when, err := r.readTime(l.timeText(at, cells)); err == nil && !when.start.IsZero() {
+				r.n, r.sum = r.n+1, r.sum.Add(decimal.NewFromInt(when.start.Unix()))
+			}
+		}
+		if state >= 0 && l.at[state] >= 0 {
+			word := strings.ToLower(l.cell(state, cells))
+			if _, err := l.readState(word); err != nil && len(words) < 50 && len(word) <= 40 {
+				words[word] = true
+			}
+		}
+	}, func(*Unreadable) {})
+	if err != nil {
+		return nil, err
+	}
+	for _, title := range l.unsure {
+		t.Unsure = append(t.Unsure, fmt.Sprintf("two columns can be %s: %s", title.Column, title.Title))
+	}
+	for _, found := range []struct {
+		what string
+		all  []*reading
+		into *string
+	}{{"amounts", amounts, &s.Amounts}, {"dates", dates, &s.Dates}} {
+		best, other := better(found.all)
+		if *found.into = best.form; other != nil {
+			t.Unsure = append(t.Unsure, fmt.Sprintf("%s can be %s or %s", found.what, cmp.Or(best.form, "1234.50"), cmp.Or(other.form, "1234.50")))
+		} else if len(found.all) > 1 && strings.HasSuffix(best.form, "500") {
+			t.Unsure = append(t.Unsure, "amounts can have three decimals, or be thousands")
+		}
+	}
+	s.Columns = map[string]string{}
+	for _, c := range l.titles {
+		s.Columns[c.Column] = c.Title
+	}
+	t.Source, t.Words = s, slices.Sorted(maps.Keys(words))
+	again, err := s.openAs(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	problem := func(u *Unreadable) {
+		i := slices.IndexFunc(t.Problems, func(p Problem) bool { return p.Column == u.Column && p.Why == u.Why })
+		if i < 0 {
+			i = len(t.Problems) // there are few texts
+			t.Problems = append(t.Problems, Problem{Column: u.Column, Why: u.Why, First: u.Line})
+		}
+		t.Problems[i].Lines++
+	}
+	err = again.each(func(line int, cells []string) {
+		row, bad := again.read(line, cells, again.source.isNumber)
+		switch {
+		case bad != nil:
+			problem(bad)
+		case row == nil:
+			t.Totals++
+		default:
+			if t.Rows++; len(t.First) < 5 {
+				t.First = append(t.First, again.lineOf(row))
+			}
+		}
+	}, problem)
+	return t, err
+}
+
+// lineOf returns a record as a Line.
+func (l *lineReader) lineOf(row record) Line {
+	line := Line{State: StateApproved}
+	line.Line, line.ID, line.Currency = int(row[0].(int64)), row[1].(string), row[currencyColumn+1].(string)
+	line.Amount, _ = decimal.NewFromString(row[amountColumn+1].(string)) // it was written by this program
+	for i, c := range l.understood {
+		switch c.name {
+		case "state":
+			line.State = row[i+1].(string)
+		case "order":
+			line.Order = row[i+1].(string)
+		case "at":
+			line.At, line.Until = fromMicro(row[i+1].(int64), l.Zone), fromMicro(row[i+2].(int64), l.Zone)
+		}
+	}
+	return line
+}

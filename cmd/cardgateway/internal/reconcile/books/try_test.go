@@ -1,0 +1,67 @@
+package books
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTry reads lists in the forms in which systems export them: each is read completely and right, or said to be unsure or unreadable.
+func TestTry(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		source     ListSource
+		want       string // the first line as read, the form of amounts and dates, the numbers of lines, of what is unsure, and of problems
+	}{
+		{"Shopify orders", "Name,Email,Financial Status,Paid at,Currency,Total,Payment Reference\n#1001,a@b,paid,2026-10-02 09:00:15 +0200,EUR,12.50,c1\n",
+			ListSource{}, "c1 12.5 EUR approved #1001 2026-10-02 07:00:15   1 0 0"},
+		{"Stripe payments", "id,Amount,Currency,Created (UTC),Status\nch_1,\"1,234.50\",eur,2026-10-02 09:00,Paid\nch_2,7.00,eur,2026-10-02 09:01,Failed\n",
+			ListSource{Columns: map[string]string{"transaction_id": "id"}}, "ch_1 1234.5 EUR approved  2026-10-02 09:00:00 1,234.50  2 0 0"},
+		{"WooCommerce, processing", "Order Number,Order Status,Order Date,Order Total Amount,Transaction ID\n17,Processing,2026-10-02 09:00,12.50,t1\n",
+			ListSource{Currency: "USD", States: map[string]string{"processing": "approved"}}, "t1 12.5 USD approved 17 2026-10-02 09:00:00   1 0 0"},
+		{"PayPal, two columns", "\xef\xbb\xbf\"Date\",\"Time\",\"TimeZone\",\"Status\",\"Currency\",\"Gross\",\"Transaction ID\"\n\"10/22/2026\",\"09:00:15\",\"CET\",\"Completed\",\"USD\",\"1,234.50\",\"9AB\"\n",
+			ListSource{}, "9AB 1234.5 USD approved  2026-10-22 09:00:15 1,234.50 MM/DD/YYYY 1 0 0"},
+		{"German spreadsheet", "Umsatz;;;\n\nReferenz;Betrag;Währung;Datum\nt-1;1.234,50 €;EUR;31.10.2026\nt-2;7,00 €;EUR;01.10.2026\nSumme;1.241,50;;\n",
+			ListSource{}, "t-1 1234.5 EUR approved  2026-10-31 00:00:00 1.234,50 DD.MM.YYYY 2 0 0"},
+		{"French spreadsheet", "Référence;Montant;Devise;Date\nt-1;1\u202f234,50;EUR;31/10/2026\n", ListSource{Columns: map[string]string{"transaction_id": "Référence"}},
+			"t-1 1234.5 EUR approved  2026-10-31 00:00:00 1 234,50 DD/MM/YYYY 1 0 0"},
+		{"Swiss export", "Referenz;Betrag;Währung\n=\"0012\";1'234.50;CHF\n", ListSource{}, "0012 1234.5 CHF approved   1'234.50  1 0 0"},
+		{"Adyen", "Psp Reference,Merchant Reference,Amount,Currency,Creation Date\nP1,t1,12.50,EUR,2026-10-02 09:00:15\n", ListSource{},
+			"t1 12.5 EUR approved  2026-10-02 09:00:15   1 0 0"},
+		{"accounting, parentheses", "Ref,Amount,Currency\nt1,(12.50),USD\nt2,\"1,000.00\",USD\n", ListSource{}, "t2 1000 USD approved   1,234.50  1 0 1"},
+		{"Excel, empty last cells", "transaction_id;amount;currency;order;at\nt1;5;EUR;A;2026-10-02\nt2;6;EUR\n", ListSource{}, "t1 5 EUR approved A 2026-10-02 00:00:00   2 0 0"},
+		{"AM and PM", "ref,amount,currency,date\nt1,5,EUR,\"Oct 2, 2026, 9:00:15 PM\"\n", ListSource{}, "t1 5 EUR approved  2026-10-02 21:00:15   1 0 0"},
+		{"serial dates", "ref\tamount\tcurrency\tdate\nt1\t5\tEUR\t46297.375\n", ListSource{}, "t1 5 EUR approved  2026-10-02 09:00:00   1 0 0"},
+		{"cents", "ref,amount,currency\nt1,1250,EUR\n", ListSource{Amounts: "123450"}, "t1 12.5 EUR approved   123450  1 0 0"},
+		{"refunds", "refund_id|amount|currency\nr1|-5.00|EUR\n", ListSource{}, "r1 5 EUR approved     1 0 0"},
+		{"the gateway's ids", "uniqueId,amount,currency\n901,5,EUR\n", ListSource{}, "901 5 EUR approved     1 0 0"},
+		{"workbook", workbookOf(t, nil, workbookTitles+`<row r="4"><c r="A4" t="s"><v>0</v></c><c r="B4"><v>12.5</v></c><c r="D4" t="str"><v>EUR</v></c><c r="E4" s="2"><v>46297</v></c></row>`),
+			ListSource{}, "t-1 12.5 EUR approved  2026-10-02 00:00:00   1 0 0"},
+		{"thousands or decimals", "ref,amount,currency\nt1,1.000,EUR\n", ListSource{}, "t1 1 EUR approved   1234.500  1 1 0"},
+		{"day or month", "ref,amount,currency,date\nt1,5,EUR,01/02/2026\n", ListSource{}, "t1 5 EUR approved  2026-01-02 00:00:00  MM/DD/YYYY 1 1 0"},
+		{"two times", "ref,amount,currency,Created at,Paid at\nt1,5,EUR,2026-10-02,2026-10-03\n", ListSource{}, "t1 5 EUR approved  2026-10-02 00:00:00   1 1 0"},
+		{"words", "ref,amount,currency,status\nt1,5,EUR,offen\nt2,x,EUR,paid\nt3,5,EUR,paid\n", ListSource{}, "t3 5 EUR approved     1 0 2"},
+		{"JSON lines", "{\"ref\":1}\n", ListSource{}, "is JSON"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := test.source
+			s.Path, s.Names = csvList(t, test.text).Path, namesOfKind(Payment)
+			got, err := Try(t.Context(), s)
+			if err != nil {
+				if !strings.Contains(err.Error(), test.want) {
+					t.Errorf("got %v, want %s", err, test.want)
+				}
+				return
+			}
+			l, at := got.First[0], ""
+			if !l.At.IsZero() {
+				at = l.At.UTC().Format(time.DateTime)
+			}
+			if text := fmt.Sprint(strings.Join([]string{l.ID, l.Amount.String(), l.Currency, l.State, l.Order, at, got.Source.Amounts, got.Source.Dates}, " "), " ",
+				got.Rows, " ", len(got.Unsure), " ", len(got.Problems)); text != test.want {
+				t.Errorf("got  %s\nwant %s\n%+v", text, test.want, got)
+			}
+		})
+	}
+}
