@@ -113,6 +113,7 @@ func (c *call) importLists(b *books.Books, sources []books.ListSource) error {
 		if info.First != "" {
 			c.say("%s: the first that is not readable is %s", flag, info.First)
 		}
+		c.say("%s: %s", flag, report.ReadFrom(info.As))
 		if as := report.ReadAs(info.As); as != "" {
 			c.say("%s: %s", flag, as)
 		}

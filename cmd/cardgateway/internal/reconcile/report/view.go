@@ -210,6 +210,7 @@ func (v *view) facts() {
 		}
 		add(list.term, "%s, %s, %s not readable, imported %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), terminal.Thousands(list.Unreadable),
 			v.clock(list.ReadAt), list.SHA256)
+		add(list.term+", columns", "%s", ReadFrom(list.As))
 		if text := ReadAs(list.As); text != "" {
 			add(list.term+", read as", "%s", text)
 		}

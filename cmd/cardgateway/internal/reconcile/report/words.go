@@ -71,12 +71,18 @@ func TestsLeftOut(n int) string {
 	return plural(n, "test row") + " of the gateway, and the lines of your lists that have their ids"
 }
 
-// ReadAs says how a list was read: its columns, amounts, times and states.
-func ReadAs(as books.ReadAs) string {
+// ReadFrom says which columns of a list were read.
+func ReadFrom(as books.ReadAs) string {
 	var all []string
 	for _, c := range as.Columns {
 		all = append(all, fmt.Sprintf("%s from %q", c.Column, c.Title))
 	}
+	return strings.Join(all, ", ")
+}
+
+// ReadAs says how the amounts, times and states of a list were read, or returns "" if there is nothing to say.
+func ReadAs(as books.ReadAs) string {
+	var all []string
 	if as.Amounts != "" {
 		all = append(all, "amounts as "+as.Amounts)
 	}
