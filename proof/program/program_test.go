@@ -237,7 +237,7 @@ func TestAttempts(t *testing.T) {
 	gateway := startGateway(t)
 	file := filepath.Join(t.TempDir(), "shop.db")
 	p := start(t, gateway, "", file)
-	p.order(t) // it has started
+	p.order(t)                                                           // it has started
 	db := open(t, "sqlite", "file:"+file+"?_pragma=busy_timeout(10000)") // the program writes too
 	cipher, err := cardgateway.NewTokenCipher([]byte(strings.Repeat("t", 32)))
 	if err != nil {
