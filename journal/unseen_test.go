@@ -34,7 +34,7 @@ func TestAckOfUnseen(t *testing.T) {
 			req.Amount = decimal.New(1, 0)
 			_, err := j.CreateSubscription(context.Background(), req)
 			return err
-		}, cardgateway.ErrInvalidRequest},
+		}, journal.ErrMismatch},
 		{"an amount that fits nowhere", func(_ *shop, _ *failing, j *journal.Journal) error {
 			req := order("a", approved)
 			req.Amount = decimal.New(1, -5)

@@ -72,7 +72,7 @@ func writeText(t *testing.T, dir, name, text string) string {
 func TestOtherApp(t *testing.T) {
 	a := newTwoApps(t)
 	tool(t, a.env, "get", a.own).want(t, exit.OK)
-	tool(t, a.env, "get", a.others).want(t, exit.Failed, "states another appId", "--any-app")
+	tool(t, a.env, "get", a.others).want(t, exit.Failed, "states another appId")
 	tool(t, a.env, "get", a.others, "--any-app").want(t, exit.OK)
 	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "true"), "get", a.others).want(t, exit.OK)
 	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "false"), "get", a.others).want(t, exit.Failed)

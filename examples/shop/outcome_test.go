@@ -59,7 +59,7 @@ func TestLostCheckout(t *testing.T) {
 
 // TestAbandonedCheckout: an order whose customer does not finish the gateway's page is closed, and can still be paid there.
 func TestAbandonedCheckout(t *testing.T) {
-	w := open(t, withoutRun, func(s *setup) { s.hostedPageLifetime = time.Nanosecond })
+	w := open(t, withoutRun, func(s *setup) { s.hostedPageLifetime = time.Millisecond })
 	s := newShopper(t, w)
 	id := s.buy("cedar", "")
 	page := s.hostedPage()

@@ -39,7 +39,7 @@ func TestRandom(t *testing.T) {
 			}
 		}
 		for _, about := range Classes {
-			if about.Class != ClassUnreadable && about.Class != ClassRowUnreadable && about.Class != ClassChanged && classes[about.Class] < int(n)/30 {
+			if about.Class != ClassUnreadable && about.Class != ClassRowUnreadable && about.Class != ClassChanged && classes[about.Class] < int(n)/50 {
 				t.Errorf("%s: %d in all, too few to show anything", about.Class, classes[about.Class])
 			}
 		}
