@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -784,5 +785,20 @@ func TestSigned(t *testing.T) {
 	r.want(t, exit.OK)
 	if strings.Contains(r.err, "changed since") {
 		t.Errorf("got %s after October was compared again", r.err)
+	}
+}
+
+// each calls do for every row of a query.
+func each(t *testing.T, db *sql.DB, query string, do func(scan func(...any) error) error) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() && err == nil {
+		err = do(rows.Scan)
+	}
+	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

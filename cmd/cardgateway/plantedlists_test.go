@@ -296,21 +296,6 @@ func (l *plantedLists) writeRefunds(t *testing.T, read *sql.DB) {
 	}
 }
 
-// each calls do for every row of a query.
-func each(t *testing.T, db *sql.DB, query string, do func(scan func(...any) error) error) {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() && err == nil {
-		err = do(rows.Scan)
-	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // check holds what the program printed against what was planted.
 func (l *plantedLists) check(t *testing.T, out string) {
 	t.Helper()
