@@ -78,6 +78,9 @@ type checkoutPage struct {
 	Changed bool   // the cart has changed since the form was shown
 }
 
+// OnPage reports whether the gateway's page is offered too.
+func (checkoutPage) OnPage() bool { return true }
+
 // Secure reports whether 3D authentication will be required.
 func (p checkoutPage) Secure() bool { return p.Lines.Total().GreaterThanOrEqual(secureFrom) }
 

@@ -34,6 +34,17 @@ type orderPage struct {
 	Timeline []moment
 }
 
+// OnPage reports whether the gateway's page is offered too: what was refused with a stored card is only submitted again with another one.
+func (o Order) OnPage() bool { return o.State != Refused }
+
+// Pay returns the way to pay that is chosen at first: the id of a card, or empty for the gateway's page.
+func (p orderPage) Pay() string {
+	if p.OnPage() || len(p.Cards) == 0 {
+		return ""
+	}
+	return p.Cards[0].ID
+}
+
 // Again returns after how many seconds the page is to be loaded again, or 0 if the order does not change by itself any more.
 func (p orderPage) Again() int {
 	open, since := !p.State.Final(), p.Created
@@ -163,7 +174,7 @@ func (s *Shop) payOtherwise(w http.ResponseWriter, r *http.Request) error {
 		kind = KindToken
 		m.token, err = s.token(r.Context(), o.Customer, card)
 	}
-	may := o.MayPayOtherwise() && (o.State != Refused || kind == KindToken) && !errors.Is(err, errNoCard) // it was removed meanwhile
+	may := o.MayPayOtherwise() && (o.OnPage() || kind == KindToken) && !errors.Is(err, errNoCard) // it was removed meanwhile
 	switch {
 	case !may:
 		return redirect(w, r, "/orders/"+o.ID)
