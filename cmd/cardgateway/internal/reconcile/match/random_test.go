@@ -18,7 +18,7 @@ import (
 // TestRandom compares random books, and holds what is found against naive, which looks at one id after another. With
 // CARDGATEWAY_LONG=1 it compares many more.
 func TestRandom(t *testing.T) {
-	seeds := map[string]uint64{"SQLite": 200, "Postgres": 100}
+	seeds := map[string]uint64{"SQLite": 500, "Postgres": 400}
 	if os.Getenv("CARDGATEWAY_LONG") == "1" {
 		seeds = map[string]uint64{"SQLite": 5000, "Postgres": 1000}
 	}
@@ -39,7 +39,7 @@ func TestRandom(t *testing.T) {
 			}
 		}
 		for _, about := range Classes {
-			if about.Class != ClassUnreadable && about.Class != ClassRowUnreadable && about.Class != ClassChanged && classes[about.Class] < int(n)/50 {
+			if about.Class != ClassUnreadable && about.Class != ClassRowUnreadable && about.Class != ClassChanged && classes[about.Class] < int(n)/30 {
 				t.Errorf("%s: %d in all, too few to show anything", about.Class, classes[about.Class])
 			}
 		}
