@@ -20,7 +20,11 @@ func Plan(seed uint64, days int, store string) *History {
 		h.World.Store = one(d, "memory", "memory", "memory", "memory", "memory", "memory", "sqlite", "postgres")
 	}
 	for i := range one(d, 1, 1, 1, 2, 3) {
-		h.World.Shops = append(h.World.Shops, d.shop(i))
+		s := d.shop(i)
+		if i > 0 { // a shop that shares credentials sees the rows of the others, in the zone of its own gateway
+			s.Gateway.ZoneHours = h.World.Shops[0].Gateway.ZoneHours
+		}
+		h.World.Shops = append(h.World.Shops, s)
 	}
 	p := &plan{draw: d, h: h, trouble: one(d, 0.02, 0.1, 0.3, 0.6), swarm: d.swarm(h.World.Store)}
 	p.steps(days)
