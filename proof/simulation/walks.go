@@ -304,7 +304,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 		x.claim(c, j, config, report.CompleteUpTo, lag, end)
 		j.checkpoint, j.completeTo = nil, maxTime(j.completeTo, report.CompleteUpTo)
 		if r := report.CompleteUpTo; r.Before(end.Add(-lag - time.Second)) {
-			w.violate("a walk that ends without an error is complete", "%s: up to %v only, of %v", p.name(), r, end)
+			w.violate("a walk that ends without an error is complete", "%s: up to %v only, of %v; %v", p.name(), r, end, report.WrongZone)
 		}
 	}
 	x.checkError(c, failed)
