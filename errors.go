@@ -282,13 +282,13 @@ func (e *RefundConflictError) Is(target error) bool { return target == ErrConfli
 
 // listed describes the first rows of a conflict by their ids and states.
 func listed[T any](rows []T, row func(*T) (id string, s State)) string {
-	const most = 10
+	const maxListed = 10
 	var words []string
-	for i := range rows[:min(len(rows), most)] {
+	for i := range rows[:min(len(rows), maxListed)] {
 		id, state := row(&rows[i])
 		words = append(words, fmt.Sprintf("%s %v", quoted(id), state))
 	}
-	if more := len(rows) - most; more > 0 {
+	if more := len(rows) - maxListed; more > 0 {
 		words = append(words, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(words, ", ")
@@ -372,11 +372,11 @@ type UnreadableRowsError struct {
 
 func (e *UnreadableRowsError) Error() string {
 	text := fmt.Sprintf("cardgateway: %s: %d rows cannot be read", e.Op, e.Count)
-	const named = 3
-	for i := range e.Rows[:min(len(e.Rows), named)] {
+	const maxNamed = 3
+	for i := range e.Rows[:min(len(e.Rows), maxNamed)] {
 		text += "; " + e.Rows[i].Error()
 	}
-	if more := e.Count - named; more > 0 {
+	if more := e.Count - maxNamed; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
@@ -423,9 +423,9 @@ func responseText(status int, code Code, message string) string {
 
 // quoted prepares external text for an error: quoted, and cut off after 128 characters.
 func quoted(s string) string {
-	const longest = 128
-	if utf8.RuneCountInString(s) > longest {
-		s = string([]rune(s)[:longest]) + "…"
+	const maxQuoted = 128
+	if utf8.RuneCountInString(s) > maxQuoted {
+		s = string([]rune(s)[:maxQuoted]) + "…"
 	}
 	return strconv.Quote(s)
 }

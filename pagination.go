@@ -64,7 +64,7 @@ type WalkOptions struct {
 const (
 	defaultPrefetch = 4
 	maxPrefetch     = 256
-	shortestWindow  = time.Minute
+	minWindow       = time.Minute
 	defaultLag      = 15 * time.Minute
 	walkOutage      = 2 * time.Minute // how long a gateway that has responded before may be down
 )
@@ -196,7 +196,7 @@ func newWalk[T any](
 			},
 		},
 		Start: q.start, End: q.end, Location: c.cfg.Location,
-		PageSize: opts.PageSize, LargestPageSize: maxPageSize,
+		PageSize: opts.PageSize, MaxPageSize: maxPageSize,
 		Prefetch: cmp.Or(opts.Prefetch, defaultPrefetch), Window: opts.Window, SplitAbove: opts.SplitAbove,
 		Lag: opts.Lag,
 	}
@@ -410,7 +410,7 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions, loc *time.Locatio
 	v.ids(q.ids)
 	v.AddIf(o.PageSize < 0 || o.PageSize > maxPageSize, "PageSize", RuleRange, "must be 0 to %d", maxPageSize)
 	v.AddIf(o.Prefetch < 0 || o.Prefetch > maxPrefetch, "Prefetch", RuleRange, "must be 0 to %d", maxPrefetch)
-	v.AddIf(o.Window != 0 && o.Window < shortestWindow, "Window", RuleRange, "must be at least %v", shortestWindow)
+	v.AddIf(o.Window != 0 && o.Window < minWindow, "Window", RuleRange, "must be at least %v", minWindow)
 	v.AddIf(o.SplitAbove < 0, "SplitAbove", RuleRange, "must not be negative")
 	v.AddIf(o.Lag < 0, "Lag", RuleRange, "must not be negative")
 	v.AddIf(q.isOther(&o.Resume), "Resume", RuleFormat, "is the checkpoint of another query")

@@ -252,9 +252,9 @@ type Shipment struct {
 // Errors: *ValidationError; *RefusedError if the gateway says that it did not take them; *QueryError if no usable response
 // came.
 func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment) error {
-	const most = 99
+	const maxShipments = 99
 	e := c.newEncoder('[')
-	e.check.AddIf(len(shipments) == 0 || len(shipments) > most, "shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), most)
+	e.check.AddIf(len(shipments) == 0 || len(shipments) > maxShipments, "shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), maxShipments)
 	for i := range shipments {
 		e.json.Separate()
 		shipments[i].encode(e, "shipments["+strconv.Itoa(i)+"]")

@@ -82,7 +82,7 @@ func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
 	defer cancel()
 	at := j.clock.now()
-	again := backOff{Backoff: retry.Backoff{Pause: recordPause, Most: mostRecordPause}}
+	again := backOff{Backoff: retry.Backoff{Pause: recordPause, Max: mostRecordPause}}
 	for changes := 0; ; {
 		ev := meaning(e.project())
 		ev.At = at
@@ -121,7 +121,7 @@ const retryFor = 2 * time.Second
 
 // newBackOff limits how long a call retries before anything is sent.
 func newBackOff(first, most time.Duration) *backOff {
-	return &backOff{retry.Backoff{Pause: first, Most: most}, time.Now().Add(retryFor)}
+	return &backOff{retry.Backoff{Pause: first, Max: most}, time.Now().Add(retryFor)}
 }
 
 // wait pauses before the next attempt. It returns false if there is no time for one, or ctx has ended.

@@ -36,7 +36,7 @@ type subject struct {
 
 const (
 	defaultQueryRate = 10              // queries in any one second for notifications that are not verified
-	mostQueryRate    = 1 << 16         // more is no limit
+	maxQueryRate     = 1 << 16         // more is no limit
 	maxActive        = 128             // notifications that are being confirmed or handled
 	maxWaiting       = 4096            // verified notifications that wait: two seconds at 2,000 per second
 	maxPerSubject    = 8               // active or waiting: more than the kinds of events that can occur at the same time
@@ -47,7 +47,7 @@ func newAdmission(queriesPerSecond int) *admission {
 	if queriesPerSecond <= 0 {
 		queriesPerSecond = defaultQueryRate
 	}
-	queriesPerSecond = min(max(queriesPerSecond, maxQueries), mostQueryRate)
+	queriesPerSecond = min(max(queriesPerSecond, maxQueries), maxQueryRate)
 	return &admission{
 		subjects: map[string]*subject{}, slots: make(semaphore, maxActive),
 		queries: make([]time.Time, queriesPerSecond),

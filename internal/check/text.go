@@ -83,21 +83,21 @@ func (v *Violations) Country(member, s string, any bool) {
 }
 
 // Digits reports whether s has only digits and as many as are allowed, and adds a violation where it does not.
-func (v *Violations) Digits(member, s string, shortest, longest int) bool {
-	ok := shortest <= len(s) && len(s) <= longest && ascii.IsDigits(s)
-	v.DigitCount(member, ok, shortest, longest)
+func (v *Violations) Digits(member, s string, minDigits, maxDigits int) bool {
+	ok := minDigits <= len(s) && len(s) <= maxDigits && ascii.IsDigits(s)
+	v.DigitCount(member, ok, minDigits, maxDigits)
 	return ok
 }
 
 // DigitCount adds a violation that says how many digits a member must have, unless the caller has found it ok. It is for
 // secrets, which this package does not see.
-func (v *Violations) DigitCount(member string, ok bool, shortest, longest int) {
+func (v *Violations) DigitCount(member string, ok bool, minDigits, maxDigits int) {
 	switch {
 	case ok:
-	case shortest == longest:
-		v.Add(member, RuleFormat, "must be %d digits", shortest)
+	case minDigits == maxDigits:
+		v.Add(member, RuleFormat, "must be %d digits", minDigits)
 	default:
-		v.Add(member, RuleFormat, "must be %d to %d digits", shortest, longest)
+		v.Add(member, RuleFormat, "must be %d to %d digits", minDigits, maxDigits)
 	}
 }
 

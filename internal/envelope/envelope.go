@@ -27,7 +27,7 @@ type Page struct {
 // read exactly the element, and reports whether it is usable. Unusable rows are left out.
 //
 // The reader's Finish reports whether the document was complete.
-func Read[T any](r *wire.Reader, most int, row func(i int, dst *T) bool) (p *Page, rows []T) {
+func Read[T any](r *wire.Reader, maxRows int, row func(i int, dst *T) bool) (p *Page, rows []T) {
 	p = new(Page)
 	for name := range r.Members {
 		var ok, said bool
@@ -54,7 +54,7 @@ func Read[T any](r *wire.Reader, most int, row func(i int, dst *T) bool) (p *Pag
 		case "data":
 			if ok = r.Peek() == '['; ok {
 				said = true
-				rows = readRows(r, min(p.PageSize, p.TotalCount), most, row)
+				rows = readRows(r, min(p.PageSize, p.TotalCount), maxRows, row)
 			} else {
 				ok = r.Value().Kind == wire.Null
 			}
@@ -72,12 +72,12 @@ func Read[T any](r *wire.Reader, most int, row func(i int, dst *T) bool) (p *Pag
 
 // readRows reads the rows of a page, of which so many were announced. There may be more than were requested: an older
 // edition of the interface has no pageSize.
-func readRows[T any](r *wire.Reader, announced, most int, row func(i int, dst *T) bool) []T {
-	const shortestRow = 100 // bytes; an announced number alone does not allocate memory
-	rows := make([]T, 0, max(0, min(announced, most, r.Remaining()/shortestRow)))
+func readRows[T any](r *wire.Reader, announced, maxRows int, row func(i int, dst *T) bool) []T {
+	const minRow = 100 // bytes; an announced number alone does not allocate memory
+	rows := make([]T, 0, max(0, min(announced, maxRows, r.Remaining()/minRow)))
 	for i := range r.Elements {
-		if i == most {
-			r.Fail(fmt.Errorf("has more than %d rows", most))
+		if i == maxRows {
+			r.Fail(fmt.Errorf("has more than %d rows", maxRows))
 			break
 		}
 		rows = append(rows, *new(T))

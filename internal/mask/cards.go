@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	longestCard   = 19 // digits
-	longestGap    = 3  // blanks and dashes between two groups of digits
-	longestPhone  = 15 // digits, after a plus
-	shortestIssue = 16 // digits of a card that begins with another digit than 3 to 6
+	maxCardDigits  = 19 // digits
+	maxGap         = 3  // blanks and dashes between two groups of digits
+	maxPhoneDigits = 15 // digits, after a plus
+	minOtherCard   = 16 // digits of a card that begins with another digit than 3 to 6
 )
 
 // Cards returns text with every card number masked: 13 to 19 digits with the check digit of cards, in one piece, or in groups with
 // blanks or dashes between them.
 func Cards(text string) string {
-	if ascii.CountDigits(text) < ShortestRun {
+	if ascii.CountDigits(text) < MinRun {
 		return text
 	}
 	var out []byte // nil until something is masked
@@ -29,7 +29,7 @@ func Cards(text string) string {
 		}
 		length := cardLength(text[i:])
 		isPhone := i > 0 && text[i-1] == '+' && (i == 1 || text[i-2] == '"' || text[i-2] == ' ')
-		if length == 0 || isPhone && ascii.CountDigits(text[i:i+length]) <= longestPhone {
+		if length == 0 || isPhone && ascii.CountDigits(text[i:i+length]) <= maxPhoneDigits {
 			i += groupLength(text[i:])
 			continue
 		}
@@ -48,7 +48,7 @@ func cardLength(text string) (length int) {
 	var digits []byte
 	for at := 0; ; {
 		n := groupLength(text[at:])
-		if digits = append(digits, text[at:at+min(n, longestCard+1)]...); len(digits) > longestCard {
+		if digits = append(digits, text[at:at+min(n, maxCardDigits+1)]...); len(digits) > maxCardDigits {
 			return length
 		}
 		if at += n; isCard(digits) {
@@ -71,7 +71,7 @@ func groupLength(text string) (n int) {
 
 // gapLength returns the length of the separators with which text begins, or 0 if no digit follows.
 func gapLength(text string) (n int) {
-	for range longestGap {
+	for range maxGap {
 		c, size := utf8.DecodeRuneInString(text[n:])
 		if !unicode.IsSpace(c) && !unicode.Is(unicode.Pd, c) && c != '+' && c != '_' && c != '\u00ad' && c != '\u200b' {
 			break
@@ -88,10 +88,10 @@ func gapLength(text string) (n int) {
 // times do, nor with 20, as dates do.
 func isCard(digits []byte) bool {
 	n := len(digits)
-	if n < ShortestRun || n > longestCard || digits[0] < '2' || digits[0] == '7' || digits[0] == '2' && digits[1] == '0' {
+	if n < MinRun || n > maxCardDigits || digits[0] < '2' || digits[0] == '7' || digits[0] == '2' && digits[1] == '0' {
 		return false
 	}
-	if n < shortestIssue && (digits[0] < '3' || digits[0] > '6') {
+	if n < minOtherCard && (digits[0] < '3' || digits[0] > '6') {
 		return false
 	}
 	sum := 0

@@ -14,9 +14,9 @@ import (
 // All replaces a text of which nothing may be shown.
 const All = "***"
 
-// ShortestRun is the number of consecutive digits that may be a card number. Twelve, which the rarest cards have, is also
+// MinRun is the number of consecutive digits that may be a card number. Twelve, which the rarest cards have, is also
 // the length of reference numbers that merchants need to read.
-const ShortestRun = 13
+const MinRun = 13
 
 // CardNumber shows the first six and the last four of 13 digits or more, and only the last four of 8 to 12, which is what
 // the card schemes allow. Of anything else it shows nothing.
@@ -25,7 +25,7 @@ func CardNumber(digits []byte) string {
 	switch {
 	case n < 8 || !ascii.IsDigits(digits):
 		return All
-	case n < ShortestRun:
+	case n < MinRun:
 		return strings.Repeat("*", n-4) + string(digits[n-4:])
 	default:
 		return string(digits[:6]) + strings.Repeat("*", n-10) + string(digits[n-4:])
@@ -35,13 +35,13 @@ func CardNumber(digits []byte) string {
 // Digits returns text with every run of 13 or more digits masked as a card number would be. One space or hyphen between
 // two digits does not end a run.
 func Digits(text string) string {
-	if ascii.CountDigits(text) < ShortestRun {
+	if ascii.CountDigits(text) < MinRun {
 		return text
 	}
 	var out []byte // nil until something is masked
 	for i := 0; i < len(text); {
 		length, digits := digitRun(text[i:])
-		if digits < ShortestRun {
+		if digits < MinRun {
 			length = max(length, 1)
 			if out != nil {
 				out = append(out, text[i:i+length]...)
@@ -83,8 +83,8 @@ func digitRun(text string) (length, digits int) {
 // JoinDigits returns text without single spaces and hyphens between two digits, as in a card number written in groups. A
 // text with fewer digits than the shortest card number is returned unchanged.
 func JoinDigits(text string) string {
-	const shortestCard = 12
-	if len(text) <= shortestCard || strings.IndexByte(text, ' ') < 0 && strings.IndexByte(text, '-') < 0 || ascii.CountDigits(text) < shortestCard {
+	const minCard = 12
+	if len(text) <= minCard || strings.IndexByte(text, ' ') < 0 && strings.IndexByte(text, '-') < 0 || ascii.CountDigits(text) < minCard {
 		return text
 	}
 	joined := make([]byte, 0, len(text))

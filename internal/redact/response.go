@@ -17,16 +17,16 @@ func (s Secrets) Mask(text string) string {
 	return mask.CardData(text)
 }
 
-// Body returns the first longest bytes of a response's body as text, masked, and whether there is more. It masks more than
+// Body returns the first bytes, up to limit, of a response's body as text, masked, and whether there is more. It masks more than
 // it returns, because the first part of a secret that is cut in two would not be found.
-func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
-	looked := body[:min(len(body), 2*longest)]
+func (s Secrets) Body(body []byte, limit int) (text string, truncated bool) {
+	looked := body[:min(len(body), 2*limit)]
 	text = s.Mask(maskJSON(wire.PlainASCII(validUTF8(string(looked)))))
 	end := len(text)
 	if len(looked) < len(body) {
-		end = max(0, end-longest) // the rest may contain the first part of a secret, however much was masked before
+		end = max(0, end-limit) // the rest may contain the first part of a secret, however much was masked before
 	}
-	kept := text[:min(end, longest)]
+	kept := text[:min(end, limit)]
 	return validUTF8(kept), len(kept) < len(text)
 }
 

@@ -44,7 +44,7 @@ func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 	deadline := time.Now().Add(cmp.Or(c.Wait, DefaultWait))
 	seen := c.Seen
 	var row *T // the last one that was found
-	for again := (retry.Backoff{Pause: firstPause, Most: maxPause}); ; {
+	for again := (retry.Backoff{Pause: firstPause, Max: maxPause}); ; {
 		e, searchErr := c.searchOnce(ctx)
 		seen = seen || e.shown
 		if seen && !e.found() {

@@ -77,13 +77,13 @@ func Fits(ctx context.Context, pause time.Duration) bool {
 }
 
 // Backoff is the pauses between attempts at something that is not available yet. The first is Pause, and each is twice as long
-// as the one before, up to Most. They are randomized, so that many callers do not come back at the same time.
-type Backoff struct{ Pause, Most time.Duration }
+// as the one before, up to Max. They are randomized, so that many callers do not come back at the same time.
+type Backoff struct{ Pause, Max time.Duration }
 
 // Next returns the next pause: at least half of the longest that it could be.
 func (b *Backoff) Next() time.Duration {
 	pause := random.Pause(b.Pause)
-	b.Pause = min(2*b.Pause, b.Most)
+	b.Pause = min(2*b.Pause, b.Max)
 	return pause
 }
 
@@ -102,11 +102,11 @@ func Sleep(ctx context.Context, pause time.Duration) error {
 // ParseRetryAfter reads the value of a Retry-After header, in seconds or as a date. It returns zero for a time in the past
 // and for malformed text, and the longest Duration for a longer time: the caller limits it.
 func ParseRetryAfter(text string, now time.Time) time.Duration {
-	const longest = math.MaxInt64
+	const maxDuration = math.MaxInt64
 	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
-		return time.Duration(min(seconds, longest/uint64(time.Second))) * time.Second
+		return time.Duration(min(seconds, maxDuration/uint64(time.Second))) * time.Second
 	} else if errors.Is(err, strconv.ErrRange) {
-		return longest
+		return maxDuration
 	}
 	if date, err := http.ParseTime(text); err == nil {
 		return max(0, date.Sub(now))

@@ -191,7 +191,7 @@ func TestSleep(t *testing.T) {
 // TestBackoff: the longest that a pause can be doubles up to a limit, and no pause is shorter than half of that.
 func TestBackoff(t *testing.T) {
 	for range 20 { // the pauses are random
-		again := retry.Backoff{Pause: time.Second, Most: 5 * time.Second}
+		again := retry.Backoff{Pause: time.Second, Max: 5 * time.Second}
 		for i, longest := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second} {
 			if pause := again.Next(); pause < longest/2 || pause > longest {
 				t.Errorf("pause %d: got %v, want %v to %v", i, pause, longest/2, longest)

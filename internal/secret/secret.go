@@ -47,10 +47,10 @@ func Reveal(v Value) []byte {
 	return v.bytes()
 }
 
-// IsDigits reports whether the value is digits only, and their number is between shortest and longest.
-func IsDigits(v Value, shortest, longest int) bool {
+// IsDigits reports whether the value is digits only, and their number is between minDigits and maxDigits.
+func IsDigits(v Value, minDigits, maxDigits int) bool {
 	b := Reveal(v)
-	return ascii.IsDigits(b) && len(b) >= shortest && len(b) <= longest
+	return ascii.IsDigits(b) && len(b) >= minDigits && len(b) <= maxDigits
 }
 
 // Equal reports in constant time whether both hold the same bytes.

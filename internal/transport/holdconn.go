@@ -38,7 +38,7 @@ const notWritten = -1
 
 const (
 	holdSize    = 8 << 10      // a larger request needs several writes
-	largestHead = holdSize / 2 // a larger head is not held back
+	maxHeldHead = holdSize / 2 // a larger head is not held back
 )
 
 var errStale = errors.New("the connection was closed by the server, or carries an unsolicited response")
@@ -88,7 +88,7 @@ func (c *holdConn) Write(p []byte) (int, error) {
 // isPaymentHead reports whether a write is a complete head that a body follows at once. A head that asks the server for
 // permission to send the body has to be sent first.
 func isPaymentHead(p []byte) bool {
-	return len(p) <= largestHead && bytes.HasPrefix(p, []byte("POST ")) && bytes.HasSuffix(p, []byte("\r\n\r\n")) &&
+	return len(p) <= maxHeldHead && bytes.HasPrefix(p, []byte("POST ")) && bytes.HasSuffix(p, []byte("\r\n\r\n")) &&
 		!bytes.Contains(p, []byte("\r\nExpect: "))
 }
 

@@ -41,7 +41,7 @@ func holdOver(t *testing.T, conn net.Conn) *holdConn {
 func TestHoldConn(t *testing.T) {
 	const head = "POST /checkout/tokenization/payment/tok HTTP/1.1\r\nHost: pay.example\r\n\r\n"
 	asking := strings.Replace(head, "\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n", 1)
-	large := strings.Replace(head, "\r\n\r\n", "\r\nX: "+strings.Repeat("x", largestHead)+"\r\n\r\n", 1)
+	large := strings.Replace(head, "\r\n\r\n", "\r\nX: "+strings.Repeat("x", maxHeldHead)+"\r\n\r\n", 1)
 	long := strings.Repeat("b", 3*holdSize)
 	sealed := new(sealedBody)
 	sealed.seal()

@@ -68,7 +68,7 @@ func harden(t *http.Transport) *http.Transport {
 	if h.MaxIdleConns != 0 && h.MaxIdleConns < h.MaxIdleConnsPerHost {
 		h.MaxIdleConns = h.MaxIdleConnsPerHost
 	}
-	h.WriteBufferSize = max(h.WriteBufferSize, largestHead) // a head that is written in pieces cannot be held back
+	h.WriteBufferSize = max(h.WriteBufferSize, maxHeldHead) // a head that is written in pieces cannot be held back
 	if h.ExpectContinueTimeout == 0 {
 		h.ExpectContinueTimeout = time.Second
 	}

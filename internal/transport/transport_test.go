@@ -51,7 +51,7 @@ func TestHarden(t *testing.T) {
 		{"idle connections, as many as per host", &http.Transport{MaxIdleConns: 128}, func(h *http.Transport) any { return h.MaxIdleConns }, 128},
 		{"idle connections, more", &http.Transport{MaxIdleConns: 200}, func(h *http.Transport) any { return h.MaxIdleConns }, 200},
 		{"idle connections, both given", &http.Transport{MaxIdleConns: 2, MaxIdleConnsPerHost: 3}, func(h *http.Transport) any { return h.MaxIdleConns }, 3},
-		{"small buffer to write", &http.Transport{WriteBufferSize: 11}, func(h *http.Transport) any { return h.WriteBufferSize }, largestHead},
+		{"small buffer to write", &http.Transport{WriteBufferSize: 11}, func(h *http.Transport) any { return h.WriteBufferSize }, maxHeldHead},
 		{"large buffer to write", &http.Transport{WriteBufferSize: 9 << 10}, func(h *http.Transport) any { return h.WriteBufferSize }, 9 << 10},
 		{"leave to send, none given", &http.Transport{}, func(h *http.Transport) any { return h.ExpectContinueTimeout }, time.Second},
 		{"leave to send, given", &http.Transport{ExpectContinueTimeout: time.Minute}, func(h *http.Transport) any { return h.ExpectContinueTimeout }, time.Minute},

@@ -40,14 +40,14 @@ var reportsCode = regexp.MustCompile(`(?i)\bcode\W{0,4}0*(100|102|11[01]|301|501
 // isPlainText reports whether a text consists of words: it has no member of an object or of an array, in no notation, and is
 // neither a JSON value nor encoded data.
 func isPlainText(text string) bool {
-	const longest = 32 // bytes of a word
+	const maxWord = 32 // bytes of a word
 	unusual := func(c rune) bool {
 		return unicode.IsControl(c) && !unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) || strings.ContainsRune(`{}[]<>"=\%`, c)
 	}
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unusual) || reportsCode.MatchString(text) || namesTransaction(text) {
 		return false
 	}
-	if slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > longest }) {
+	if slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > maxWord }) {
 		return false
 	}
 	d := wire.NewReader([]byte(text))

@@ -120,7 +120,7 @@ type settings struct {
 func (m *modelGateway) walk(start, end time.Time, s settings) *Walk[modelRow] {
 	return New(Config[modelRow]{
 		Source: m.source(), Start: start, End: end, Location: m.loc,
-		PageSize: s.pageSize, LargestPageSize: largestPageSize, Prefetch: cmp.Or(s.prefetch, 4),
+		PageSize: s.pageSize, MaxPageSize: largestPageSize, Prefetch: cmp.Or(s.prefetch, 4),
 		Window: s.window, SplitAbove: s.splitAbove, Lag: lag, Outage: 2 * time.Minute, Resume: s.resume,
 	})
 }

@@ -10,14 +10,14 @@ import (
 // A walk that takes hours should not end because the gateway was down for a minute. A query that failed for a temporary
 // reason is therefore repeated after increasing pauses, in addition to the attempts of the source within one query.
 const (
-	firstPause   = time.Second
-	longestPause = 15 * time.Second
+	firstPause = time.Second
+	maxPause   = 15 * time.Second
 )
 
 // retryWhileDown returns the result of fetch once it is a page or an error that is not temporary. It gives up after limit.
 func retryWhileDown[T any](ctx context.Context, s *Source[T], limit time.Duration, fetch func() (*Page[T], error)) (*Page[T], error) {
 	begun := time.Now()
-	for again := (retry.Backoff{Pause: firstPause, Most: longestPause}); ; {
+	for again := (retry.Backoff{Pause: firstPause, Max: maxPause}); ; {
 		p, err := fetch()
 		if err == nil || ctx.Err() != nil {
 			return p, err

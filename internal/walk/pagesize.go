@@ -2,25 +2,25 @@ package walk
 
 // pageSize is how many rows a walk requests per page, and how many it gets.
 type pageSize struct {
-	size       int   // requested
-	granted    int   // rows that the gateway returns at most
-	splitAbove int   // a window with at most so many rows is paged through and not split; see Config
-	smaller    []int // sizes to try if the gateway refuses size
-	choices    []int // sizes to try, in this order
-	proven     bool  // the gateway has accepted size
-	guess      int   // page size according to the last window that had to guess it
-	most       int   // largest number of rows of a response
+	size        int   // requested
+	granted     int   // rows that the gateway returns at most
+	splitAbove  int   // a window with at most so many rows is paged through and not split; see Config
+	smaller     []int // sizes to try if the gateway refuses size
+	choices     []int // sizes to try, in this order
+	proven      bool  // the gateway has accepted size
+	guess       int   // page size according to the last window that had to guess it
+	largestPage int   // largest number of rows of a response
 
 	mayBeCapped bool // the gateway has never announced more rows than it returned
 }
 
 // newPageSize uses the caller's size or, if it is zero, as many rows as the gateway returns: the largest size or, if that
 // is refused, smaller ones. Ten is the size of the published examples.
-func newPageSize(size, largest, splitAbove int) pageSize {
+func newPageSize(size, maxSize, splitAbove int) pageSize {
 	// The total may grow while a window is read, so only half of maxRows is allowed.
 	p := pageSize{choices: []int{size}, splitAbove: min(splitAbove, maxRows/2), mayBeCapped: true}
 	if size == 0 {
-		p.choices = []int{largest, 100, 10}
+		p.choices = []int{maxSize, 100, 10}
 	}
 	p.restart()
 	return p
@@ -46,17 +46,17 @@ func (p *pageSize) shrink() bool {
 
 // learn records how many rows fit on a page of a window, and the largest response. A guess counts if two windows agree on
 // it and none had more rows, because a page can be short by accident.
-func (p *pageSize) learn(granted int, guessed bool, most int) {
+func (p *pageSize) learn(granted int, guessed bool, largestPage int) {
 	p.proven = true
-	p.most = max(p.most, most)
+	p.largestPage = max(p.largestPage, largestPage)
 	if !guessed || granted == p.guess {
 		p.granted = min(p.granted, granted)
 	}
 	if guessed {
 		p.guess = granted
 	}
-	if p.granted < p.most {
-		p.granted = min(p.size, p.most)
+	if p.granted < p.largestPage {
+		p.granted = min(p.size, p.largestPage)
 	}
 }
 

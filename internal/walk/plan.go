@@ -44,10 +44,10 @@ func (p *planner[T]) openBlock() *block {
 
 // cut removes a window from the front of a range and returns it.
 func (p *planner[T]) cut(r *step[T]) *step[T] {
-	longest := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
+	maxSpan := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
 	scale := p.scale(r)
-	s := p.density.cut(longest, p.pages.capacity(), scale)
-	s.to = min(p.calendar.atOrAfter(s.to), longest.to)
+	s := p.density.cut(maxSpan, p.pages.capacity(), scale)
+	s.to = min(p.calendar.atOrAfter(s.to), maxSpan.to)
 	expected := scale * p.density.expect(s)
 	r.span.from, r.expected = s.to, r.expected-expected
 	return newWindow[T](r.block, s, expected)
@@ -57,12 +57,12 @@ func (p *planner[T]) cut(r *step[T]) *step[T] {
 // So the windows of a block end where it ends. Without it, a year of evenly distributed rows needs about ten requests more, and
 // with 16 requests in flight 2 to 10 % more time.
 func (p *planner[T]) scale(r *step[T]) float64 {
-	const most = 4
+	const maxScale = 4
 	predicted := p.density.expect(r.span)
 	if r.expected <= 0 || predicted <= 0 || !p.density.isSteady() {
 		return 1
 	}
-	return min(r.expected/predicted, most)
+	return min(r.expected/predicted, maxScale)
 }
 
 // endBefore ends the newest block before its rest, and lets the next block begin there, if one more window for the rest would
@@ -166,15 +166,15 @@ func (p *planner[T]) learn(s *step[T]) {
 // windows of at most 28 days, which are a month in every reading of the word. Otherwise the failure remains, and ends the
 // walk.
 func (p *planner[T]) adapt(s *step[T], refused bool) {
-	const shortestMonth = 28 * 24 * hour
+	const minMonth = 28 * 24 * hour
 	switch {
 	case s.kind == window && s.probe && !s.onlyProbe && p.probes > 1:
 		p.serialProbes = true // it is unknown which of the probes the gateway refuses
 	case s.kind != window || !refused:
 		return
 	case p.pages.shrink():
-	case s.reader.to-s.reader.from > shortestMonth:
-		p.calendar.maxQuery = shortestMonth
+	case s.reader.to-s.reader.from > minMonth:
+		p.calendar.maxQuery = minMonth
 		p.pages.restart()
 	default:
 		return

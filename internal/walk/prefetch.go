@@ -13,7 +13,7 @@ type prefetcher[T any] struct {
 	plan        *planner[T]
 	source      Source[T]
 	limit       int
-	largestPage int // that may be requested
+	maxPageSize int // that may be requested
 
 	queue    []*step[T] // steps that were not returned yet, in order of time
 	inFlight int
@@ -128,7 +128,7 @@ func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	}
 	from, to := p.plan.calendar.query(s.span)
 	s.reader = windowReader[T]{
-		source: &p.source, from: from, to: to, size: p.plan.pages.size, largestSize: p.largestPage, granted: p.plan.pages.granted,
+		source: &p.source, from: from, to: to, size: p.plan.pages.size, maxSize: p.maxPageSize, granted: p.plan.pages.granted,
 		splitAbove: p.plan.pages.splitAbove, narrowable: p.plan.calendar.shownSeconds(s.span) >= 2*minWindow,
 		mayBeCapped: p.plan.pages.mayBeCapped,
 	}

@@ -14,13 +14,13 @@ type Config[T any] struct {
 	Start, End time.Time      // the range: End is exclusive, and an End in the future means now
 	Location   *time.Location // of the gateway's wall clock
 
-	PageSize        int           // rows per request; zero means as many as the gateway returns
-	LargestPageSize int           // that may be requested
-	Prefetch        int           // concurrent requests
-	Window          time.Duration // longest range of one query; zero means one calendar month
-	SplitAbove      int           // a window that announces more rows than this, and than a page, is split
-	Lag             time.Duration // rows younger than this may be incomplete
-	Outage          time.Duration // how long a gateway that has responded before may be down
+	PageSize    int           // rows per request; zero means as many as the gateway returns
+	MaxPageSize int           // that may be requested
+	Prefetch    int           // concurrent requests
+	Window      time.Duration // longest range of one query; zero means one calendar month
+	SplitAbove  int           // a window that announces more rows than this, and than a page, is split
+	Lag         time.Duration // rows younger than this may be incomplete
+	Outage      time.Duration // how long a gateway that has responded before may be down
 
 	Resume   *Checkpoint    // of an earlier walk of the same rows; nil means from the beginning
 	Progress func(Progress) // called between windows, by Run; may be nil
@@ -86,13 +86,13 @@ func (w *Walk[T]) newWalker(now time.Time, yield func(*T) bool) *walker[T] {
 		finalUntil = cal.cover(mark, mark.Add(maxSetBack)).from // the clock may be about to show some times once more
 	}
 	plan := &planner[T]{
-		calendar: cal, density: newDensity(), pages: newPageSize(c.PageSize, c.LargestPageSize, c.SplitAbove),
+		calendar: cal, density: newDensity(), pages: newPageSize(c.PageSize, c.MaxPageSize, c.SplitAbove),
 		whole: whole, next: whole.from, finalUntil: finalUntil,
 	}
 	walker := &walker[T]{
 		plan: plan,
 		ahead: prefetcher[T]{
-			plan: plan, source: w.patientSource(), limit: c.Prefetch, largestPage: c.LargestPageSize,
+			plan: plan, source: w.patientSource(), limit: c.Prefetch, maxPageSize: c.MaxPageSize,
 			results: make(chan *step[T], c.Prefetch),
 		},
 		seen: newSeenRows(), shared: &w.shared, yield: yield,

@@ -21,7 +21,7 @@ type windowReader[T any] struct {
 	source      *Source[T]
 	from, to    civil.Time // bounds of the query
 	size        int        // rows per request
-	largestSize int        // that may be requested
+	maxSize     int        // that may be requested
 	splitAbove  int        // a window that announces more rows than this, and than a page, is split
 	narrowable  bool       // it is long enough to be split
 	mayBeCapped bool       // the gateway has never announced more rows than it returned; see checkCap
@@ -61,8 +61,8 @@ const maxRounds = 20
 
 // How many times, and with which pauses at most, a window must return the same rows; see acceptIfStable.
 const (
-	enoughStableRounds = 5
-	maxPause           = 500 * time.Millisecond
+	minStableRounds = 5
+	maxRoundPause   = 500 * time.Millisecond
 )
 
 // Limits for one window, whatever the gateway announces: the pages of a round, and the rows in memory until the window is
@@ -90,7 +90,7 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 		}
 		r.guessPageSize()
 		if r.stableRounds > 0 {
-			_ = retry.Sleep(ctx, time.Duration(random.Float64()*float64(maxPause))) // fetch returns the error of ctx
+			_ = retry.Sleep(ctx, time.Duration(random.Float64()*float64(maxRoundPause))) // fetch returns the error of ctx
 		}
 	}
 }
@@ -207,13 +207,13 @@ func (r *windowReader[T]) completeIfCounted() {
 // one in the response: then these rows are right, and every response returns the same ones. Or each of them replaces a row
 // that should have been returned: a fault that another response at another time is unlikely to repeat exactly. So once
 // there are as many distinct rows as announced, further rounds follow after pauses of random length, so that a periodic
-// fault affects other requests. After enoughStableRounds without a new row, the first reason is assumed.
+// fault affects other requests. After minStableRounds without a new row, the first reason is assumed.
 func (r *windowReader[T]) acceptIfStable() {
 	if r.distinct != r.total || r.distinctAtRoundStart != r.distinct {
 		return
 	}
 	r.stableRounds++
-	if r.stableRounds >= enoughStableRounds {
+	if r.stableRounds >= minStableRounds {
 		r.state = complete
 	}
 }
@@ -258,13 +258,13 @@ func (r *windowReader[T]) splitIfTooMany() {
 
 // isDense reports whether the window has more rows than a page, cannot be split, and could be read with larger pages.
 func (r *windowReader[T]) isDense() bool {
-	return !r.narrowable && r.total > r.granted && r.granted == r.size && r.size < r.largestSize
+	return !r.narrowable && r.total > r.granted && r.granted == r.size && r.size < r.maxSize
 }
 
 // enlargePage requests the largest page size, and continues with the previous one if the gateway refuses it.
 func (r *windowReader[T]) enlargePage(ctx context.Context) error {
 	size, granted := r.size, r.granted
-	r.size, r.granted = r.largestSize, r.largestSize
+	r.size, r.granted = r.maxSize, r.maxSize
 	err := r.fetch(ctx, 1)
 	if err != nil && r.source.IsRefused(err) {
 		r.size, r.granted = size, granted

@@ -21,7 +21,7 @@ func secondsReader(fetch func(request, page, size int) *Page[int]) *windowReader
 			ID:    strconvID,
 			Times: func(n *int) [2]civil.Time { return [2]civil.Time{civil.Time(*n), civil.None} },
 		},
-		from: 100, to: 200, size: 10, largestSize: largestPageSize, granted: 10,
+		from: 100, to: 200, size: 10, maxSize: largestPageSize, granted: 10,
 	}
 }
 
@@ -44,7 +44,7 @@ func TestWindowState(t *testing.T) {
 		{"at once", pages([]int{110, 120, 130}), complete, 3, 1},
 		{"in the second round", pages([]int{110, 120}, []int{120, 130}), complete, 3, 2},
 		{"rows from outside on top", pages([]int{90, 110, 120, 130, 210}), complete, 3, 1},
-		{"always the same row from outside", pages([]int{90, 110, 120}), complete, 3, 1 + enoughStableRounds},
+		{"always the same row from outside", pages([]int{90, 110, 120}), complete, 3, 1 + minStableRounds},
 		{"never the same row from outside", func(request, _, size int) *Page[int] {
 			return &Page[int]{Rows: []int{110, 120, 200 + request}, Size: size, Total: 3}
 		}, incomplete, 2 + maxRounds, maxRounds},
@@ -128,7 +128,7 @@ func TestEndlessRows(t *testing.T) {
 			ID:    strconvID,
 			Times: func(*int) [2]civil.Time { return [2]civil.Time{0, civil.None} },
 		},
-		from: 0, to: 2, size: largestPageSize, largestSize: largestPageSize, granted: largestPageSize,
+		from: 0, to: 2, size: largestPageSize, maxSize: largestPageSize, granted: largestPageSize,
 	}
 	if err := r.run(t.Context()); err != nil || r.state != incomplete || n > maxRows+largestPageSize {
 		t.Errorf("got %v in state %v after %d rows, want an incomplete window after %d", err, r.state, n, maxRows)

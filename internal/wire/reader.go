@@ -59,8 +59,8 @@ func NewReader(data []byte) *Reader {
 
 // Release returns the reader's memory, emptied. Values that were read do not point into it.
 func (r *Reader) Release() {
-	const largest = 4096 // a document that needed more is rare, and its reader is dropped
-	if cap(r.names) > largest {
+	const maxNames = 4096 // a document that needed more is rare, and its reader is dropped
+	if cap(r.names) > maxNames {
 		return
 	}
 	names := r.names[:cap(r.names)]

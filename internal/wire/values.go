@@ -109,13 +109,13 @@ func (r *Reader) ID(dst *string) bool {
 	return true
 }
 
-// Digits reads an identifier of at most longest characters that are all digits.
-func (r *Reader) Digits(dst *string, longest int) bool {
+// Digits reads an identifier of at most maxDigits characters that are all digits.
+func (r *Reader) Digits(dst *string, maxDigits int) bool {
 	s, ok := r.Scalar()
 	if !ok || s.Null {
 		return ok
 	}
-	if len(s.Text) > longest || !ascii.IsDigits(s.Text) {
+	if len(s.Text) > maxDigits || !ascii.IsDigits(s.Text) {
 		return false
 	}
 	*dst = r.string(s.Text)

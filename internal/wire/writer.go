@@ -26,7 +26,7 @@ var documents = sync.Pool{New: func() any { return new(make([]byte, 0, usualDocu
 
 const (
 	usualDocument = 2 << 10  // bytes
-	largestShared = 64 << 10 // memory beyond this is not kept
+	maxShared     = 64 << 10 // memory beyond this is not kept
 )
 
 // Copy returns a copy of what was written.
@@ -35,7 +35,7 @@ func (w *Writer) Copy() []byte { return bytes.Clone(w.buf) }
 // Release overwrites what was written and returns the memory. The Writer is empty afterwards.
 func (w *Writer) Release() {
 	clear(w.buf[:cap(w.buf)])
-	if w.shared != nil && cap(w.buf) <= largestShared {
+	if w.shared != nil && cap(w.buf) <= maxShared {
 		*w.shared = w.buf[:0]
 		documents.Put(w.shared)
 	}

@@ -33,23 +33,23 @@ const (
 // to is known. If the zone is wrong, likely is the one that agrees with the time, as an offset in seconds: of several, the one with
 // the least time after from, or the westernmost if from is zero.
 func Judge(at civil.Time, from, to time.Time, loc *time.Location) (f Finding, likely int) {
-	least := int64(at) - to.Unix() - tolerance
-	most := int64(farEast) + tolerance
+	minOffset := int64(at) - to.Unix() - tolerance
+	maxOffset := int64(farEast) + tolerance
 	begin := to.Add(-24 * time.Hour) // of a clock that has been set back since then
-	likely64 := -floor(-least)
+	likely64 := -floor(-minOffset)
 	if !from.IsZero() {
-		begin, most = from, int64(at)-from.Unix()+tolerance
-		likely64 = min(floor(most), farEast)
+		begin, maxOffset = from, int64(at)-from.Unix()+tolerance
+		likely64 = min(floor(maxOffset), farEast)
 	}
 	for _, t := range []time.Time{begin.Add(-Tolerance), to.Add(Tolerance)} {
-		if _, offset := t.In(loc).Zone(); least <= int64(offset) && int64(offset) <= most {
-			if from.IsZero() || most-least >= step {
+		if _, offset := t.In(loc).Zone(); minOffset <= int64(offset) && int64(offset) <= maxOffset {
+			if from.IsZero() || maxOffset-minOffset >= step {
 				return Unknown, 0
 			}
 			return Right, 0
 		}
 	}
-	if likely64 < max(least, farWest) || likely64 > min(most, farEast) {
+	if likely64 < max(minOffset, farWest) || likely64 > min(maxOffset, farEast) {
 		return Unknown, 0 // no zone explains it
 	}
 	return Wrong, int(likely64)
