@@ -90,7 +90,7 @@ type Config struct {
 	AnyCurrency, AnyCountry, AnyCycle bool
 	// AnyAppID accepts data that states another appId than AppID. By default such data is not this app's, because the same
 	// credentials can serve several apps: a response to a payment or a refund leaves its outcome unknown, a row does not
-	// settle it in Resolve or ResolveRefund, GetTransaction returns a *QueryError, and package notify confirms nothing. A
+	// decide it in Resolve or ResolveRefund, GetTransaction returns a *QueryError, and package notify confirms nothing. A
 	// number and a text are the same id, one that cannot be read is another, and data without an appId is accepted, because
 	// the interface does not say that a response repeats it. Searches and walks return the rows of all apps: see IsOtherApp.
 	// Set AnyAppID only if your gateway states the id of something else.

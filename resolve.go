@@ -47,7 +47,7 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // Resolve finds an unknown outcome by searching the gateway for the payment, repeatedly until the outcome is known
 // or Wait has passed; with the default Wait it takes up to two minutes. It considers only rows with exactly this
 // transactionId, amount and currency, because some gateways return other orders too. A row with this transactionId that
-// states another app (see Config.AnyAppID) settles nothing; while it is the only one, the outcome is unknown.
+// states another app (see Config.AnyAppID) decides nothing; while it is the only one, the outcome is unknown.
 //
 // It returns what the original call would have returned: the transaction, a *DeclinedError, a *TestPaymentError, or again an
 // *OutcomeUnknownError, whose cause says why. A transaction that waits for the cardholder (code 301) is returned at once. For

@@ -14,6 +14,6 @@
 // Tokens are the exception: no query can confirm one. TokenURLs creates a notification URL for each token order that nobody
 // can guess, and the handler accepts a token only at that URL.
 //
-// Notifications can be lost. Also settle open payments with Client.Resolve or package journal, and reconcile with
+// Notifications can be lost. Also resolve open payments with Client.Resolve or package journal, and reconcile with
 // Client.Orders and Client.Refunds.
 package notify

@@ -79,7 +79,7 @@ type Options struct {
 // However many notifications arrive, one at a time is confirmed and handled for each id, and 128 in total. Those that
 // passed Verify wait for their turn, up to 5 s and 4,096 at once, before they get 503, because a lost token cannot be
 // queried. Others may be forged, and are admitted only as QueriesPerSecond allows. Memory is bounded as well. Set a
-// ReadTimeout on the server. Notifications can be lost: also settle open payments with Resolve or package journal, and
+// ReadTimeout on the server. Notifications can be lost: also resolve open payments with Resolve or package journal, and
 // reconcile with Orders and Refunds.
 //
 // On the hosted page a cardholder whose card was declined may try another one: a decline can be followed by an approval of

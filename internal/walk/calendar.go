@@ -102,7 +102,7 @@ func (c calendar) atOrAfter(at civil.Time) civil.Time {
 	return at
 }
 
-// gap returns the first part of a span that a clock change skips; it is empty if there is none. Windows of skipped time would all
+// gap returns the first stretch of a span that a clock change skips; it is empty if there is none. Windows of skipped time would all
 // have the same query.
 func (c calendar) gap(s span) span {
 	for t := s.from.In(c.loc).Add(-maxSetBack); ; {

@@ -103,7 +103,7 @@ func TestCompleteWithinABlock(t *testing.T) {
 	})
 }
 
-// TestNotCompleteWithinABlock: if rows are added to a part already read, the walk does not report that part as complete
+// TestNotCompleteWithinABlock: if rows are added to a part already read, the walk does not report that window as complete
 // before it has found them.
 func TestNotCompleteWithinABlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -87,7 +87,7 @@ func (d *density) rate(h int64) float64 {
 }
 
 // hours splits a span at full hours.
-func (s span) hours(yield func(h int64, part span) bool) {
+func (s span) hours(yield func(h int64, within span) bool) {
 	for from := s.from; from < s.to; {
 		h := hourOf(from)
 		to := min(civil.Time(h+1)*hour, s.to)
@@ -100,14 +100,14 @@ func (s span) hours(yield func(h int64, part span) bool) {
 
 // expect returns the expected number of rows in a span.
 func (d *density) expect(s span) (rows float64) {
-	for h, part := range s.hours {
-		rows += d.rate(h) * float64(part.seconds())
+	for h, within := range s.hours {
+		rows += d.rate(h) * float64(within.seconds())
 	}
 	return rows
 }
 
 // isSteady reports whether windows have about as many rows as expected. If rows occur in bursts, the number in a block does not
-// tell how dense they are in a part of it.
+// tell how dense they are in a shorter span.
 func (d *density) isSteady() bool { return d.dispersion < 2 }
 
 // fit returns the expected number of rows for which a window rarely has more rows than fit on a page.
@@ -128,10 +128,10 @@ func (d *density) cut(s span, capacity int, scale float64) span {
 	}
 	room := d.fit(capacity)/scale - d.rate(hourOf(s.from))*2*padding
 	to := s.to
-	for h, part := range s.hours {
-		rows := d.rate(h) * float64(part.seconds())
+	for h, within := range s.hours {
+		rows := d.rate(h) * float64(within.seconds())
 		if rows > room {
-			to = part.from + civil.Time(float64(part.seconds())*max(room, 0)/rows)
+			to = within.from + civil.Time(float64(within.seconds())*max(room, 0)/rows)
 			break
 		}
 		room -= rows
@@ -143,38 +143,38 @@ func (d *density) cut(s span, capacity int, scale float64) span {
 	return span{s.from, to}
 }
 
-// split divides a span with total rows, too many for a page, into parts that should each fit on one: into at least two, if
+// split divides a span with total rows, too many for a page, into windows that should each fit on one: into at least two, if
 // it is long enough for two windows.
 func (d *density) split(s span, total, capacity int) []span {
 	n := math.Ceil(float64(total) / d.fit(capacity))
-	// Far more rows than expected mean a burst at an unknown place. Most of many equal parts would then be empty; a few
-	// parts show where the burst is.
+	// Far more rows than expected mean a burst at an unknown place. Most of many equal windows would then be empty; a few
+	// windows show where the burst is.
 	if n > 16 {
 		n = 8
 	}
 	n = max(2, min(n, float64(s.seconds()/minWindow)))
 
-	// Each part gets the same share of the expected rows. A tenth of the rows is expected evenly over the span, in case the
+	// Each window gets the same share of the expected rows. A tenth of the rows is expected evenly over the span, in case the
 	// rates are wrong.
 	length := float64(s.seconds())
 	even := (d.expect(s) + 1) / 10 / length
 	share := (d.expect(s) + even*length) / n
 
-	parts := make([]span, 0, int(n))
-	from, rows := s.from, 0.0 // of the current part
-	for h, part := range s.hours {
-		for at := part.from; at < part.to && len(parts) < int(n)-1 && s.to-from >= 2*minWindow; {
+	windows := make([]span, 0, int(n))
+	from, rows := s.from, 0.0 // of the current window
+	for h, within := range s.hours {
+		for at := within.from; at < within.to && len(windows) < int(n)-1 && s.to-from >= 2*minWindow; {
 			rate := d.rate(h) + even
 			to := max(at+civil.Time(math.Ceil((share-rows)/rate)), from+minWindow)
-			if to = min(to, s.to-minWindow); to > part.to {
-				rows += rate * float64(part.to-at)
+			if to = min(to, s.to-minWindow); to > within.to {
+				rows += rate * float64(within.to-at)
 				break
 			}
-			parts = append(parts, span{from, to})
+			windows = append(windows, span{from, to})
 			from, at, rows = to, to, 0
 		}
 	}
-	return append(parts, span{from, s.to})
+	return append(windows, span{from, s.to})
 }
 
 // compare updates the dispersion from the difference between announced and expected rows.
@@ -194,8 +194,8 @@ func (d *density) learn(window span, times func(yield func(civil.Time) bool)) {
 			rows[hourOf(at)]++
 		}
 	}
-	for h, part := range window.hours {
-		n, seconds := rows[h], float64(part.seconds())
+	for h, within := range window.hours {
+		n, seconds := rows[h], float64(within.seconds())
 		if d.all.seconds > outliersAfter {
 			n = min(n, maxOutlier*(d.rate(h)*seconds+1))
 		}

@@ -87,7 +87,7 @@ func TestOutlier(t *testing.T) {
 	}
 }
 
-// FuzzDensity checks that windows and their parts cover their span without gaps, and in a finite number of steps.
+// FuzzDensity checks that windows cover their span without gaps, and in a finite number of steps.
 func FuzzDensity(f *testing.F) {
 	f.Add(int64(1_700_000_000), int64(30*86400), 2000, 100, uint16(7))
 	f.Add(int64(1_707_552_000-4), int64(8), 120, 50, uint16(1))
@@ -110,19 +110,19 @@ func FuzzDensity(f *testing.F) {
 				}
 			})
 		}
-		parts := d.split(whole, total, capacity)
-		if len(parts) < 2 {
-			t.Fatalf("%d parts", len(parts))
+		windows := d.split(whole, total, capacity)
+		if len(windows) < 2 {
+			t.Fatalf("%d windows", len(windows))
 		}
 		next := whole.from
-		for _, p := range parts {
+		for _, p := range windows {
 			if p.from != next || p.seconds() < minWindow {
-				t.Fatalf("part %v after %d", p, next)
+				t.Fatalf("window %v after %d", p, next)
 			}
 			next = p.to
 		}
 		if next != whole.to {
-			t.Fatalf("parts end at %d, want %d", next, whole.to)
+			t.Fatalf("windows end at %d, want %d", next, whole.to)
 		}
 		if c := d.cut(whole, capacity, 1); c.from != whole.from || c.seconds() < minWindow || c.to > whole.to {
 			t.Fatalf("cut %v of %v", c, whole)

@@ -3,10 +3,19 @@
 // bounds of a query are inclusive. It knows neither HTTP nor the contents of a row (see Source), and of JSON only the
 // format of its own checkpoints.
 //
-// A walk queries time windows that each fit on one page. A window is complete when as many distinct rows were read as the
-// gateway announces for it. The windows of one block together are complete when a query for the number of rows of the
-// block, sent after all windows were read, returns as many rows as were read: rows may have been added to windows already
-// read.
+// Its words:
+//
+//   - A span is a stretch of the gateway's wall-clock time; the range is the span that the whole walk covers.
+//   - A window is the span of one query. It should fit on one page, and is complete when as many distinct rows were read as the
+//     gateway announces for it.
+//   - A round is one reading of all pages of a window. If the total changes meanwhile, a new generation of rows begins.
+//   - A block is a sequence of windows, of a month at most, whose rows are counted together. It is complete when a query for its
+//     number of rows, sent after all windows were read, returns as many as were read: rows may have been added to windows
+//     already read.
+//   - The density is how many rows there are at which time. A probe is a window that is sent before the density is known.
+//   - A step is an entry of the queue: a window, a span of a block that is not cut into windows yet, or the count of its rows.
+//
+// Its files:
 //
 //   - source.go: what the package needs from its caller
 //   - walk.go, report.go: a walk as its caller sees it

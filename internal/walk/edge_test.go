@@ -104,11 +104,11 @@ func TestRefundsOnce(t *testing.T) {
 	})
 }
 
-// TestReadsADensePartAgain: 300 rows of five minutes become visible in a part already read.
-func TestReadsADensePartAgain(t *testing.T) {
+// TestReadsADenseWindowAgain: 300 rows of five minutes become visible in a window already read.
+func TestReadsADenseWindowAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		x := start.AddDate(0, 0, 3)
-		for _, at := range evenly(300, x, x.Add(5*time.Minute)) { // all become visible at the same time, in a part already read
+		for _, at := range evenly(300, x, x.Add(5*time.Minute)) { // all become visible at the same time, in a window already read
 			m.add(time.Now().Add(500*time.Millisecond).Sub(at), at)
 		}
 		got, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 50, prefetch: 1}))
@@ -207,7 +207,7 @@ func TestResumesRefunds(t *testing.T) {
 	}
 }
 
-// TestResumesLongBlock: the part before the checkpoint is longer than a query may be.
+// TestResumesLongBlock: what is before the checkpoint is longer than a query may be.
 func TestResumesLongBlock(t *testing.T) {
 	for kill := 1; kill < 60; kill++ {
 		for _, empty := range []bool{false, true} {

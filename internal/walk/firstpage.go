@@ -36,14 +36,14 @@ func (r *windowReader[T]) shownEnd() (cutSecond civil.Time, newestFirst, ok bool
 	return cutSecond, newestFirst, ok
 }
 
-// restrictedTo returns the reader as if it had queried only a part of its window, which its first page contains completely.
+// restrictedTo returns the reader as if it had queried only an end of its window, which its first page contains completely.
 func (r *windowReader[T]) restrictedTo(from, to civil.Time) windowReader[T] {
-	part := windowReader[T]{from: from, to: to, rounds: 1, generation: r.generation, state: complete}
+	shown := windowReader[T]{from: from, to: to, rounds: 1, generation: r.generation, state: complete}
 	for _, row := range r.rows {
 		if row.within(from, to) {
-			part.rows = append(part.rows, row)
+			shown.rows = append(shown.rows, row)
 		}
 	}
-	part.total, part.inside, part.distinct = len(part.rows), len(part.rows), len(part.rows)
-	return part
+	shown.total, shown.inside, shown.distinct = len(shown.rows), len(shown.rows), len(shown.rows)
+	return shown
 }

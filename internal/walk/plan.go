@@ -42,7 +42,7 @@ func (p *planner[T]) openBlock() *block {
 	return b
 }
 
-// cut removes a window from the front of a range and returns it.
+// cut removes a window from the front of an unread span and returns it.
 func (p *planner[T]) cut(r *step[T]) *step[T] {
 	maxSpan := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
 	scale := p.scale(r)
@@ -53,7 +53,7 @@ func (p *planner[T]) cut(r *step[T]) *step[T] {
 	return newWindow[T](r.block, s, expected)
 }
 
-// scale returns by how much the rows of a range that a response has announced exceed what the density predicts; 1 if none has.
+// scale returns by how much the rows of an unread span that a response has announced exceed what the density predicts; 1 if none has.
 // So the windows of a block end where it ends. Without it, a year of evenly distributed rows needs about ten requests more, and
 // with 16 requests in flight 2 to 10 % more time.
 func (p *planner[T]) scale(r *step[T]) float64 {
@@ -79,8 +79,8 @@ func (p *planner[T]) endBefore(rest *step[T]) bool {
 }
 
 // split returns the steps that replace a window with more rows than a page. Its first page may contain one end of the
-// window completely: that end becomes a window that needs no query. The rest is divided into parts that should each fit on
-// a page or, if the window was a probe, becomes a range again that is cut once more is known about the density.
+// window completely: that end becomes a window that needs no query. The rest is divided into windows that should each fit on
+// a page or, if the window was a probe, becomes an unread span again, which is cut once more is known about the density.
 func (p *planner[T]) split(s *step[T]) []*step[T] {
 	s.block.windows--
 	end, rest := p.keepShownEnd(s)
@@ -119,15 +119,15 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 // stepsFor returns the steps that read the rest of a window that was too long, with total expected rows.
 func (p *planner[T]) stepsFor(rest span, s *step[T], total int) []*step[T] {
 	if s.probe {
-		return []*step[T]{{kind: uncutRange, block: s.block, span: rest, expected: float64(total)}}
+		return []*step[T]{{kind: unreadSpan, block: s.block, span: rest, expected: float64(total)}}
 	}
-	parts := []span{rest}
+	windows := []span{rest}
 	if rest == s.span || total > p.pages.capacity()*9/10 {
-		parts = p.splitShown(rest, total)
+		windows = p.splitShown(rest, total)
 	}
-	steps := make([]*step[T], len(parts))
-	for i, part := range parts {
-		steps[i] = newWindow[T](s.block, part, float64(total)/float64(len(parts)))
+	steps := make([]*step[T], len(windows))
+	for i, window := range windows {
+		steps[i] = newWindow[T](s.block, window, float64(total)/float64(len(windows)))
 	}
 	return steps
 }
@@ -136,16 +136,16 @@ func (p *planner[T]) stepsFor(rest span, s *step[T], total int) []*step[T] {
 func (p *planner[T]) splitShown(s span, total int) []span {
 	gap := p.calendar.gap(s)
 	skipped := civil.Time(gap.seconds())
-	parts := p.density.split(span{s.from, s.to - skipped}, total, p.pages.capacity())
-	for i := range parts {
+	windows := p.density.split(span{s.from, s.to - skipped}, total, p.pages.capacity())
+	for i := range windows {
 		if i > 0 {
-			parts[i].from = parts[i-1].to
+			windows[i].from = windows[i-1].to
 		}
-		if parts[i].to >= gap.from {
-			parts[i].to += skipped
+		if windows[i].to >= gap.from {
+			windows[i].to += skipped
 		}
 	}
-	return parts
+	return windows
 }
 
 // learn learns from the response to a window.
@@ -162,7 +162,7 @@ func (p *planner[T]) learn(s *step[T]) {
 	}
 }
 
-// adapt turns a failed window back into a range if there is another way to read it: one probe at a time, smaller pages, or
+// adapt turns a failed window back into an unread span if there is another way to read it: one probe at a time, smaller pages, or
 // windows of at most 28 days, which are a month in every reading of the word. Otherwise the failure remains, and ends the
 // walk.
 func (p *planner[T]) adapt(s *step[T], refused bool) {

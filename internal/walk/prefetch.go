@@ -42,10 +42,10 @@ func (p *prefetcher[T]) nextDone(ctx context.Context) *step[T] {
 // pushFront puts a step before all others.
 func (p *prefetcher[T]) pushFront(s *step[T]) { p.queue = slices.Insert(p.queue, 0, s) }
 
-// enqueue adds a block, of which the given range is still unread.
+// enqueue adds a block, of which the given span is still unread.
 func (p *prefetcher[T]) enqueue(b *block, unread span) {
 	if unread.seconds() > 0 {
-		p.queue = append(p.queue, &step[T]{kind: uncutRange, block: b, span: unread})
+		p.queue = append(p.queue, &step[T]{kind: unreadSpan, block: b, span: unread})
 	}
 	p.queue = append(p.queue, &step[T]{kind: blockEnd, block: b})
 }
@@ -96,7 +96,7 @@ func (p *prefetcher[T]) mayStart() bool {
 }
 
 // prepareStep makes the waiting step i of the queue one that can be started, a window or a row count, and returns it. A window
-// is cut from a range only now, when most is known about the density. What remains of the range follows in the queue, or is left
+// is cut from an unread span only now, when most is known about the density. What remains of it follows in the queue, or is left
 // to the next block.
 func (p *prefetcher[T]) prepareStep(i int) *step[T] {
 	s := p.queue[i]
@@ -106,7 +106,7 @@ func (p *prefetcher[T]) prepareStep(i int) *step[T] {
 	switch s.kind {
 	case blockEnd:
 		s.kind, s.span = rowCount, s.block.span
-	case uncutRange:
+	case unreadSpan:
 		p.queue = slices.Insert(p.queue, i, p.plan.cut(s))
 		isLast := i+1 == len(p.queue)-2 && p.queue[i+2].kind == blockEnd && p.queue[i+2].block == s.block
 		if s.span.seconds() == 0 || isLast && p.plan.endBefore(s) {

@@ -9,25 +9,25 @@ import (
 // seenRows stores which rows a walk has yielded, and how many distinct rows it has read of the current block. Of earlier
 // blocks it stores only rows that a later query can return again, so that its size does not grow with the range.
 type seenRows struct {
-	parts   []part
-	counted map[uint64]struct{} // ids of the rows of the parts
+	windows []readWindow
+	counted map[uint64]struct{} // ids of the rows of the windows
 	// yielded has ids of earlier blocks, and of rows of this block that the gateway no longer returns, each with the last
 	// second at which a query finds the row.
 	yielded map[uint64]civil.Time
-	// boundary has ids that the restored part has counted and that the next part returns again. Only the number of rows of
-	// a restored part is known, so they must not be counted as rows of the next part, too.
+	// boundary has ids that the restored window has counted and that the next window returns again. Only the number of rows of
+	// a restored window is known, so they must not be counted as rows of the next window, too.
 	boundary map[uint64]struct{}
 }
 
-// part is a window of the current block that was read completely.
-type part struct {
-	window span
-	ids    []uint64 // of its rows, padding included
+// readWindow is a window of the current block that was read completely.
+type readWindow struct {
+	span span
+	ids  []uint64 // of its rows, padding included
 
 	restored     bool // from a checkpoint, which has only the number of its rows
 	restoredRows int  // that number
 
-	// uncertain says that the part may have wrong rows instead of right ones: some have times outside the window, or there
+	// uncertain says that the window may have wrong rows instead of right ones: some have times outside the window, or there
 	// was no separate query for this window.
 	uncertain bool
 }
@@ -36,10 +36,10 @@ func newSeenRows() seenRows {
 	return seenRows{counted: map[uint64]struct{}{}, yielded: map[uint64]civil.Time{}, boundary: map[uint64]struct{}{}}
 }
 
-// restore begins a block with the part that a checkpoint describes.
+// restore begins a block with the window that a checkpoint describes.
 func (s *seenRows) restore(window span, rows int, boundary []uint64) {
 	if window.seconds() > 0 {
-		s.parts = append(s.parts, part{window: window, restored: true, restoredRows: rows, uncertain: true})
+		s.windows = append(s.windows, readWindow{span: window, restored: true, restoredRows: rows, uncertain: true})
 	}
 	for _, id := range boundary {
 		s.yielded[id] = window.to
@@ -56,15 +56,15 @@ func (s *seenRows) isNew(id uint64) bool {
 	return !counted && !yielded
 }
 
-// addPart adds a part, after its rows were yielded.
-func (s *seenRows) addPart(p part) {
-	s.parts = append(s.parts, p)
-	s.include(p)
+// add adds a window, after its rows were yielded.
+func (s *seenRows) add(read readWindow) {
+	s.windows = append(s.windows, read)
+	s.include(read)
 }
 
-// include counts the rows of a part.
-func (s *seenRows) include(p part) {
-	for _, id := range p.ids {
+// include counts the rows of a window.
+func (s *seenRows) include(read readWindow) {
+	for _, id := range read.ids {
 		if _, ok := s.boundary[id]; !ok {
 			s.counted[id] = struct{}{}
 		}
@@ -74,22 +74,22 @@ func (s *seenRows) include(p part) {
 // remember stores the id of a row that queries beginning at last or earlier can return again after this block.
 func (s *seenRows) remember(id uint64, last civil.Time) { s.yielded[id] = max(s.yielded[id], last) }
 
-// count returns the number of distinct rows of all parts.
+// count returns the number of distinct rows of all windows.
 func (s *seenRows) count() int {
 	n := len(s.counted)
-	for _, p := range s.parts {
-		n += p.restoredRows
+	for _, read := range s.windows {
+		n += read.restoredRows
 	}
 	return n
 }
 
-// distinct returns the number of distinct rows of parts i to j-1.
+// distinct returns the number of distinct rows of windows i to j-1.
 func (s *seenRows) distinct(i, j int) int {
 	n := 0
 	ids := make(map[uint64]struct{})
-	for _, p := range s.parts[i:j] {
-		n += p.restoredRows
-		for _, id := range p.ids {
+	for _, read := range s.windows[i:j] {
+		n += read.restoredRows
+		for _, id := range read.ids {
 			ids[id] = struct{}{}
 		}
 	}
@@ -101,19 +101,19 @@ func (s *seenRows) distinct(i, j int) int {
 	return n + len(ids)
 }
 
-// replace replaces part i by the parts that were read again. Rows that are no longer found remain in yielded.
-func (s *seenRows) replace(i int, by []part) {
+// replace replaces window i by the windows that were read again. Rows that are no longer found remain in yielded.
+func (s *seenRows) replace(i int, by []readWindow) {
 	if i == 0 {
 		clear(s.boundary)
 	}
-	s.parts = slices.Concat(s.parts[:i], by, s.parts[i+1:])
-	end := s.parts[len(s.parts)-1].window.to
+	s.windows = slices.Concat(s.windows[:i], by, s.windows[i+1:])
+	end := s.windows[len(s.windows)-1].span.to
 	for id := range s.counted {
 		s.remember(id, end)
 	}
 	clear(s.counted)
-	for _, p := range s.parts {
-		s.include(p)
+	for _, read := range s.windows {
+		s.include(read)
 	}
 }
 
@@ -127,7 +127,7 @@ func (s *seenRows) endBlock(next civil.Time) {
 			s.yielded[id] = next
 		}
 	}
-	s.parts = nil
+	s.windows = nil
 	clear(s.counted)
 	clear(s.boundary)
 }

@@ -8,7 +8,7 @@ type step[T any] struct {
 	state    stepState
 	block    *block
 	span     span
-	expected float64         // rows of a window, when it was cut; of a range, if a response has announced them
+	expected float64         // rows of a window, when it was cut; of an unread span, if a response has announced them
 	reader   windowReader[T] // of a window or a count
 	err      error
 	end      goroutine.Ending // of its goroutine
@@ -21,10 +21,10 @@ type step[T any] struct {
 type stepKind int
 
 const (
-	uncutRange stepKind = iota // to be cut into windows
+	unreadSpan stepKind = iota // a span to be cut into windows
 	window                     // to be read completely
 	blockEnd                   // after the windows of a block; becomes a rowCount if needed
-	rowCount                   // query for the number of rows in a range
+	rowCount                   // query for the number of rows in a span
 )
 
 type stepState int
@@ -35,18 +35,18 @@ const (
 	done
 )
 
-// block is a range whose rows are counted together. It is at most as long as one query may be: by default a month. If it took
+// block is the span of windows whose rows are counted together. It is at most as long as one query may be: by default a month. If it took
 // more than one window, or was resumed, its rows are counted again at the end, unless they may still change.
 type block struct {
 	span      span
 	final     bool // its rows no longer change, because it is older than Config.Lag
-	restored  bool // a part of it was read before the checkpoint
+	restored  bool // some of it was read before the checkpoint
 	uncertain bool // its count once differed from the rows that were read
 	windows   int  // number of its windows
-	counted   int  // number of parts when its rows were last counted before its end
+	counted   int  // number of windows when its rows were last counted before its end
 }
 
-// needsCount reports whether rows may have been added to a part of the block already read: it was read with several
+// needsCount reports whether rows may have been added to what was already read of the block: it was read with several
 // responses. A block that is not final is not counted, because that is to be expected.
 func (b *block) needsCount() bool { return b.final && (b.restored || b.windows > 1) }
 
@@ -55,10 +55,10 @@ func newWindow[T any](b *block, s span, expected float64) *step[T] {
 	return &step[T]{kind: window, block: b, span: s, expected: expected}
 }
 
-// uncut turns a window back into a range.
+// uncut turns a window back into an unread span.
 func (s *step[T]) uncut() {
 	s.block.windows--
-	*s = step[T]{kind: uncutRange, block: s.block, span: s.span}
+	*s = step[T]{kind: unreadSpan, block: s.block, span: s.span}
 }
 
 // isOverflowed reports whether the step is a window with more rows than fit on a page.

@@ -27,7 +27,7 @@ const maxRecounts = 8
 // ErrStopped says that the caller stopped the loop.
 var ErrStopped = errors.New("stopped")
 
-// resume begins at a checkpoint. If that is in a part that is no longer final, the walk begins at its block.
+// resume begins at a checkpoint. If that is no longer final, the walk begins at its block.
 func (w *walker[T]) resume(c Checkpoint) {
 	begun := block{span: w.plan.blockFrom(c.Block), final: true, restored: true}
 	if c.Next > max(c.Block, min(begun.span.to, w.plan.finalUntil)) {
@@ -63,11 +63,11 @@ func (w *walker[T]) run(ctx context.Context) error {
 // handle processes one step.
 func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 	if s.kind == window {
-		p, err := w.yieldRows(s)
+		read, err := w.yieldRows(s)
 		if err != nil {
 			return err
 		}
-		w.seen.addPart(p)
+		w.seen.add(read)
 		w.windowDone(s)
 		return w.countSoFar(ctx, s)
 	}
@@ -80,12 +80,12 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 	return nil
 }
 
-// yieldRows yields the rows of a window that were not yielded before, and returns the window as a part of its block.
-func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
+// yieldRows yields the rows of a window that were not yielded before, and returns what was read.
+func (w *walker[T]) yieldRows(s *step[T]) (readWindow, error) {
 	if !w.yieldNew(s) {
-		return part{}, ErrStopped
+		return readWindow{}, ErrStopped
 	}
-	return w.partOf(s)
+	return w.readWindowOf(s)
 }
 
 // yieldNew yields the rows of a window that are in the range and were not yielded before, until the caller stops the loop. It
@@ -123,21 +123,21 @@ func (w *walker[T]) yieldNew(s *step[T]) bool {
 // isInRange reports whether the walk yields a row.
 func (w *walker[T]) isInRange(r *row[T]) bool { return r.within(w.plan.whole.from, w.plan.whole.to-1) }
 
-// partOf counts a window in the report, and returns it as a part of its block, or why it could not be completed.
-func (w *walker[T]) partOf(s *step[T]) (part, error) {
+// readWindowOf counts a window in the report, and returns it as a part of its block, or why it could not be completed.
+func (w *walker[T]) readWindowOf(s *step[T]) (readWindow, error) {
 	r := &s.reader
 	w.shared.update(func(report *Report, _ *Checkpoint) { report.Reread += r.rounds - 1 })
 	if s.err != nil { // the error does not name the window
-		return part{}, &WindowError{From: r.from, To: r.to, Err: s.err}
+		return readWindow{}, &WindowError{From: r.from, To: r.to, Err: s.err}
 	}
 	if r.state != complete {
-		return part{}, &UnsettledError{From: r.from, To: r.to, Announced: r.total, Seen: r.distinct, Rounds: r.rounds}
+		return readWindow{}, &UnsettledError{From: r.from, To: r.to, Announced: r.total, Seen: r.distinct, Rounds: r.rounds}
 	}
 	w.shared.update(func(report *Report, _ *Checkpoint) {
 		report.Windows++
 		report.RowsAnnounced += r.total
 	})
-	return part{window: s.span, ids: r.countedIDs(), uncertain: s.fromFirstPage || r.distinct > r.inside}, nil
+	return readWindow{span: s.span, ids: r.countedIDs(), uncertain: s.fromFirstPage || r.distinct > r.inside}, nil
 }
 
 // windowDone moves the checkpoint to the end of a window, unless its rows may still change.
@@ -165,12 +165,12 @@ const countEvery = 100
 // If the count differs or fails it does nothing: the end of the block handles both.
 func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 	b := s.block
-	if !b.final || len(w.seen.parts)-b.counted < countEvery || s.span.to >= b.span.to {
+	if !b.final || len(w.seen.windows)-b.counted < countEvery || s.span.to >= b.span.to {
 		return nil
 	}
-	b.counted = len(w.seen.parts)
+	b.counted = len(w.seen.windows)
 	total, err := w.countRows(ctx, b, span{b.span.from, s.span.to})
-	if err != nil || total != w.seen.distinct(0, len(w.seen.parts)) {
+	if err != nil || total != w.seen.distinct(0, len(w.seen.windows)) {
 		return ctx.Err()
 	}
 	w.advance(w.plan.calendar.earliest(s.span.to))
@@ -210,12 +210,12 @@ func later(a, b time.Time) time.Time {
 }
 
 // recountBlock completes a block whose total differs from the rows that were read, because rows were added or removed in a
-// part already read.
+// windows already read.
 func (w *walker[T]) recountBlock(ctx context.Context, b *block) error {
 	b.uncertain = true
 	announced := 0
 	for range maxRecounts {
-		same, total, err := w.verify(ctx, b, 0, len(w.seen.parts))
+		same, total, err := w.verify(ctx, b, 0, len(w.seen.windows))
 		if err != nil || same {
 			return err
 		}
@@ -225,19 +225,19 @@ func (w *walker[T]) recountBlock(ctx context.Context, b *block) error {
 	return &UnsettledError{From: from, To: to, Announced: announced, Seen: w.seen.count(), Rounds: maxRecounts}
 }
 
-// verify counts the rows of parts i to j-1 again, and reports whether the total equals the number of rows that were read.
-// If it does not, verify bisects the parts, down to those that differ, and reads them again.
+// verify counts the rows of windows i to j-1 again, and reports whether the total equals the number of rows that were read.
+// If it does not, verify bisects the windows, down to those that differ, and reads them again.
 func (w *walker[T]) verify(ctx context.Context, b *block, i, j int) (same bool, total int, err error) {
-	parts := w.seen.parts
-	counted := span{parts[i].window.from, parts[j-1].window.to}
+	windows := w.seen.windows
+	counted := span{windows[i].span.from, windows[j-1].span.to}
 	refused := w.plan.calendar.isTooLong(counted)
 	if !refused {
 		total, err = w.countRows(ctx, b, counted)
 		refused = err != nil && w.ahead.source.IsRefused(err)
 	}
-	// A range that is too long for the gateway is counted in two halves, and one that was restored from a checkpoint is
+	// A span that is too long for the gateway is counted in two halves, and one that was restored from a checkpoint is
 	// read again.
-	divisible := j-i > 1 || parts[i].restored
+	divisible := j-i > 1 || windows[i].restored
 	switch {
 	case err != nil && !(refused && divisible):
 		return false, 0, err
@@ -247,7 +247,7 @@ func (w *walker[T]) verify(ctx context.Context, b *block, i, j int) (same bool, 
 		return false, total, w.reread(ctx, b, i)
 	}
 	mid := (i + j) / 2
-	right, _, err := w.verify(ctx, b, mid, j) // first, because reading again changes the number of parts
+	right, _, err := w.verify(ctx, b, mid, j) // first, because reading again changes the number of windows
 	if err != nil {
 		return false, total, err
 	}
@@ -259,17 +259,17 @@ func (w *walker[T]) verify(ctx context.Context, b *block, i, j int) (same bool, 
 	return false, total, w.rereadUncertain(ctx, b)
 }
 
-// countRows queries the number of rows in a range.
+// countRows queries the number of rows in a span.
 func (w *walker[T]) countRows(ctx context.Context, b *block, s span) (int, error) {
 	w.ahead.pushFront(&step[T]{kind: rowCount, block: b, span: s})
 	counted := w.ahead.nextDone(ctx)
 	return counted.reader.total, counted.err
 }
 
-// rereadUncertain reads all uncertain parts again.
+// rereadUncertain reads all uncertain windows again.
 func (w *walker[T]) rereadUncertain(ctx context.Context, b *block) error {
-	for i := len(w.seen.parts) - 1; i >= 0; i-- {
-		if w.seen.parts[i].uncertain {
+	for i := len(w.seen.windows) - 1; i >= 0; i-- {
+		if w.seen.windows[i].uncertain {
 			if err := w.reread(ctx, b, i); err != nil {
 				return err
 			}
@@ -278,20 +278,20 @@ func (w *walker[T]) rereadUncertain(ctx context.Context, b *block) error {
 	return nil
 }
 
-// reread reads part i again and yields rows that were not yielded before.
+// reread reads window i again and yields rows that were not yielded before.
 func (w *walker[T]) reread(ctx context.Context, b *block, i int) error {
-	again := w.seen.parts[i].window
-	w.ahead.pushFront(&step[T]{kind: uncutRange, block: b, span: again})
-	var by []part
+	again := w.seen.windows[i].span
+	w.ahead.pushFront(&step[T]{kind: unreadSpan, block: b, span: again})
+	var by []readWindow
 	for from := again.from; from < again.to; {
 		s := w.ahead.nextDone(ctx)
-		p, err := w.yieldRows(s)
+		read, err := w.yieldRows(s)
 		if err != nil {
 			return err
 		}
 		w.shared.update(func(report *Report, _ *Checkpoint) { report.Reread++ })
-		w.seen.include(p) // otherwise rows of both would be yielded again with the next part
-		by = append(by, p)
+		w.seen.include(read) // otherwise rows of both would be yielded again with the next window
+		by = append(by, read)
 		from = s.span.to
 	}
 	w.seen.replace(i, by)
