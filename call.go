@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/calllog"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
@@ -207,17 +205,20 @@ func (c *call) attempt(ctx context.Context) {
 
 // endAttempt tells the log and the observer how the last attempt ended.
 func (c *call) endAttempt(ctx context.Context, begun time.Time) {
-	duration, requestID := time.Since(begun), ""
-	if cfg := &c.client.cfg; cfg.ObserveAttempt != nil || cfg.Logger != nil {
-		requestID = c.requestID()
+	cfg := &c.client.cfg
+	if cfg.ObserveAttempt == nil && cfg.Logger == nil {
+		return
 	}
-	if c.client.cfg.ObserveAttempt != nil {
-		defer c.client.cfg.ObserveAttempt(ctx, AttemptInfo{
-			Operation: c.op, Number: c.attempts, HTTPStatus: c.last.Status, RequestID: requestID, Sent: c.op.Payment && !c.last.Unsent,
-			Duration: duration, Err: c.last.failure(),
-		})
+	info := AttemptInfo{
+		Operation: c.op, Number: c.attempts, HTTPStatus: c.last.Status, RequestID: c.requestID(), Sent: c.op.Payment && !c.last.Unsent,
+		Duration: time.Since(begun), Err: c.last.failure(),
 	}
-	c.logAttempt(ctx, duration, requestID)
+	if cfg.ObserveAttempt != nil {
+		defer cfg.ObserveAttempt(ctx, info) // also if the logger panics
+	}
+	if cfg.Logger != nil {
+		info.log(ctx, cfg.Logger)
+	}
 }
 
 // facts returns what the retry decision depends on.
@@ -375,37 +376,9 @@ func (o *observation) end(info CallInfo) {
 	if o.ended != nil {
 		defer o.ended(info)
 	}
-	if o.client.cfg.Logger != nil {
-		o.client.logOperation(o.ctx, &o.op, &info, o.within)
+	if logger := o.client.cfg.Logger; logger != nil {
+		info.log(o.ctx, logger, &o.op, o.within)
 	}
-}
-
-// logOperation writes the one log line that says how an operation ended. A decline is a normal event, and so is a payment that
-// the gateway does not know: a program that resolves outcomes queries it again and again. Outcomes that need attention are
-// warnings. A query within a walk or Resolve has its line at debug level.
-func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo, isWithin bool) {
-	level := slog.LevelInfo
-	switch info.Outcome {
-	case OutcomeUnknown, OutcomeTest, OutcomeRefused, OutcomeConflict, OutcomeUnreadable:
-		level = slog.LevelWarn
-	case OutcomeNotFound:
-		level = slog.LevelDebug
-	}
-	if isWithin {
-		level = slog.LevelDebug
-	}
-	line := calllog.Call{
-		Operation: op.Name, IDs: op.ids(), Outcome: string(info.Outcome), Code: int(info.Code),
-		Status: info.HTTPStatus, RequestID: info.RequestID, Attempts: info.Attempts, Duration: info.Duration, Err: info.Err,
-	}
-	if info.Outcome == OutcomeDeclined || info.Outcome == OutcomeNotFound {
-		line.Err = nil
-	}
-	line.Write(ctx, c.cfg.Logger, level)
-}
-
-func (op *Operation) ids() calllog.IDs {
-	return calllog.IDs{Transaction: op.TransactionID, Refund: op.RefundTransactionID, Unique: op.UniqueID}
 }
 
 // id returns the id that names the call in its errors.
@@ -419,14 +392,4 @@ func (c *call) observe(ctx context.Context) context.Context {
 	c.last = local(errPanicked) // if the observer panics
 	c.observed = c.client.newObservation(ctx, c.op)
 	return c.observed.begin()
-}
-
-// logAttempt writes the log line of the last attempt.
-func (c *call) logAttempt(ctx context.Context, duration time.Duration, requestID string) {
-	line := calllog.Attempt{
-		Operation: c.op.Name, Method: c.op.Method, Path: c.op.PathTemplate, IDs: c.op.ids(),
-		Number: c.attempts, Status: c.last.Status, RequestID: requestID, Duration: duration, Err: c.last.failure(),
-		Payment: c.op.Payment, Sent: !c.last.Unsent,
-	}
-	line.Write(ctx, c.client.cfg.Logger)
 }
