@@ -177,8 +177,9 @@ func TestMisdirected(t *testing.T) {
 	}
 }
 
-// TestAttemptsAreLogged: each attempt has one line, which says for a failed payment whether it may have been sent.
-func TestAttemptsAreLogged(t *testing.T) {
+// TestLog: each attempt has one line, which says for a failed payment whether it may have been sent, and each call has one, at its
+// level.
+func TestLog(t *testing.T) {
 	broken := clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.Body != nil {
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -186,47 +187,57 @@ func TestAttemptsAreLogged(t *testing.T) {
 		return nil, clienttest.ErrReset
 	})
 	unsent := clienttest.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, clienttest.ErrReset })
-	approving := clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
-	})
+	answering := func(code cardgateway.Code) clienttest.RoundTrip {
+		return func(r *http.Request) (*http.Response, error) {
+			resp, err := clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", code, ""))
+			resp.Header = http.Header{"X-Request-Id": {"a-1"}}
+			return resp, err
+		}
+	}
 	pay := func(c *cardgateway.Client) { _, _ = clienttest.PayByToken(t.Context(), c, "t-1") }
-	ask := func(c *cardgateway.Client) { _, _ = c.GetTransaction(t.Context(), "1") }
+	ask := func(c *cardgateway.Client) { _, _ = c.GetTransaction(t.Context(), "2018062815300001") }
+	const payment, query = "path=/checkout/tokenization/payment/{tokenization}", "path=/search/order/{uniqueId}"
 	for _, tt := range []struct {
-		name      string
-		transport clienttest.RoundTrip
-		call      func(*cardgateway.Client)
-		want      string
+		name          string
+		transport     clienttest.RoundTrip
+		call          func(*cardgateway.Client)
+		attempt, line string
 	}{
-		{"payment", approving, pay, "operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 status=200"},
-		{
-			"payment that failed", broken, pay,
-			`operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=true`,
-		},
-		{
-			"payment that failed before it was sent", unsent, pay,
-			`operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=false`,
-		},
-		{"query", approving, ask, "operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 uniqueId=1 status=200"},
-		{"query that failed", broken, ask, `operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 uniqueId=1 error="connection reset"`},
+		{"payment", answering(100), pay, "operation=TokenPayment method=POST " + payment + " attempt=1 transactionId=t-1 status=200 requestId=a-1",
+			"INFO operation=TokenPayment outcome=approved transactionId=t-1 code=100 status=200 requestId=a-1 attempts=1"},
+		{"payment declined", answering(101), pay, "operation=TokenPayment method=POST " + payment + " attempt=1 transactionId=t-1 status=200 requestId=a-1",
+			"INFO operation=TokenPayment outcome=declined transactionId=t-1 code=101 status=200 requestId=a-1 attempts=1"},
+		{"payment that failed", broken, pay, "operation=TokenPayment method=POST " + payment + ` attempt=1 transactionId=t-1 error="connection reset" sent=true`,
+			`WARN operation=TokenPayment outcome=outcome_unknown transactionId=t-1 attempts=1 error="cardgateway: TokenPayment: outcome of transaction \"t-1\" unknown: connection reset"`},
+		{"payment that failed before it was sent", unsent, pay, "operation=TokenPayment method=POST " + payment + ` attempt=1 transactionId=t-1 error="connection reset" sent=false`,
+			`INFO operation=TokenPayment outcome=not_sent transactionId=t-1 attempts=1 error="cardgateway: TokenPayment: \"t-1\" was not sent: connection reset"`},
+		{"query", answering(100), ask, "operation=GetTransaction method=GET " + query + " attempt=1 uniqueId=2018062815300001 status=200 requestId=a-1",
+			"INFO operation=GetTransaction outcome=ok uniqueId=2018062815300001 code=100 status=200 requestId=a-1 attempts=1"},
+		{"query that failed", broken, ask, "operation=GetTransaction method=GET " + query + ` attempt=1 uniqueId=2018062815300001 error="connection reset"`,
+			`INFO operation=GetTransaction outcome=query_failed uniqueId=2018062815300001 attempts=1 error="cardgateway: GetTransaction \"2018062815300001\": connection reset"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var logs strings.Builder
-			logger := slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{
-				Level: slog.LevelDebug,
-				ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-					if a.Key == slog.TimeKey || a.Key == "duration" {
-						return slog.Attr{}
-					}
-					return a
-				},
-			}))
-			tt.call(clienttest.NewClient(t, cardgateway.Config{
-				BaseURL: clienttest.BaseURL, Logger: logger, HTTPClient: &http.Client{Transport: tt.transport}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
-			}))
-			attempt, _, _ := strings.Cut(logs.String(), "level=INFO")
-			attempt, _, _ = strings.Cut(attempt, "level=WARN")
-			if want := `level=DEBUG msg="cardgateway attempt" ` + tt.want + "\n"; attempt != want {
-				t.Errorf("got  %swant %s", attempt, want)
+			level, line, _ := strings.Cut(tt.line, " ")
+			line = "level=" + level + ` msg="cardgateway call" ` + line + "\n"
+			for lowest, want := range map[slog.Level]string{
+				slog.LevelDebug: `level=DEBUG msg="cardgateway attempt" ` + tt.attempt + "\n" + line, slog.LevelInfo: line,
+			} {
+				var logs strings.Builder
+				logger := slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{
+					Level: lowest,
+					ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+						if a.Key == slog.TimeKey || a.Key == "duration" {
+							return slog.Attr{}
+						}
+						return a
+					},
+				}))
+				tt.call(clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, Logger: logger, HTTPClient: &http.Client{Transport: tt.transport}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+				}))
+				if logs.String() != want {
+					t.Errorf("got  %swant %s", logs.String(), want)
+				}
 			}
 		})
 	}
@@ -306,10 +317,10 @@ func TestCallsAreLogged(t *testing.T) {
 			_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{})
 		}, ""},
 		{"found", clienttest.Answering(200, approved), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
-			"INFO GetTransaction ok uniqueId=1 code=100 status=200 attempts=1"},
+			"INFO GetTransaction ok uniqueId=2018062815300001 code=100 status=200 attempts=1"},
 		{"not found", clienttest.Answering(200, `{"code":404}`), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") }, ""},
 		{"wrong credentials", clienttest.Answering(401, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
-			"INFO GetTransaction query_failed uniqueId=1 status=401 attempts=1 error"},
+			"INFO GetTransaction query_failed uniqueId=2018062815300001 status=401 attempts=1 error"},
 		{"search for one", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
 			_, _ = c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: "t-9", Start: now, End: now}, cardgateway.PageRequest{})
@@ -327,11 +338,11 @@ func TestCallsAreLogged(t *testing.T) {
 		{"refund", clienttest.Answering(200, `{"code":111,"uniqueId":"1","refundTransactionId":"r-1","refundUniqueId":"2"}`),
 			func(ctx context.Context, c *cardgateway.Client) {
 				_, _ = c.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r-1", Amount: decimal.NewFromInt(1)})
-			}, "INFO CreateRefund approved refundTransactionId=r-1 uniqueId=1 code=111 status=200 attempts=1"},
+			}, "INFO CreateRefund approved refundTransactionId=r-1 uniqueId=2018062815300001 code=111 status=200 attempts=1"},
 		{"search for a refund", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
 			_, _ = c.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", Start: now, End: now}, cardgateway.PageRequest{})
-		}, "INFO SearchRefunds ok refundTransactionId=r-1 uniqueId=1 code=121 status=200 attempts=1"},
+		}, "INFO SearchRefunds ok refundTransactionId=r-1 uniqueId=2018062815300001 code=121 status=200 attempts=1"},
 		{"walk for a refund", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
 			q := cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", TransactionID: "t-1", Start: now.Add(-time.Hour), End: now}
@@ -343,7 +354,7 @@ func TestCallsAreLogged(t *testing.T) {
 			_, _ = c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
 				UniqueID: "1", RefundTransactionID: "r-1", Amount: decimal.NewFromInt(1), SentAt: time.Now(), Wait: 1,
 			})
-		}, "WARN ResolveRefund outcome_unknown refundTransactionId=r-1 uniqueId=1 error"},
+		}, "WARN ResolveRefund outcome_unknown refundTransactionId=r-1 uniqueId=2018062815300001 error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

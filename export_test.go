@@ -55,7 +55,7 @@ func DecodeRefunds(data []byte) (*Page[Refund], []error, error) {
 func pageOf[T any](p decodedPage[T], err error) (*Page[T], []error, error) {
 	var rows []error
 	for _, bad := range p.odd {
-		rows = append(rows, bad.name)
+		rows = append(rows, rowError(&bad.name))
 	}
 	return p.Page, rows, err
 }

@@ -215,14 +215,12 @@ func newWalk[T any](
 	return &Walk[T]{client: c, query: q, opts: opts, engine: walk.New(config)}
 }
 
-// unreadableRows converts the unreadable rows of a page for the engine.
+// unreadableRows returns the unreadable rows of a page of the query from from to to.
 func unreadableRows[T any](from, to civil.Time, odd []oddRow[T], times func(*T) [2]civil.Time) (rows []walk.Unreadable) {
 	for i := range odd {
-		e := odd[i].name
-		rows = append(rows, walk.Unreadable{Key: odd[i].key, Times: times(&odd[i].row), Name: walk.RowError{
-			From: from, To: to, Page: e.Page, Row: e.Row, Member: e.Member, Reason: e.Reason, UniqueID: e.UniqueID,
-			TransactionID: e.TransactionID, RefundUniqueID: e.RefundUniqueID, RefundTransactionID: e.RefundTransactionID,
-		}})
+		bad := &odd[i]
+		bad.name.From, bad.name.To = from, to
+		rows = append(rows, walk.Unreadable{Key: bad.key, Times: times(&bad.row), Name: bad.name})
 	}
 	return rows
 }
@@ -233,13 +231,22 @@ func (q *walkQuery) unreadable(u *walk.UnreadableRows) *UnreadableRowsError {
 		return nil
 	}
 	rows := make([]RowError, len(u.First))
-	for i, e := range u.First {
-		rows[i] = RowError{
-			Start: wallTime(e.From), End: wallTime(e.To), Page: e.Page, Row: e.Row, Member: e.Member, Reason: e.Reason, UniqueID: e.UniqueID,
-			TransactionID: e.TransactionID, RefundUniqueID: e.RefundUniqueID, RefundTransactionID: e.RefundTransactionID,
-		}
+	for i := range u.First {
+		rows[i] = *rowError(&u.First[i])
 	}
 	return &UnreadableRowsError{Op: q.name, Count: u.Count, Rows: rows}
+}
+
+// rowError names a row that cannot be read. Only the rows of a walk have a range, which is never empty.
+func rowError(e *walk.RowError) *RowError {
+	named := &RowError{
+		Page: e.Page, Row: e.Row, Member: e.Member, Reason: e.Reason, UniqueID: e.UniqueID, TransactionID: e.TransactionID,
+		RefundUniqueID: e.RefundUniqueID, RefundTransactionID: e.RefundTransactionID,
+	}
+	if e.From < e.To {
+		named.Start, named.End = wallTime(e.From), wallTime(e.To)
+	}
+	return named
 }
 
 // resume takes the range from the checkpoint if the query has none.

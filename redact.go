@@ -1,7 +1,6 @@
 package cardgateway
 
 import (
-	"errors"
 	"maps"
 
 	"github.com/cardgateway/cardgateway-go/internal/redact"
@@ -32,27 +31,24 @@ func (s *callSecrets) redact(result masked, err error) {
 
 // redactError removes the secrets from what an error keeps of a response.
 func (s *callSecrets) redactError(err error) {
-	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
-		unknown.Transaction.mask(s.masker(true))
-	}
-	if unknown, ok := errors.AsType[*RefundUnknownError](err); ok {
-		unknown.Refund.mask(s.masker(true))
-	}
-	if conflict, ok := errors.AsType[*ConflictError](err); ok {
-		for i := range conflict.Transactions {
-			conflict.Transactions[i].mask(s.masker(true))
+	inError := s.masker(true)
+	switch e := err.(type) {
+	case *OutcomeUnknownError:
+		e.Transaction.mask(inError)
+	case *RefundUnknownError:
+		e.Refund.mask(inError)
+	case *ConflictError:
+		for i := range e.Transactions {
+			e.Transactions[i].mask(inError)
 		}
-	}
-	if conflict, ok := errors.AsType[*RefundConflictError](err); ok {
-		for i := range conflict.Refunds {
-			conflict.Refunds[i].mask(s.masker(true))
+	case *RefundConflictError:
+		for i := range e.Refunds {
+			e.Refunds[i].mask(inError)
 		}
-	}
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
-		s.all().Redact(&refused.Message, redact.MinText)
-	}
-	if failed, ok := errors.AsType[*QueryError](err); ok {
-		s.all().Redact(&failed.Message, redact.MinText)
+	case *RefusedError:
+		s.all().Redact(&e.Message, redact.MinText)
+	case *QueryError:
+		s.all().Redact(&e.Message, redact.MinText)
 	}
 }
 
@@ -108,26 +104,21 @@ func (r *Refund) forError() *Refund {
 
 // keep adds to the error that a call returns its request id, and its response, if it is kept.
 func keep(err error, requestID string, raw *RawResponse) {
-	if declined, ok := errors.AsType[*DeclinedError](err); ok {
-		declined.RequestID = requestID
-	}
-	if declined, ok := errors.AsType[*RefundDeclinedError](err); ok {
-		declined.RequestID = requestID
-	}
-	if test, ok := errors.AsType[*TestPaymentError](err); ok {
-		test.RequestID = requestID
-	}
-	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
-		unknown.RequestID, unknown.Raw = requestID, raw
-	}
-	if unknown, ok := errors.AsType[*RefundUnknownError](err); ok {
-		unknown.RequestID, unknown.Raw = requestID, raw
-	}
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
-		refused.RequestID, refused.Raw = requestID, raw
-	}
-	if failed, ok := errors.AsType[*QueryError](err); ok {
-		failed.RequestID, failed.Raw = requestID, raw
+	switch e := err.(type) {
+	case *DeclinedError:
+		e.RequestID = requestID
+	case *RefundDeclinedError:
+		e.RequestID = requestID
+	case *TestPaymentError:
+		e.RequestID = requestID
+	case *OutcomeUnknownError:
+		e.RequestID, e.Raw = requestID, raw
+	case *RefundUnknownError:
+		e.RequestID, e.Raw = requestID, raw
+	case *RefusedError:
+		e.RequestID, e.Raw = requestID, raw
+	case *QueryError:
+		e.RequestID, e.Raw = requestID, raw
 	}
 }
 

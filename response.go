@@ -18,6 +18,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
+	"github.com/cardgateway/cardgateway-go/internal/walk"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
@@ -396,14 +397,14 @@ type decodedPage[T any] struct {
 type oddRow[T any] struct {
 	row  T      // what can be read of it
 	key  string // recognizes it in another response
-	name *RowError
+	name walk.RowError
 }
 
 // rowErrors returns the errors of the rows that were left out, or nil.
 func (p *decodedPage[T]) rowErrors() error {
 	var all []error
 	for _, bad := range p.odd {
-		all = append(all, bad.name)
+		all = append(all, rowError(&bad.name))
 	}
 	return errors.Join(all...)
 }
@@ -446,7 +447,7 @@ func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMembe
 			bad = &badMember{"data", fault.Error()}
 		}
 		if bad != nil {
-			name := &RowError{Page: number, Row: i + 1, Member: bad.name, Reason: bad.reason}
+			name := walk.RowError{Page: number, Row: i + 1, Member: bad.name, Reason: bad.reason}
 			p.odd = append(p.odd, oddRow[T]{*dst, keyOf(d.Raw(start), p.odd), name})
 		}
 		return bad == nil

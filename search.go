@@ -198,10 +198,12 @@ func refundRowID(f *Refund) string {
 }
 
 // nameRow sets the ids of an unreadable row.
-func (t *Transaction) nameRow(e *RowError) { e.UniqueID, e.TransactionID = t.UniqueID, t.TransactionID }
+func (t *Transaction) nameRow(e *walk.RowError) {
+	e.UniqueID, e.TransactionID = t.UniqueID, t.TransactionID
+}
 
 // nameRow sets the ids of an unreadable row.
-func (r *Refund) nameRow(e *RowError) {
+func (r *Refund) nameRow(e *walk.RowError) {
 	e.UniqueID, e.RefundUniqueID, e.RefundTransactionID = r.UniqueID, r.RefundUniqueID, r.MerchantRefundID
 }
 
@@ -277,7 +279,7 @@ func (v *violations) ids(ids []idFilter) {
 func runSearch[T any, P interface {
 	*T
 	masked
-	nameRow(*RowError)
+	nameRow(*walk.RowError)
 	made() WallTime
 }](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
@@ -304,7 +306,7 @@ func runSearch[T any, P interface {
 		for i := range page.odd {
 			bad := &page.odd[i]
 			P(&bad.row).mask(call.secrets.masker(true))
-			P(&bad.row).nameRow(bad.name)
+			P(&bad.row).nameRow(&bad.name)
 			for _, id := range []*string{&bad.name.UniqueID, &bad.name.TransactionID, &bad.name.RefundUniqueID, &bad.name.RefundTransactionID} {
 				call.secrets.all().Redact(id, redact.MinID)
 			}

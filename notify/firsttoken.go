@@ -69,24 +69,13 @@ func (f *firstTokens) declined(transactionID string) {
 	}
 }
 
-// has reports whether token is the recorded token of the transaction.
-func (f *firstTokens) has(transactionID string, token cardgateway.Token) bool {
-	known, same := f.compare(transactionID, token)
-	return known && same
-}
-
-// hasOther reports whether the recorded token of the transaction is another one.
-func (f *firstTokens) hasOther(transactionID string, token cardgateway.Token) bool {
-	known, same := f.compare(transactionID, token)
-	return known && !same
-}
-
+// compare reports whether a token of the transaction is recorded, and whether it is this one.
 func (f *firstTokens) compare(transactionID string, token cardgateway.Token) (known, same bool) {
 	hash := f.hash(token)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	first, known := f.first(transactionID)
-	return known, hmac.Equal(first.hash[:], hash[:])
+	return known, known && hmac.Equal(first.hash[:], hash[:])
 }
 
 // first returns the token that counts. The caller holds the lock.

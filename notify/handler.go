@@ -218,8 +218,11 @@ func (h *handler) admit(ctx context.Context, n *Notification, info *Info) (relea
 // isRepeated reports whether this process has already handled what the payload claims. That needs no query: if the claim is
 // true, the gateway confirmed it then.
 func (h *handler) isRepeated(n *Notification) bool {
-	return n.Claimed.UniqueID != "" && h.handled.isHandled(n.claimedKey()) &&
-		(n.Token.IsZero() || h.tokens.has(n.Claimed.TransactionID, n.Token))
+	if n.Claimed.UniqueID == "" || !h.handled.isHandled(n.claimedKey()) {
+		return false
+	}
+	_, same := h.tokens.compare(n.Claimed.TransactionID, n.Token)
+	return same || n.Token.IsZero()
 }
 
 // checkToken returns an error if the token must not be passed on.
@@ -236,7 +239,7 @@ func (h *handler) checkToken(r *http.Request, n *Notification) error {
 	if !n.Bound && !h.opts.AllowUnboundTokens {
 		return fmt.Errorf("%w: %w", errTokenURL, unbound)
 	}
-	if h.tokens.hasOther(id, n.Token) {
+	if known, same := h.tokens.compare(id, n.Token); known && !same {
 		return errOtherToken
 	}
 	return nil
