@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/redact"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
@@ -47,15 +48,17 @@ func outcomeOf(info cardgateway.CallInfo) (outcome cardgateway.Outcome, errorTyp
 // attemptErrorType returns the error.type of an attempt, empty if a usable response came. It is the class of the error,
 // never its text. If only the status shows that the attempt failed, it is the status, as the semantic conventions require.
 func attemptErrorType(info cardgateway.AttemptInfo) string {
-	switch err := info.Err; {
-	case err == nil && info.HTTPStatus >= 400:
+	switch {
+	case info.Err == nil && info.HTTPStatus >= 400:
 		return strconv.Itoa(info.HTTPStatus)
-	case err == nil:
+	case info.Err == nil:
 		return ""
-	case errors.Is(err, context.Canceled):
+	case errors.Is(info.Err, context.Canceled):
 		return errorCanceled
-	case errors.Is(err, cardgateway.ErrInvalidRequest):
+	case errors.Is(info.Err, cardgateway.ErrInvalidRequest):
 		return string(cardgateway.OutcomeInvalid)
+	}
+	switch err := redact.Original(info.Err); {
 	case isA[*net.DNSError](err): // before timeouts: it can also be one, and is more specific
 		return errorNameResolution
 	case isTimeout(err):

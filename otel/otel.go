@@ -49,7 +49,7 @@ import (
 
 // Instrument sets the hooks Observe and ObserveAttempt of cfg. BaseURL must be set before, because server.address and
 // server.port are taken from it. Hooks that are already set are called within the span, so that spans that they start are
-// its children.
+// its children. Call it before cardgateway.New, which copies cfg: a client that has been made already records nothing.
 //
 // If it returns an error, cfg is unchanged. The error is a *cardgateway.ValidationError that names what is missing or
 // invalid in cfg, or an error of the meter provider.

@@ -45,7 +45,8 @@ func replace(err error, outcomes []error, isSecret func(text string) bool) error
 		return slices.ContainsFunc(outcomes, func(outcome error) bool { return errors.Is(target, outcome) })
 	}
 	return &foreignError{
-		text: text, timeout: ok && late != nil && late.Timeout(), is: func(target error) bool { return !isOutcome(target) && errors.Is(err, target) },
+		text: text, timeout: ok && late != nil && late.Timeout(), original: func() error { return err },
+		is: func(target error) bool { return !isOutcome(target) && errors.Is(err, target) },
 	}
 }
 
@@ -55,9 +56,19 @@ type textOf struct{ error }
 // foreignError replaces an error that is not of this library. What that one holds is within a function, where nothing that prints,
 // encodes or walks through values finds it.
 type foreignError struct {
-	text    string
-	timeout bool
-	is      func(target error) bool
+	text     string
+	timeout  bool
+	is       func(target error) bool
+	original func() error
+}
+
+// Original returns the error that Error or ReadError has replaced, or err if there is none, to find out its kind. Nothing of it may be
+// shown or kept.
+func Original(err error) error {
+	if e, ok := errors.AsType[*foreignError](err); ok && e != nil {
+		return e.original()
+	}
+	return err
 }
 
 func (e *foreignError) Error() string { return e.text }
