@@ -71,6 +71,7 @@ func TestExchangeReads(t *testing.T) {
 		{name: "over the limit, not announced", status: 200, announced: -1, body: strings.NewReader(x("x", 11)), limit: 10, err: errTooLarge},
 		{name: "over the limit, announced as less", status: 200, announced: 3, body: strings.NewReader(x("x", 11)), limit: 10, err: errTooLarge},
 		{name: "longer than announced", status: 200, announced: 3, body: strings.NewReader("text"), limit: 10, want: "text"},
+		{name: "shorter than announced", status: 403, announced: 5, body: strings.NewReader("text"), limit: 10, err: io.ErrUnexpectedEOF},
 		{name: "large, not announced", status: 200, announced: -1, body: strings.NewReader(x("x", 100_000)), limit: 100_000, want: x("x", 100_000)},
 		{name: "large, not announced, over the limit", status: 200, announced: -1, body: strings.NewReader(x("x", 100_001)), limit: 100_000, err: errTooLarge},
 		{name: "byte by byte", status: 200, announced: -1, body: &one{x("x", 5000)}, limit: 5000, want: x("x", 5000)},

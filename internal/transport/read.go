@@ -60,6 +60,9 @@ func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
+	if int64(len(body)) < resp.ContentLength { // net/http has noticed it, a RoundTripper of the caller may not have
+		return nil, io.ErrUnexpectedEOF
+	}
 	*buffer.data = body
 	return body, nil
 }
