@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -9,13 +10,13 @@ import (
 
 const (
 	maxCardDigits  = 19 // digits
-	maxGap         = 3  // blanks and dashes between two groups of digits
+	maxGap         = 3  // blanks, dashes, dots and slashes between two groups of digits
 	maxPhoneDigits = 15 // digits, after a plus
 	minOtherCard   = 16 // digits of a card that begins with another digit than 3 to 6
 )
 
 // Cards returns text with every card number masked: 13 to 19 digits with the check digit of cards, in one piece, or in groups with
-// blanks or dashes between them.
+// blanks, dashes, dots or slashes between them.
 func Cards(text string) string {
 	if ascii.CountDigits(text) < MinRun {
 		return text
@@ -73,7 +74,7 @@ func groupLength(text string) (n int) {
 func gapLength(text string) (n int) {
 	for range maxGap {
 		c, size := utf8.DecodeRuneInString(text[n:])
-		if !unicode.IsSpace(c) && !unicode.Is(unicode.Pd, c) && c != '+' && c != '_' && c != '\u00ad' && c != '\u200b' {
+		if !unicode.IsSpace(c) && !unicode.Is(unicode.Pd, c) && !strings.ContainsRune("+_./\u00ad\u200b", c) {
 			break
 		}
 		n += size

@@ -8,7 +8,7 @@ import (
 // A CVV has three or four digits, which alone would be found everywhere. It is recognized by the name before it. What stands between
 // the two is whatever has no meaning of its own: punctuation, white space, escapes, and the words of JSON, XML, forms and dumps.
 const (
-	cvvMarks = `(?:cvv|cvc|cvn|(?:security|verification)[ _-]?(?:code|value|number)|\b(?:card[ _-]?)?(?:csc|cav|cid))2?(?:[ _-]?(?:code|value|number|num|no|data))?`
+	cvvMarks = `(?:cvv|cvc|cvn|cvd|cv2|(?:security|verification)[ _-]?(?:code|value|number)|\b(?:card[ _-]?)?(?:csc|cav|cid))2?(?:[ _-]?(?:code|value|number|num|no|data))?`
 	cvvGap   = `(?:[^A-Za-z0-9]|\\+[bfnrt]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&(?:[a-z]+|#x?[0-9a-f]+);|\([34]\)|\b[sid]:[34]:|` +
 		`\b(?:name|key|member|param|entry|field|value|content|string|str|text|type|int|integer|long|number|xsd|xsi|xs|cdata|hidden|input|is|was|b|u|s|i|n|l)\b){1,60}?`
 )
@@ -35,7 +35,7 @@ func cvvs(text string) string {
 func mayNameCVV(text string) bool {
 	for i := 0; i+2 < len(text); i++ {
 		switch text[i] | 0x20 {
-		case 'c': // cvv, cvc, cvn, csc, cav, cid
+		case 'c': // cvv, cvc, cvn, cvd, cv2, csc, cav, cid
 			if next := text[i+1] | 0x20; next == 'v' || next == 's' || next == 'a' && text[i+2]|0x20 == 'v' || next == 'i' && text[i+2]|0x20 == 'd' {
 				return true
 			}
