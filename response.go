@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/envelope"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
@@ -193,7 +194,7 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		case "message":
 			ok = d.Message(&t.Message)
 		case memberIsTest:
-			ok, _ = d.Bool(&t.IsTest)
+			ok = d.testMark(t)
 		case "appId":
 			ok = d.AppID((*string)(&t.AppID))
 		case "uniqueId":
@@ -242,7 +243,11 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 				ok = d.Value().Kind == wire.Null
 			}
 		default:
-			d.Value()
+			if isTestMark(string(name)) {
+				ok = d.testMark(t)
+			} else {
+				d.Value()
+			}
 		}
 		return ok, ""
 	})
@@ -250,6 +255,14 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		decoded.bad = &badMember{memberIsTest, "is neither true nor false"}
 	}
 	return decoded
+}
+
+// testMark reads isTest. A transaction that is marked once is a test.
+func (d *decoder) testMark(t *Transaction) bool {
+	var marked bool
+	ok, _ := d.Bool(&marked)
+	t.IsTest = t.IsTest || marked
+	return ok
 }
 
 // refundRow reads one row of a refund query.
@@ -365,12 +378,18 @@ func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }
 
 func (d *decoder) wallTime(dst *WallTime) bool {
 	s, ok := d.Scalar()
-	if !ok || s.Null || bytes.HasPrefix(s.Text, []byte("0000-00-00")) { // databases write a missing date so
+	if !ok || s.Null || bytes.HasPrefix(s.Text, []byte("0000-00-00")) {
 		return ok
 	}
-	*dst, ok = parseWallTime(s.Text)
+	if *dst, ok = parseWallTime(s.Text); ok && dst.time < year1971 {
+		*dst = WallTime{}
+	}
 	return ok
 }
+
+// year1971 begins after every time that databases and programs write for one that is missing: 0000-00-00, the year 1, 1900, or the
+// beginning of 1970 in some zone. With such a time, a row would be in no range.
+const year1971 civil.Time = 365 * 24 * 60 * 60
 
 // keep stores the value that begins at start under its name, as received.
 func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int) {

@@ -296,11 +296,23 @@ func (t *Transaction) isTestApproval() bool {
 
 // hasUnreadTest reports whether it has an isTest that could not be read.
 func (t *Transaction) hasUnreadTest() bool {
-	_, unread := t.Extra[memberIsTest]
-	return unread
+	for name := range t.Extra {
+		if isTestMark(name) {
+			return true
+		}
+	}
+	return false
 }
 
 const memberIsTest = "isTest"
+
+// isTestMark reports whether a member is isTest, in this spelling or another, such as is_test: money must not depend on it.
+func isTestMark(name string) bool {
+	const maxMarks = 2
+	return len(name) <= len(memberIsTest)+maxMarks && strings.EqualFold(nameMarks.Replace(name), memberIsTest)
+}
+
+var nameMarks = strings.NewReplacer("_", "", "-", "")
 
 // Refund is one item of a refund query ("Refund record").
 type Refund struct {

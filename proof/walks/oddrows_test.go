@@ -133,7 +133,7 @@ func oddWalk(w *cardgateway.Walk[cardgateway.Transaction]) (ids []string, err er
 func TestUnreadableTimes(t *testing.T) {
 	for at, want := range map[string]string{
 		`"2026-10-05 10:00:00"`: "2026-10-05 10:00:00", `"2026-10-05 10:00:00.0"`: "2026-10-05 10:00:00", `"2026-10-05T10:00:00.123"`: "2026-10-05 10:00:00",
-		`""`: "", "null": "", `"0000-00-00 00:00:00"`: "",
+		`""`: "", "null": "", `"0000-00-00 00:00:00"`: "", `"0001-01-01 00:00:00"`: "", `"1899-12-30"`: "", `"1970-01-01 08:00:00"`: "",
 		`"2026-10-05T10:00:00Z"`: "unreadable", `"2026-10-05 10:00:00+08:00"`: "unreadable", `"05.10.2026 10:00"`: "unreadable", "1791194400000": "unreadable",
 		"{}": "unreadable", "true": "unreadable",
 	} {
