@@ -302,7 +302,7 @@ func TestHandlerRefuses(t *testing.T) {
 	}{
 		{"GET", "GET", "application/json", ``, 0, 405},
 		{"PUT", "PUT", "application/json", approved, -1, 405},
-		{"no media type, no JSON", "POST", "", "code=100", -1, 415},
+		{"no media type, no JSON", "POST", "", "100", -1, 415},
 		{"another media type, no JSON", "POST", "text/xml", "<code>100</code>", -1, 415},
 		{"announced too large", "POST", "application/json", approved, 64<<10 + 1, 413},
 		{"too large", "POST", "application/json", approved + strings.Repeat(" ", 64<<10), -1, 413},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,9 +16,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// Parse reads the body of a notification, at most 64 KiB. One that begins with { is JSON, whatever its media type says; any other
-// must be application/x-www-form-urlencoded. It applies the same rules as the handler, and confirms nothing: use it if the handler does not fit, for instance behind a
-// queue, and call GetTransaction before you rely on anything in it.
+// Parse reads the body of a notification, at most 64 KiB. One that begins with { is JSON, and one that begins with a name and = is
+// a form, whatever its media type says. It applies the same rules as the handler, and confirms nothing: use it if the handler does
+// not fit, for instance behind a queue, and call GetTransaction before you rely on anything in it.
 //
 // Numbers may be sent as strings and strings as numbers; a member may be missing, null or empty. Rejected are repeated
 // members, nesting deeper than 32, trailing data, and identifiers that cannot be read. The token is looked up under its
@@ -49,14 +50,15 @@ func parse(body []byte, contentType string, tokenMembers []string) (*Notificatio
 		return nil, errTooLong
 	}
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
-	if media := mediaType(contentType); !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && media != "application/json" {
-		if media != "application/x-www-form-urlencoded" {
-			return nil, errMediaType
-		}
+	switch media := mediaType(contentType); {
+	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")):
+	case media == "application/x-www-form-urlencoded" || form.Match(body):
 		var err error
 		if body, err = jsonOfForm(body); err != nil {
 			return nil, err
 		}
+	case media != "application/json":
+		return nil, errMediaType
 	}
 	if len(body) == 0 {
 		return nil, unreadable("is empty; was its body read before?")
@@ -69,6 +71,9 @@ func parse(body []byte, contentType string, tokenMembers []string) (*Notificatio
 	return p.notification()
 }
 
+// form matches the beginning of a form.
+var form = regexp.MustCompile(`^\s*[A-Za-z][A-Za-z0-9_]*=`)
+
 // mediaType returns the media type alone: its parameters are not needed, and often malformed.
 func mediaType(contentType string) string {
 	media, _, _ := strings.Cut(contentType, ";")
@@ -76,9 +81,9 @@ func mediaType(contentType string) string {
 }
 
 // jsonOfForm converts a form to a JSON object of strings, so that the same rules apply to both.
-func jsonOfForm(form []byte) ([]byte, error) {
-	object := append(make([]byte, 0, len(form)+len(form)/4+2), '{')
-	for pair := range bytes.SplitSeq(bytes.TrimSpace(form), []byte("&")) {
+func jsonOfForm(body []byte) ([]byte, error) {
+	object := append(make([]byte, 0, len(body)+len(body)/4+2), '{')
+	for pair := range bytes.SplitSeq(bytes.TrimSpace(body), []byte("&")) {
 		if len(pair) == 0 {
 			continue
 		}

@@ -143,6 +143,8 @@ func TestParseTolerates(t *testing.T) {
 				Code: 100, UniqueID: "1867098610731065345", AppID: "3", TransactionAmount: decimal.RequireFromString("8.50"),
 				Timestamp: time.UnixMilli(1733985979185).UTC(), IsTest: true,
 			}},
+		{"a form without a media type", "", "\ufeffcode=100&message=a", notify.Claims{Code: 100, Message: "a"}},
+		{"a form with the media type of JSON", "application/json", "code=100", notify.Claims{Code: 100}},
 		{"null and empty members", "application/json", `{"code":null,"uniqueId":"","message":null}`, notify.Claims{}},
 		{"unknown and unreadable members", "application/json", `{"code":[1],"nested":{"a":1},"other":"x"}`,
 			notify.Claims{Extra: map[string]json.RawMessage{
@@ -185,8 +187,9 @@ func TestParseTokenFlags(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	const jsonMedia, formMedia = "application/json", "application/x-www-form-urlencoded"
 	tests := []struct{ name, media, body, want string }{
-		{"no media type", "", `code=100`, "neither JSON nor a form"},
-		{"another media type", "text/plain", `code=100`, "neither JSON nor a form"},
+		{"no media type", "", `<code>100</code>`, "neither JSON nor a form"},
+		{"another media type", "text/plain", `code: 100`, "neither JSON nor a form"},
+		{"an address", "text/plain", `https://shop.example/?code=100`, "neither JSON nor a form"},
 		{"a list", "text/json", `[{}]`, "neither JSON nor a form"},
 		{"no object", "application/json; UTF-8", `[{}]`, "is not a JSON object"},
 		{"too much", jsonMedia, `{"a":"` + strings.Repeat("x", 64<<10) + `"}`, "64 KiB"},
