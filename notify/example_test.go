@@ -111,7 +111,7 @@ func ExampleTokenURLs() {
 	fmt.Println(urls.Check(u, "order-1"))
 	fmt.Println(urls.Check(u, "order-2"))
 	// Output:
-	// /gateway/notify 69
+	// /gateway/notify 73
 	// <nil>
 	// notify: the URL was not created for the token of this transaction
 }

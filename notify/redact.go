@@ -11,16 +11,10 @@ import (
 // redactClaims replaces the token wherever else it occurs in the payload, except in the uniqueId, which is needed for the
 // query, and the transactionId, which the merchant chose and which is compared with the gateway's.
 func redactClaims(c *Claims, token cardgateway.Token) {
-	var s redact.Secrets
-	s.Add(token.Reveal(), redact.MinText)
-	for _, id := range []*string{
-		(*string)(&c.TransactionType), &c.RefundUniqueID, &c.MerchantRefundID, &c.TransactionCurrency, &c.RefundCurrency,
-		&c.ChargebackCurrency, (*string)(&c.TransactionCardNumber),
-	} {
-		s.Redact(id, redact.MinID)
-	}
-	for _, text := range []*string{&c.Message, &c.TransactionMessage, &c.BillDescription, &c.RefundMessage} {
-		s.Redact(text, redact.MinText)
-	}
-	s.RedactMembers(c.Extra, redact.MinText)
+	var masker redact.Masker
+	masker.Sent.Add(token.Reveal(), redact.MinText)
+	masker.IDs((*string)(&c.TransactionType), &c.RefundUniqueID, &c.MerchantRefundID, &c.TransactionCurrency, &c.RefundCurrency,
+		&c.ChargebackCurrency, (*string)(&c.TransactionCardNumber))
+	masker.Messages(&c.Message, &c.TransactionMessage, &c.BillDescription, &c.RefundMessage)
+	masker.Members(c.Extra)
 }

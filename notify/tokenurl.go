@@ -30,7 +30,7 @@ type TokenURLs struct {
 const (
 	minURLKey        = 32     // bytes
 	bindingParam     = "bind" // holds the expiry and the tag
-	expiryLength     = 5      // bytes of Unix seconds: enough for 34,000 years
+	expiryLength     = 8      // bytes of Unix seconds
 	tagLength        = 16     // bytes of HMAC-SHA256: 128 bits
 	maxURL           = 255    // characters of notificationUrl
 	maxTransactionID = 128    // characters of transactionId
@@ -40,7 +40,7 @@ const (
 // used for nothing else. To rotate the key, pass the new one as key and the previous one as older for as long as URLs
 // created with it may be in use.
 //
-// The URLs are 34 characters longer than base, and are limited to the 255 of notificationUrl. The error is a
+// The URLs are 38 characters longer than base, and are limited to the 255 of notificationUrl. The error is a
 // *cardgateway.ValidationError that does not contain the key.
 func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) {
 	var v violations
@@ -86,13 +86,11 @@ func (t *TokenURLs) URL(transactionID string, expires time.Time) (string, error)
 	v.Text("transactionId", transactionID, maxTransactionID)
 	if !expires.After(time.Now()) {
 		v.Add("expires", cardgateway.RuleRange, "must be in the future")
-	} else if expires.Unix() >= 1<<(8*expiryLength) {
-		v.Add("expires", cardgateway.RuleRange, "is too far in the future")
 	}
 	if err := v.err("notify.TokenURLs.URL"); err != nil {
 		return "", err
 	}
-	binding := appendExpiry(nil, expires.Unix())
+	binding := binary.BigEndian.AppendUint64(nil, uint64(expires.Unix()))
 	binding = append(binding, t.tags(boundMessage(binding, transactionID))[0]...)
 	u := *t.base
 	if u.RawQuery != "" {
@@ -122,7 +120,7 @@ func (t *TokenURLs) Check(u *url.URL, transactionID string) error {
 	switch {
 	case !matches:
 		return errUnbound
-	case time.Now().Unix() >= readExpiry(expiry):
+	case time.Now().Unix() >= int64(binary.BigEndian.Uint64(expiry)):
 		return errExpired
 	}
 	return nil
@@ -132,20 +130,6 @@ var (
 	errUnbound = errors.New("notify: the URL was not created for the token of this transaction")
 	errExpired = errors.New("notify: the URL for the token of this transaction has expired")
 )
-
-func appendExpiry(buf []byte, seconds int64) []byte {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(seconds))
-	return append(buf, b[8-expiryLength:]...)
-}
-
-func readExpiry(b []byte) int64 {
-	var n int64
-	for _, c := range b {
-		n = n<<8 | int64(c)
-	}
-	return n
-}
 
 // boundMessage returns the hashed message: a purpose, the expiry with its fixed length, and the transactionId.
 func boundMessage(expiry []byte, transactionID string) []byte {

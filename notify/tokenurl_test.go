@@ -115,7 +115,7 @@ func TestTokenURLsExpire(t *testing.T) {
 }
 
 func TestTokenURLsValidate(t *testing.T) {
-	longest := "https://shop.example/" + strings.Repeat("x", 255-34-len("https://shop.example/"))
+	longest := "https://shop.example/" + strings.Repeat("x", 255-38-len("https://shop.example/"))
 	tests := []struct {
 		name, base string
 		key        []byte
@@ -150,8 +150,8 @@ func TestTokenURLsValidate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := len(made(t, u, strings.Repeat("é", 128)).String()); n > 255 || n != len(tt.base)+34 {
-				t.Errorf("length: got %d, want %d", n, len(tt.base)+34)
+			if n := len(made(t, u, strings.Repeat("é", 128)).String()); n > 255 || n != len(tt.base)+38 {
+				t.Errorf("length: got %d, want %d", n, len(tt.base)+38)
 			}
 		})
 	}
@@ -164,7 +164,6 @@ func TestTokenURLsValidate(t *testing.T) {
 		{"a long transactionId", strings.Repeat("x", 129), time.Now().Add(time.Hour)},
 		{"no expiry", "order-1", time.Time{}},
 		{"an expiry in the past", "order-1", time.Now().Add(-time.Second)},
-		{"an expiry that does not fit", "order-1", time.Unix(1<<40, 0)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if text, err := u.URL(tt.transactionID, tt.expires); !errors.Is(err, cardgateway.ErrInvalidRequest) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/cardgateway/cardgateway-go/internal/mask"
+	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
 // Masker removes the secrets of one call from a result, one kind of member after another.
@@ -63,21 +64,32 @@ func (m Masker) URL(url *string) {
 	}
 }
 
-// Members masks the members of a result that have no field.
+// Members replaces the members of a result that have no field, if the name or the value contains a secret, however it is escaped,
+// or in an error what could be a card number.
 func (m Masker) Members(members map[string]json.RawMessage) {
-	if m.InError {
-		MaskMembers(members)
+	for name, value := range members {
+		shown, text := name, wire.Unescape(value)
+		m.Sent.Redact(&shown, MinText)
+		m.Credentials.Redact(&shown, m.minCredential())
+		if m.InError {
+			shown = mask.Digits(shown)
+		}
+		if shown != name || m.Sent.Find(text, MinText) || m.Credentials.Find(text, m.minCredential()) || m.InError && mask.HasCardNumber(text) {
+			delete(members, name)
+			members[shown] = WithheldValue()
+		}
 	}
-	m.Sent.RedactMembers(members, MinText)
-	m.Credentials.RedactMembers(members, m.minCredential())
 }
 
-// AddressMembers masks the members of an address that have no field. If a card number or a token was sent, and in an error,
-// they are removed.
+// AddressMembers replaces the members of an address that have no field; those from a response are JSON. If a card number or a token was
+// sent, and in an error, they are removed.
 func (m Masker) AddressMembers(members *map[string]any) {
 	if len(m.Sent) > 0 || m.InError {
 		*members = nil
-		return
 	}
-	m.Credentials.RedactAnyMembers(*members, MinID)
+	for name, value := range *members {
+		if raw, ok := value.(json.RawMessage); ok && m.Credentials.Find(wire.Unescape(raw), MinID) {
+			(*members)[name] = WithheldValue()
+		}
+	}
 }

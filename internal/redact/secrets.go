@@ -136,40 +136,5 @@ func (s Secrets) Redact(text *string, minLength int) {
 	}
 }
 
-// RedactMembers replaces the members whose name or value contains a secret, however it is escaped.
-func (s Secrets) RedactMembers(members map[string]json.RawMessage, minLength int) {
-	if len(s) == 0 {
-		return
-	}
-	for name, value := range members {
-		shown := name
-		s.Redact(&shown, minLength)
-		if shown != name || s.Find(wire.Unescape(value), minLength) {
-			delete(members, name)
-			members[shown] = WithheldValue()
-		}
-	}
-}
-
-// RedactAnyMembers does the same for members with any values; those from a response are JSON.
-func (s Secrets) RedactAnyMembers(members map[string]any, minLength int) {
-	for name, value := range members {
-		if raw, ok := value.(json.RawMessage); ok && s.Find(wire.Unescape(raw), minLength) {
-			members[name] = WithheldValue()
-		}
-	}
-}
-
-// MaskMembers replaces the members whose name or value contains a card number.
-func MaskMembers(members map[string]json.RawMessage) {
-	for name, value := range members {
-		shown := mask.Digits(name)
-		if shown != name || mask.HasCardNumber(wire.Unescape(value)) {
-			delete(members, name)
-			members[shown] = WithheldValue()
-		}
-	}
-}
-
 // WithheldValue returns the JSON that replaces a value which must not be shown.
 func WithheldValue() json.RawMessage { return json.RawMessage(`"` + mask.All + `"`) }

@@ -237,12 +237,16 @@ func TestRedactMembers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := secretsOf(token, "short")
 			members := raw(tt.members)
-			s.RedactMembers(members, tt.min)
+			masker := redact.Masker{Sent: s}
+			if tt.min == redact.MinID {
+				masker = redact.Masker{Credentials: s}
+			}
+			masker.Members(members)
 			if diff := cmp.Diff(raw(tt.want), members); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 			}
 			members = raw(tt.members)
-			(redact.Secrets)(nil).RedactMembers(members, tt.min)
+			redact.Masker{}.Members(members)
 			if diff := cmp.Diff(raw(tt.members), members); diff != "" {
 				t.Errorf("%s, without secrets (-want +got):\n%s", tt.name, diff)
 			}
@@ -254,8 +258,8 @@ func TestRedactMembers(t *testing.T) {
 func TestOneSecret(t *testing.T) {
 	s := redact.Secrets{[]byte(token)}
 	members, anyMembers := raw(map[string]string{"a": `"` + token + `"`}), map[string]any{"a": json.RawMessage(`"` + token + `"`)}
-	s.RedactMembers(members, redact.MinText)
-	s.RedactAnyMembers(anyMembers, redact.MinText)
+	redact.Masker{Sent: s}.Members(members)
+	redact.Masker{Credentials: s}.AddressMembers(&anyMembers)
 	text, escaped := token, url.PathEscape(token)
 	s.Redact(&text, redact.MinText)
 	s.Redact(&escaped, redact.MinText)
@@ -266,13 +270,12 @@ func TestOneSecret(t *testing.T) {
 	}
 }
 
-func TestRedactAnyMembers(t *testing.T) {
+func TestRedactAddressMembers(t *testing.T) {
 	members := map[string]any{
 		"clean": json.RawMessage(`"b"`), "found": json.RawMessage(`["` + token + `"]`), "escaped": json.RawMessage(`"tk\/9f8e+7d6c5b4a=x"`),
 		"the caller's own": token, "short": json.RawMessage(`"short"`),
 	}
-	s := secretsOf(token, "short")
-	s.RedactAnyMembers(members, redact.MinID)
+	redact.Masker{Credentials: secretsOf(token, "short")}.AddressMembers(&members)
 	want := map[string]any{
 		"clean": json.RawMessage(`"b"`), "found": json.RawMessage(`"***"`), "escaped": json.RawMessage(`"***"`),
 		"the caller's own": token, "short": json.RawMessage(`"short"`),
@@ -287,7 +290,7 @@ func TestMaskMembers(t *testing.T) {
 		"text": `"4539000000000001"`, "number": `4539000000000001`, "groups": `"4539 0000 0000 0001"`, "escaped": `"453900000000\u0030001"`,
 		"deep": `{"card":["4539000000000001"]}`, "reference": `"123456789012"`, "masked": `"453900******0001"`, "of 4539000000000001": `1`,
 	})
-	redact.MaskMembers(members)
+	redact.Masker{InError: true}.Members(members)
 	want := raw(map[string]string{
 		"text": `"***"`, "number": `"***"`, "groups": `"***"`, "escaped": `"***"`, "deep": `"***"`,
 		"reference": `"123456789012"`, "masked": `"453900******0001"`, "of 453900******0001": `"***"`,

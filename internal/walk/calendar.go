@@ -124,12 +124,6 @@ func (c calendar) gap(s span) span {
 // shownSeconds returns how many seconds of a span the clock shows.
 func (c calendar) shownSeconds(s span) int64 { return s.seconds() - c.gap(s).seconds() }
 
-// isSkipped reports whether a clock change skips a wall-clock time.
-func (c calendar) isSkipped(at civil.Time) bool {
-	_, skipped := c.skippedBy(at)
-	return skipped
-}
-
 // skippedBy returns the clock change that skips a wall-clock time, if any.
 func (c calendar) skippedBy(at civil.Time) (change time.Time, skipped bool) {
 	t := at.In(c.loc)

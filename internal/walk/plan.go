@@ -99,7 +99,7 @@ func (p *planner[T]) split(s *step[T]) []*step[T] {
 // that is not counted, or whose count was wrong before.
 func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 	cutSecond, newestFirst, ok := s.reader.shownEnd()
-	if !ok || !s.block.final || s.block.uncertain || p.calendar.isSkipped(cutSecond) {
+	if _, skipped := p.calendar.skippedBy(cutSecond); !ok || !s.block.final || s.block.uncertain || skipped {
 		return nil, s.span
 	}
 	// The padding of both queries ends at the cut.
