@@ -317,10 +317,10 @@ func TestCallsAreLogged(t *testing.T) {
 			_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{})
 		}, ""},
 		{"found", clienttest.Answering(200, approved), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
-			"INFO GetTransaction ok uniqueId=2018062815300001 code=100 status=200 attempts=1"},
+			"INFO GetTransaction ok uniqueId=1 code=100 status=200 attempts=1"},
 		{"not found", clienttest.Answering(200, `{"code":404}`), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") }, ""},
 		{"wrong credentials", clienttest.Answering(401, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
-			"INFO GetTransaction query_failed uniqueId=2018062815300001 status=401 attempts=1 error"},
+			"INFO GetTransaction query_failed uniqueId=1 status=401 attempts=1 error"},
 		{"search for one", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
 			_, _ = c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: "t-9", Start: now, End: now}, cardgateway.PageRequest{})
@@ -338,11 +338,11 @@ func TestCallsAreLogged(t *testing.T) {
 		{"refund", clienttest.Answering(200, `{"code":111,"uniqueId":"1","refundTransactionId":"r-1","refundUniqueId":"2"}`),
 			func(ctx context.Context, c *cardgateway.Client) {
 				_, _ = c.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r-1", Amount: decimal.NewFromInt(1)})
-			}, "INFO CreateRefund approved refundTransactionId=r-1 uniqueId=2018062815300001 code=111 status=200 attempts=1"},
+			}, "INFO CreateRefund approved refundTransactionId=r-1 uniqueId=1 code=111 status=200 attempts=1"},
 		{"search for a refund", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
 			_, _ = c.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", Start: now, End: now}, cardgateway.PageRequest{})
-		}, "INFO SearchRefunds ok refundTransactionId=r-1 uniqueId=2018062815300001 code=121 status=200 attempts=1"},
+		}, "INFO SearchRefunds ok refundTransactionId=r-1 uniqueId=1 code=121 status=200 attempts=1"},
 		{"walk for a refund", clienttest.Answering(200, clienttest.Page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
 			q := cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", TransactionID: "t-1", Start: now.Add(-time.Hour), End: now}
@@ -354,7 +354,7 @@ func TestCallsAreLogged(t *testing.T) {
 			_, _ = c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
 				UniqueID: "1", RefundTransactionID: "r-1", Amount: decimal.NewFromInt(1), SentAt: time.Now(), Wait: 1,
 			})
-		}, "WARN ResolveRefund outcome_unknown refundTransactionId=r-1 uniqueId=2018062815300001 error"},
+		}, "WARN ResolveRefund outcome_unknown refundTransactionId=r-1 uniqueId=1 error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

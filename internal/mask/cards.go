@@ -55,7 +55,7 @@ func cardLength(text string) (length int) {
 		if at += n; isCard(digits) {
 			length = at
 		}
-		gap := gapLength(text[at:])
+		gap := gapLength(text[at:], n)
 		if gap == 0 {
 			return length
 		}
@@ -70,11 +70,16 @@ func groupLength(text string) (n int) {
 	return n
 }
 
-// gapLength returns the length of the separators with which text begins, or 0 if no digit follows.
-func gapLength(text string) (n int) {
+// gapLength returns the length of the separators with which text begins, or 0 if no digit follows. Dots and slashes separate groups of
+// four digits and more: those after fewer are in times and dates.
+func gapLength(text string, digitsBefore int) (n int) {
+	separators := "+_\u00ad\u200b"
+	if digitsBefore >= 4 {
+		separators += "./"
+	}
 	for range maxGap {
 		c, size := utf8.DecodeRuneInString(text[n:])
-		if !unicode.IsSpace(c) && !unicode.Is(unicode.Pd, c) && !strings.ContainsRune("+_./\u00ad\u200b", c) {
+		if !unicode.IsSpace(c) && !unicode.Is(unicode.Pd, c) && !strings.ContainsRune(separators, c) {
 			break
 		}
 		n += size

@@ -72,6 +72,7 @@ func TestKept(t *testing.T) {
 		{"of 4111111111111111", `1`, "of 411111******1111", true}, {"a", `{"4111111111111111":1}`, "a", true}, {"a", `"paid 2026-10-05 4111\u00a01111\u20131111 - 1111"`, "a", true},
 		{"cardCvd", `"973"`, "cardCvd", true}, {"CV2", `973`, "CV2", true}, {"a", `"4111.1111.1111.1111"`, "a", true}, {"a", `"4111/1111/1111/1111"`, "a", true},
 		{"at", `"2026/10/05 10:00:00.000000"`, "at", false}, {"hosts", `"45.140.10.2, 45.140.10.3"`, "hosts", false},
+		{"at", `"16:42:42.111111119 0001"`, "at", false}, {"days", `"31/10/2026 18/11/2026"`, "days", false},
 		{"cvv", `"M"`, "cvv", false}, {"cvv", `null`, "cvv", false}, {"cvvResult", `"973"`, "cvvResult", false}, {"code", `"973"`, "code", false},
 		{"a", `{"cvv":"M","code":101}`, "a", false}, {"a", `{"cvv":null,"code":101}`, "a", false}, {"savvy", `973`, "savvy", false},
 		{"orderNo", `"2018062815300001"`, "orderNo", false}, {"at", `1700000000000`, "at", false}, {"phone", `"+4915112345678"`, "phone", false},
