@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -46,9 +47,9 @@ func tokenPayment(id string) cardgateway.TokenPaymentRequest {
 }
 
 // storeCard acts as a cardholder who enters a card on the hosted page, and returns its token.
-func storeCard(client *cardgateway.Client, server *sandbox.Server, card sandbox.Outcome) cardgateway.Token {
+func storeCard(client *cardgateway.Client, server *sandbox.Server, id string, card sandbox.Outcome) cardgateway.Token {
 	t, err := client.CreateTokenOrder(context.Background(), cardgateway.TokenOrderRequest{
-		TransactionID: "store", OrderID: "store", Currency: "USD", Amount: decimal.RequireFromString("12.50"),
+		TransactionID: id, OrderID: id, Currency: "USD", Amount: decimal.RequireFromString("12.50"),
 		TransactionIP: "203.0.113.7", CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
 		ProductInfos: candles(), BillingAddress: cardgateway.Address{Country: "US"},
 	})
@@ -58,11 +59,111 @@ func storeCard(client *cardgateway.Client, server *sandbox.Server, card sandbox.
 	if _, err := server.EnterCard(t.RedirectURL, sandbox.TestCard(card)); err != nil {
 		log.Fatal(err)
 	}
-	token, err := server.Token("store")
+	token, err := server.Token(id)
 	if err != nil {
 		log.Fatal(err)
 	}
 	return cardgateway.NewToken(token)
+}
+
+// A checkout, from the request to the paid order. The sandbox takes the place of the gateway and of the cardholder.
+func Example() {
+	server, err := sandbox.Start(sandbox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "123456", TestPayments: true}) // its payments are tests
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	order, err := client.CreateCheckout(context.Background(), cardgateway.CheckoutRequest{
+		TransactionID:   "t-1000",
+		OrderID:         "o-1000",
+		Currency:        "USD",
+		Amount:          decimal.RequireFromString("12.50"),
+		TransactionIP:   "203.0.113.7",
+		CallbackURL:     "https://shop.example/orders/1000",
+		NotificationURL: "https://shop.example/notifications",
+		ProductInfos:    []cardgateway.ProductInfo{{ProductName: "Candles", Quantity: 1, Price: decimal.RequireFromString("12.50")}},
+		BillingAddress:  cardgateway.Address{Country: "US"},
+	})
+	if err != nil {
+		log.Fatal(err) // see the example of outcomes
+	}
+	fmt.Println(order.State()) // redirect the cardholder to order.RedirectURL
+
+	if _, err := server.EnterCard(order.RedirectURL, sandbox.TestCard(sandbox.Approved)); err != nil {
+		log.Fatal(err)
+	}
+	paid, err := client.GetTransaction(context.Background(), order.UniqueID) // after the notification, which package notify receives
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(paid.State(), client.Paid(paid))
+	// Output:
+	// redirect
+	// approved true
+}
+
+// What to do after each outcome of a payment.
+func Example_outcomes() {
+	client, server := open()
+	defer server.Close()
+	approved, declined := storeCard(client, server, "stored-1", sandbox.Approved), storeCard(client, server, "stored-2", sandbox.Declined)
+	server.Inject(sandbox.Fault{TransactionID: "t-3", Reply: sandbox.ReplyReset}) // its response is lost
+
+	pay := func(token cardgateway.Token, id string) string {
+		payment, err := client.TokenPayment(context.Background(), token, tokenPayment(id))
+		switch {
+		case err == nil && client.Paid(payment):
+			return "ship the order"
+		case err == nil && payment.State() == cardgateway.StateRedirect:
+			return "redirect the cardholder to payment.RedirectURL"
+		case err == nil:
+			return "in processing: the outcome comes later"
+		case cardgateway.SafeToRetry(err):
+			return "nothing was sent: call again with the same id"
+		case errors.Is(err, cardgateway.ErrDeclined):
+			return "declined: offer to pay with another card, under a new id"
+		case errors.Is(err, cardgateway.ErrOutcomeUnknown):
+			return "it may be paid: resolve it, and do not call again"
+		case errors.Is(err, cardgateway.ErrTestPayment):
+			return "approved as a test: it is not paid"
+		case errors.Is(err, cardgateway.ErrInvalidRequest), errors.Is(err, cardgateway.ErrRefused):
+			return "not processed: correct the request or the configuration"
+		}
+		return err.Error() // there is no other outcome
+	}
+	fmt.Println(pay(approved, "t-1"))
+	fmt.Println(pay(declined, "t-2"))
+	fmt.Println(pay(approved, "t-3"))
+	fmt.Println(pay(approved, ""))
+	// Output:
+	// in processing: the outcome comes later
+	// declined: offer to pay with another card, under a new id
+	// it may be paid: resolve it, and do not call again
+	// not processed: correct the request or the configuration
+}
+
+func ExampleNew() {
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL:      "https://gateway.example",
+		AppID:        "123456",
+		Authenticate: cardgateway.BasicAuth("merchant", "secret key"), // as published; from the environment or a vault
+		Logger:       slog.Default(),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(client.BaseURL(), client.AppID())
+
+	_, err = cardgateway.New(cardgateway.Config{BaseURL: "http://gateway.example", AppID: "shop"})
+	fmt.Println(err)
+	// Output:
+	// https://gateway.example 123456
+	// cardgateway: New: invalid request: BaseURL must be https, or http to a loopback host; AppID must be 1 to 32 digits
 }
 
 func ExampleClient_CreateTokenOrder() {
@@ -91,7 +192,7 @@ func ExampleClient_CreateTokenOrder() {
 func ExampleClient_TokenPayment() {
 	client, server := open()
 	defer server.Close()
-	token := storeCard(client, server, sandbox.Approved)
+	token := storeCard(client, server, "store", sandbox.Approved)
 
 	payment, err := client.TokenPayment(context.Background(), token, tokenPayment("t-1002"))
 	if err != nil {
@@ -100,12 +201,12 @@ func ExampleClient_TokenPayment() {
 	}
 	fmt.Println(payment.State()) // the outcome is known later
 
-	settled, err := client.GetTransaction(context.Background(), payment.UniqueID)
+	later, err := client.GetTransaction(context.Background(), payment.UniqueID)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(settled.State(), client.Paid(settled), settled.TransactionAmount.StringFixed(2), settled.TransactionCardNumber)
+	fmt.Println(later.State(), client.Paid(later), later.TransactionAmount.StringFixed(2), later.TransactionCardNumber)
 	// Output:
 	// processing
 	// approved true 12.50 430000******0000
@@ -114,7 +215,7 @@ func ExampleClient_TokenPayment() {
 func ExampleClient_TokenPayment_declined() {
 	client, server := open()
 	defer server.Close()
-	token := storeCard(client, server, sandbox.Declined)
+	token := storeCard(client, server, "store", sandbox.Declined)
 
 	_, err := client.TokenPayment(context.Background(), token, tokenPayment("t-1003"))
 	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok {
@@ -129,7 +230,7 @@ func ExampleClient_TokenPayment_declined() {
 func ExampleClient_Resolve() {
 	client, server := open()
 	defer server.Close()
-	token := storeCard(client, server, sandbox.Approved)
+	token := storeCard(client, server, "store", sandbox.Approved)
 
 	// The gateway charges the card, and its response is lost.
 	server.Inject(sandbox.Fault{TransactionID: "t-1004", Reply: sandbox.ReplyReset})
@@ -257,7 +358,7 @@ func ExampleClient_GetTransaction() {
 func ExampleClient_SearchRefunds() {
 	client, server := open()
 	defer server.Close()
-	token := storeCard(client, server, sandbox.Approved)
+	token := storeCard(client, server, "store", sandbox.Approved)
 	payment, err := client.TokenPayment(context.Background(), token, tokenPayment("t-1008"))
 	if err != nil {
 		fmt.Println(err)
