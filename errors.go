@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
-
-	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
 // Every error of an operation matches exactly one of these with errors.Is; a walk can also end with the error of its
@@ -61,11 +58,6 @@ type Problem struct {
 	Message string // the rule in words; never the value
 }
 
-// GoField returns the path of the struct field that Field names, such as ProductInfos[0].Price. For a key of Extra with
-// RuleReserved it returns the path of Extra, and for the token of TokenPayment the name of the argument. For a key of Extra whose
-// value cannot be encoded as JSON there is no such field.
-func (p Problem) GoField() string { return check.GoField(p.Field, p.Rule) }
-
 // Rules that a Problem can name.
 const (
 	RuleRequired = "required" // the member must be given
@@ -83,14 +75,13 @@ func (e *ValidationError) Error() string {
 		if i == 0 {
 			separator = ": "
 		}
-		name := p.Field
-		if slices.Contains([]string{"startDate", "endingDate", "currPage", "pageSize"}, name) { // no request of the caller's has these names
-			name = p.GoField()
-		}
-		b.WriteString(separator + name + " " + p.Message)
+		b.WriteString(separator + cmp.Or(queryFields[p.Field], p.Field) + " " + p.Message)
 	}
 	return b.String()
 }
+
+// queryFields are the fields that set members of queries with other names: nobody who calls SearchOrders knows those.
+var queryFields = map[string]string{"startDate": "Start", "endingDate": "End", "currPage": "CurrPage", "pageSize": "PageSize"}
 
 // Is reports whether target is ErrInvalidRequest.
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalidRequest }

@@ -16,7 +16,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"context"
-	"reflect"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -415,51 +414,6 @@ func TestNilContext(t *testing.T) {
 	}
 	if sent != 0 {
 		t.Errorf("%d requests were sent", sent)
-	}
-}
-
-// TestGoFields: a problem names the struct field, whatever the member is called on the wire.
-func TestGoFields(t *testing.T) {
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
-	_, err := c.CreateSubscription(t.Context(), cardgateway.SubscriptionRequest{
-		CallbackURL: "x", NotificationURL: "x", ProductInfos: []cardgateway.ProductInfo{{Price: decimal.New(1, -20), Quantity: -1, Currency: "x"}},
-		BillingAddress: cardgateway.Address{Country: "x", Extra: map[string]any{"zipCode": 1}}, Secure: true,
-		Extra: map[string]any{"cvv": "123"},
-	})
-	invalid, ok := errors.AsType[*cardgateway.ValidationError](err)
-	if !ok {
-		t.Fatalf("got %v, want a *ValidationError", err)
-	}
-	for _, p := range invalid.Problems {
-		v := reflect.ValueOf(cardgateway.SubscriptionRequest{ProductInfos: make([]cardgateway.ProductInfo, 1)})
-		if p.Field == "appId" { // the client's
-			continue
-		}
-		for name := range strings.SplitSeq(p.GoField(), ".") {
-			name, index, _ := strings.Cut(name, "[")
-			if v = v.FieldByName(name); !v.IsValid() {
-				t.Errorf("%s: there is no field %q", p.Field, p.GoField())
-				break
-			}
-			if index != "" {
-				v = v.Index(0)
-			}
-		}
-	}
-	if len(invalid.Problems) < 18 {
-		t.Errorf("got %d problems: %v", len(invalid.Problems), err)
-	}
-	for _, tt := range []struct{ field, rule, want string }{
-		{"startDate", cardgateway.RuleRequired, "Start"}, {"endingDate", cardgateway.RuleRange, "End"}, {"transactionIp", cardgateway.RuleFormat, "TransactionIP"},
-		{"productInfos[0].price", cardgateway.RuleFormat, "ProductInfos[0].Price"}, {"productInfos[2].sku", cardgateway.RuleFormat, "ProductInfos[2].SKU"},
-		{"card.cvv", cardgateway.RuleFormat, "Card.CVV"}, {"token", cardgateway.RuleRequired, "token"}, {"SentAt", cardgateway.RuleRequired, "SentAt"},
-		{"billingAddress.country", cardgateway.RuleReserved, "BillingAddress.Extra"}, {"currPage", cardgateway.RuleRange, "CurrPage"}, {"", "", ""},
-	} {
-		t.Run(tt.field, func(t *testing.T) {
-			if got := (cardgateway.Problem{Field: tt.field, Rule: tt.rule}).GoField(); got != tt.want {
-				t.Errorf("%s, %s: got %q, want %q", tt.field, tt.rule, got, tt.want)
-			}
-		})
 	}
 }
 

@@ -331,7 +331,7 @@ func (x *lookups) invalid(c *call, t *thing) {
 		}
 		w.searchError("a ValidationError", err)
 		for _, p := range invalid.Problems {
-			if p.GoField() == "" {
+			if p.Field == "" {
 				w.violate("an invalid request is refused", "%+v names no field", p)
 			}
 		}
