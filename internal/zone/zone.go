@@ -52,6 +52,9 @@ func Judge(at civil.Time, from, to time.Time, loc *time.Location) (f Finding, li
 	if likely64 < max(minOffset, farWest) || likely64 > min(maxOffset, farEast) {
 		return Unknown, 0 // no zone explains it
 	}
+	if _, offset := begin.In(loc).Zone(); int64(offset) > maxOffset && maxOffset-likely64 > 2*tolerance {
+		return Unknown, 0 // before from, and in no zone at that moment: this machine's clock may have been wrong then
+	}
 	return Wrong, int(likely64)
 }
 
