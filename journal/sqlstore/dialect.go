@@ -34,23 +34,20 @@ func (d Dialect) String() string {
 	return "Dialect(" + strconv.Itoa(int(d)) + ")"
 }
 
-// execer is a database, a connection or a transaction.
-type execer interface {
-	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
-}
-
-// exec makes a statement with the placeholders ?, and returns how many rows it has changed.
-func (d Dialect) exec(ctx context.Context, db execer, statement string, args ...any) (int64, error) {
-	result, err := db.ExecContext(ctx, d.sql(statement), args...)
+// exec makes a statement, and returns how many rows it has changed.
+func (s *Store) exec(ctx context.Context, conn session, statement string, args ...any) (int64, error) {
+	result, err := conn.ExecContext(ctx, s.sql(statement), args...)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
 }
 
-// sql replaces the placeholders ? in a statement by those of the database.
-func (d Dialect) sql(statement string) string {
-	if d != Postgres {
+// sql replaces the placeholders ? in a statement by those of the database, and names the schema of the tables that New has checked: without
+// it, a connection whose search path or default database is another one would use other tables.
+func (s *Store) sql(statement string) string {
+	statement = strings.ReplaceAll(statement, "cardgateway_journal", s.schema+"cardgateway_journal")
+	if s.dialect != Postgres {
 		return statement
 	}
 	var b strings.Builder
@@ -155,6 +152,7 @@ func (d Dialect) settings() []setting {
 		return []setting{
 			{"synchronous_commit", `SHOW synchronous_commit`, is("off"), "set synchronous_commit = on for the account, the database or the server"},
 			{"fsync", `SHOW fsync`, is("off"), "set fsync = on in the server's configuration"},
+			{"client_encoding", `SHOW client_encoding`, isNot("utf8"), "set client_encoding = UTF8 for the account or the database, or in the connection URL"},
 		}
 	case MySQL:
 		return []setting{
@@ -168,6 +166,8 @@ func (d Dialect) settings() []setting {
 			{"completion_type", `SELECT @@SESSION.completion_type`, isNot("no_chain", "0"), "set completion_type = NO_CHAIN"},
 			{"sql_log_bin", `SELECT IF(@@GLOBAL.log_bin, @@SESSION.sql_log_bin, 1)`, isNot("1"), "set sql_log_bin = 1, or a replica lacks the payment"},
 			{"unique_checks", `SELECT @@SESSION.unique_checks`, isNot("1"), "set unique_checks = 1"},
+			{"character_set_client", `SELECT IF(@@SESSION.character_set_client = @@SESSION.character_set_connection, 'same', @@SESSION.character_set_client)`,
+				isNot("same"), "set character_set_client and character_set_connection to the same one: ids are converted from one to the other"},
 		}
 	}
 	return []setting{
@@ -240,7 +240,7 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 			return nil, fmt.Errorf("the setting %s of %v cannot be read: %w", want.name, c.dialect, err)
 		}
 		if want.refuse(value) && !c.inMemory {
-			return nil, &settingError{fmt.Sprintf("%s is %s, so that a payment could be lost after it was recorded: %s", want.name, value, want.remedy)}
+			return nil, &settingError{fmt.Sprintf("%s is %s, so that a payment could be lost after it was recorded, or made twice: %s", want.name, value, want.remedy)}
 		}
 		switch want.name {
 		case "synchronous":

@@ -15,7 +15,7 @@ func TestDialectSQL(t *testing.T) {
 	for d, want := range map[Dialect]string{
 		SQLite: text, MySQL: text, Postgres: "UPDATE x SET a = $1, b = a || $2 WHERE c = $3",
 	} {
-		if got := d.sql(text); got != want {
+		if got := (&Store{dialect: d}).sql(text); got != want {
 			t.Errorf("%v: got %q, want %q", d, got, want)
 		}
 	}

@@ -44,7 +44,7 @@ type querier interface {
 // read returns an entry, ErrNoEntry, an *EntryError or an error of the database.
 func (s *Store) read(ctx context.Context, q querier, key journal.Key) (journal.Entry, error) {
 	var r storedEntry
-	err := q.QueryRowContext(ctx, s.dialect.sql(selectEntry), key.Shop.String(), key.ID.String()).
+	err := q.QueryRowContext(ctx, s.sql(selectEntry), key.Shop.String(), key.ID.String()).
 		Scan(&r.intent, &r.evidence, &r.version, &r.acked)
 	if errors.Is(err, sql.ErrNoRows) {
 		return journal.Entry{}, journal.ErrNoEntry
@@ -202,7 +202,7 @@ func (s *Store) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journa
 func (s *Store) page(ctx context.Context, statement string, args ...any) (page []storedEntry, err error) {
 	err = s.onConn(ctx, func(conn session, _ *connState) error {
 		page = nil
-		rows, err := conn.QueryContext(ctx, s.dialect.sql(statement), args...)
+		rows, err := conn.QueryContext(ctx, s.sql(statement), args...)
 		if err != nil {
 			return err
 		}

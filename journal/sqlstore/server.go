@@ -12,12 +12,12 @@ import (
 // A write to a database server is one statement, which is committed when it returns. The server shares the disk syncs of its sessions by
 // itself.
 
-// The statements of one write. Those without a dialect in their names are for every dialect that has no other. The IGNORE of MySQL is for
+// The statements of one write. An insert leaves no column to its default: a copy of the table can have lost them. The IGNORE of MySQL is for
 // the row that exists already. It would also truncate long texts, but none is longer than its column: see checkTables.
 const (
-	insertOne      = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
-	insertOneMySQL = `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES (?, ?, ?, ?, '')`
-	recordOne      = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
+	insertOne = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence, version, acked, unacked)
+		VALUES (?, ?, ?, ?, '', 0, -1, TRUE)`
+	recordOne = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
 	recordOneMySQL = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
@@ -27,10 +27,8 @@ const (
 // statement returns the statement of a write, and its arguments.
 func (w *write) statement(d Dialect) (string, []any) {
 	switch {
-	case w.kind == writeIntent && d == MySQL:
-		return insertOneMySQL, []any{w.shop, w.id, w.begun, w.text}
 	case w.kind == writeIntent:
-		return insertOne, []any{w.shop, w.id, w.begun, w.text}
+		return d.insertMissing(insertOne, "shop, transaction_id"), []any{w.shop, w.id, w.begun, w.text}
 	case w.kind == writeAck:
 		return ackOne, []any{w.shop, w.id, w.version}
 	case d == MySQL:
@@ -44,7 +42,7 @@ func (w *write) statement(d Dialect) (string, []any) {
 func (s *Store) writeToServer(ctx context.Context, w *write) error {
 	return s.onConn(ctx, func(conn session, _ *connState) error {
 		statement, args := w.statement(s.dialect)
-		n, err := s.dialect.exec(ctx, conn, statement, args...)
+		n, err := s.exec(ctx, conn, statement, args...)
 		if w.changed = n == 1; w.changed || err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func (s *Store) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
 	}
 	n, err := result.RowsAffected()
 	if err == nil && n == 0 && w.kind == writeEvidence { // the entry may have been acknowledged before
-		if result, err = tx.ExecContext(ctx, recordOne, args...); err != nil {
+		if result, err = tx.ExecContext(ctx, s.sql(recordOne), args...); err != nil {
 			return err
 		}
 		n, err = result.RowsAffected()
@@ -118,8 +118,9 @@ func (s *Store) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
 // prepareSQLite prepares the statements. The pool prepares each of them again on every connection that uses it. The
 // caller must not hold a connection, because the pool may have only one.
 func (s *Store) prepareSQLite(ctx context.Context) (err error) {
-	for kind, text := range []string{writeIntent: insertOne, writeEvidence: recordUnacked, writeAck: ackOne} {
-		if s.prepared[kind], err = s.db.PrepareContext(ctx, text); err != nil {
+	insert := s.dialect.insertMissing(insertOne, "shop, transaction_id")
+	for kind, text := range []string{writeIntent: insert, writeEvidence: recordUnacked, writeAck: ackOne} {
+		if s.prepared[kind], err = s.db.PrepareContext(ctx, s.sql(text)); err != nil {
 			return err
 		}
 	}

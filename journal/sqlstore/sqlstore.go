@@ -31,6 +31,7 @@ import (
 type Store struct {
 	db      *sql.DB
 	dialect Dialect
+	schema  string // of the tables, quoted, with a dot
 	conns   checkedConns
 	parsed  parsedEntries
 
@@ -60,12 +61,12 @@ type Store struct {
 //   - SQLite: synchronous=FULL, and journal_mode neither OFF nor MEMORY. Use WAL, and busy_timeout=10000, so that
 //     processes wait for one another. Package journal/sqlite opens a file with these settings. An in-memory database is for
 //     tests, with SetMaxOpenConns(1): with more, each connection would have its own database, and it is rejected.
-//   - Postgres: synchronous_commit not off, fsync on.
+//   - Postgres: synchronous_commit not off, fsync on, client_encoding UTF8.
 //   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, a strict sql_mode, autocommit=1,
-//     completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1.
+//     completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1, character_set_client as character_set_connection.
 //
 // The table cardgateway_journal must be as New creates it: an ordinary, permanent table with a unique index on shop and transaction_id,
-// with these types, and without triggers. The table of leases must have its key. If the file of SQLite is moved, deleted or replaced while it is open, every method fails from
+// with these types, and without triggers, conflict clauses or row-level security. The table of leases must have its key. If the file of SQLite is moved, deleted or replaced while it is open, every method fails from
 // then on, and Begin before anything is sent.
 //
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
@@ -139,7 +140,10 @@ func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Contex
 		if err := tables(s.dialect, ctx, conn); err != nil {
 			return err
 		}
-		return s.dialect.checkTables(ctx, conn)
+		if err := s.dialect.checkTables(ctx, conn); err != nil {
+			return err
+		}
+		return conn.QueryRowContext(ctx, s.dialect.selectSchema()).Scan(&s.schema)
 	})
 	if err != nil || s.dialect != SQLite {
 		return err
@@ -274,7 +278,7 @@ func (s *Store) onOneConn(ctx context.Context, do func(session, *connState) erro
 // change makes one statement, and returns how many rows it has changed.
 func (s *Store) change(ctx context.Context, statement string, args ...any) (n int64, err error) {
 	err = s.onConn(ctx, func(conn session, _ *connState) error {
-		n, err = s.dialect.exec(ctx, conn, statement, args...)
+		n, err = s.exec(ctx, conn, statement, args...)
 		return err
 	})
 	return n, err
@@ -283,7 +287,7 @@ func (s *Store) change(ctx context.Context, statement string, args ...any) (n in
 // queryRow reads one row.
 func (s *Store) queryRow(ctx context.Context, query string, args []any, dest ...any) error {
 	return s.onConn(ctx, func(conn session, _ *connState) error {
-		return conn.QueryRowContext(ctx, s.dialect.sql(query), args...).Scan(dest...)
+		return conn.QueryRowContext(ctx, s.sql(query), args...).Scan(dest...)
 	})
 }
 

@@ -282,6 +282,34 @@ func TestLeastPrivilege(t *testing.T) {
 	if to, err := s.Lease(t.Context(), journal.Shop{}, "a", time.Minute); err != nil || to != "a" {
 		t.Errorf("leased to %q, %v", to, err)
 	}
+	execAll(t, db, "RESET ROLE", "ALTER TABLE cardgateway_journal ENABLE ROW LEVEL SECURITY", "CREATE POLICY every ON cardgateway_journal", "SET ROLE cashier")
+	if _, err := sqlstore.New(t.Context(), db, sqlstore.Postgres); err == nil || !strings.Contains(err.Error(), "row-level security") {
+		t.Errorf("a policy can hide rows: %v", err)
+	}
+}
+
+// TestOtherSchema: a connection for which the name of the table means another one uses the table that was checked.
+func TestOtherSchema(t *testing.T) {
+	everyServer(t, func(t *testing.T, spec string, _ journal.Store) {
+		d, db := databaseFor(t, spec), openDB(t, spec)
+		db.SetMaxOpenConns(1)
+		s := newStore(t, db, d.dialect)
+		current, use := "SELECT current_schema()", "SET search_path = "
+		if d.dialect == sqlstore.MySQL {
+			current, use = "SELECT DATABASE()", "USE "
+		}
+		var schema string
+		if err := db.QueryRowContext(t.Context(), current).Scan(&schema); err != nil {
+			t.Fatal(err)
+		}
+		other := databaseName(t.Name() + "other")
+		createStore(t, strings.Replace(spec, schema, other, 1))
+		execAll(t, db, use+other)
+		everyWrite(t, s, "a")
+		if e, err := openStore(t, spec).Get(t.Context(), journal.Key{ID: journal.PaymentID("a")}); err != nil {
+			t.Errorf("%+v, %v", e, err)
+		}
+	})
 }
 
 // TestMemoryDatabase: if each connection had its own tables, payments could be made twice.

@@ -23,7 +23,7 @@ func TestTables(t *testing.T) {
 		notOrdinary = "not an ordinary, permanent table"
 		noKey       = "no unique index on exactly shop and transaction_id"
 		types       = "columns of other types"
-		triggers    = "triggers or rules"
+		triggers    = "triggers, rules or conflict clauses"
 		away        = "ALTER TABLE cardgateway_journal RENAME TO elsewhere"
 	)
 	dropKey := []string{"ALTER TABLE cardgateway_journal DROP CONSTRAINT cardgateway_journal_pkey"}
@@ -44,6 +44,14 @@ func TestTables(t *testing.T) {
 			{"a key for some rows", []string{"CREATE TABLE c AS SELECT * FROM cardgateway_journal", "DROP TABLE cardgateway_journal",
 				"ALTER TABLE c RENAME TO cardgateway_journal",
 				"CREATE UNIQUE INDEX some ON cardgateway_journal (shop, transaction_id) WHERE unacked"}, noKey},
+			{"a copy that has lost its defaults", []string{"CREATE TABLE c AS SELECT * FROM cardgateway_journal", "DROP TABLE cardgateway_journal",
+				"ALTER TABLE c RENAME TO cardgateway_journal", "CREATE UNIQUE INDEX k ON cardgateway_journal (shop, transaction_id)"}, ""},
+			{"ids that are numbers", []string{"DROP TABLE cardgateway_journal", `CREATE TABLE cardgateway_journal (shop TEXT,
+				transaction_id NUMERIC, begun INTEGER, intent TEXT, evidence TEXT, version INTEGER, acked INTEGER, unacked INTEGER,
+				PRIMARY KEY (shop, transaction_id))`}, types},
+			{"another index that replaces", []string{"DROP TABLE cardgateway_journal", `CREATE TABLE cardgateway_journal (shop TEXT,
+				transaction_id TEXT, begun INTEGER, intent TEXT, evidence TEXT, version INTEGER, acked INTEGER, unacked INTEGER,
+				PRIMARY KEY (shop, transaction_id), UNIQUE (shop, unacked) ON CONFLICT REPLACE)`}, triggers},
 			{"a view", []string{away, "CREATE VIEW cardgateway_journal AS SELECT * FROM elsewhere"}, notOrdinary},
 			{"a trigger that drops inserts", []string{`CREATE TRIGGER drops BEFORE INSERT ON cardgateway_journal BEGIN SELECT RAISE(IGNORE); END`}, triggers},
 			{"a trigger that deletes", []string{`CREATE TRIGGER deletes AFTER INSERT ON cardgateway_journal BEGIN DELETE FROM cardgateway_journal; END`}, triggers},
@@ -65,6 +73,10 @@ func TestTables(t *testing.T) {
 				PARTITION BY HASH (shop)`}, notOrdinary},
 			{"with a child", []string{"CREATE TABLE child () INHERITS (cardgateway_journal)"}, notOrdinary},
 			{"padded ids", []string{"ALTER TABLE cardgateway_journal ALTER transaction_id TYPE character(200)"}, types},
+			{"ids in the order of a language", []string{`ALTER TABLE cardgateway_journal ALTER transaction_id TYPE text COLLATE "default"`}, types},
+			{"a copy that has lost its defaults", []string{"CREATE TABLE c AS SELECT * FROM cardgateway_journal", "DROP TABLE cardgateway_journal",
+				"ALTER TABLE c RENAME TO cardgateway_journal", "ALTER TABLE cardgateway_journal ADD PRIMARY KEY (shop, transaction_id)"}, ""},
+			{"other defaults", []string{"ALTER TABLE cardgateway_journal ALTER acked SET DEFAULT 5, ALTER unacked SET DEFAULT FALSE"}, ""},
 			{"a rule", []string{"CREATE RULE nothing AS ON INSERT TO cardgateway_journal DO INSTEAD NOTHING"}, triggers},
 			{"a trigger", []string{"CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
 				"CREATE TRIGGER drops BEFORE INSERT ON cardgateway_journal FOR EACH ROW EXECUTE FUNCTION nothing()"}, triggers},
@@ -81,6 +93,7 @@ func TestTables(t *testing.T) {
 			{"another unique key", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, ADD UNIQUE KEY other (transaction_id, shop)"}, ""},
 			{"an engine without transactions", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, DROP KEY cardgateway_journal_unacked",
 				"ALTER TABLE cardgateway_journal ENGINE = MyISAM"}, notOrdinary},
+			{"columns that can be empty", []string{"ALTER TABLE cardgateway_journal MODIFY version INT, MODIFY acked INT, MODIFY unacked BOOLEAN, MODIFY evidence MEDIUMBLOB"}, ""},
 			{"a view", []string{away, "CREATE VIEW cardgateway_journal AS SELECT * FROM elsewhere"}, notOrdinary},
 			{"short ids", []string{"ALTER TABLE cardgateway_journal MODIFY transaction_id VARBINARY(64) NOT NULL"}, types},
 			{"ids that ignore case", []string{"ALTER TABLE cardgateway_journal MODIFY transaction_id VARCHAR(520) CHARACTER SET ascii NOT NULL"}, types},
@@ -102,6 +115,21 @@ func TestTables(t *testing.T) {
 					createStore(t, spec)
 					execAll(t, openDB(t, spec), tt.change...)
 					expectOpen(t, spec, tt.want)
+					if tt.want != "" || t.Failed() {
+						return
+					}
+					s := openStore(t, spec)
+					everyWrite(t, s, "acknowledged")
+					if _, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("open"), At: time.Now(), Currency: "USD"}); err != nil {
+						t.Error(err)
+					}
+					var open []string
+					for e, err := range s.Unacked(t.Context(), journal.Shop{}) {
+						open = append(open, fmt.Sprint(e.ID(), e.Unacked(), err))
+					}
+					if want := []string{"open true <nil>"}; !slices.Equal(open, want) {
+						t.Errorf("not acknowledged: %q, want %q", open, want)
+					}
 				})
 			}
 		})
@@ -181,11 +209,22 @@ func TestKeysOfOtherTables(t *testing.T) {
 		withoutKey := func(table string) {
 			execAll(t, db, "CREATE TABLE copied AS SELECT * FROM "+table, "DROP TABLE "+table, "ALTER TABLE copied RENAME TO "+table)
 		}
+		ofOtherType := func(table, column string) {
+			withoutKey(table)
+			execAll(t, db, "ALTER TABLE "+table+" DROP COLUMN "+column, "ALTER TABLE "+table+" ADD "+column+" VARCHAR(200)",
+				"CREATE UNIQUE INDEX k_"+table+" ON "+table+" ("+column+")")
+		}
 		withoutKey("cardgateway_notified")
 		if _, err := s.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "no unique index on exactly event") {
 			t.Errorf("notifications: %v", err)
 		}
+		ofOtherType("cardgateway_notified", "event") // two events could be taken for one
+		if _, err := s.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "with the type that New gives it") {
+			t.Errorf("notifications: %v", err)
+		}
 		withoutKey("cardgateway_journal_lease")
 		expectOpen(t, spec, "no unique index on exactly shop")
+		ofOtherType("cardgateway_journal_lease", "shop")
+		expectOpen(t, spec, "with the type that New gives it")
 	})
 }
