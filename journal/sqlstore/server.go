@@ -21,7 +21,8 @@ const (
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
 	recordOneMySQL = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
-	ackOne = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
+	touchOne = `UPDATE cardgateway_journal SET begun = begun WHERE shop = ? AND transaction_id = ?`
+	ackOne   = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
 // statement returns the statement of a write, and its arguments.
@@ -47,8 +48,11 @@ func (s *Store) writeToServer(ctx context.Context, w *write) error {
 			return err
 		}
 		w.current, err = s.read(ctx, conn, w.key)
-		// An earlier attempt may have inserted the intent without knowing it.
+		// An earlier attempt may have inserted the intent without knowing it, and without waiting for a synchronous standby, for which this one waits.
 		w.changed = w.sender != "" && len(w.current.Evidence) == 0 && w.current.Begun.Sender == w.sender
+		if w.changed {
+			_, err = s.exec(ctx, conn, touchOne, w.shop, w.id)
+		}
 		return err
 	})
 }

@@ -86,6 +86,31 @@ func TestFailover(t *testing.T) {
 	})
 }
 
+// TestStandbyAway: an intent that is committed on the primary only is not written, also if the session that waited for the synchronous standby
+// was ended, and the call repeated.
+func TestStandbyAway(t *testing.T) {
+	spec := "postgres:" + pgserver.Own(t).URL("shop")
+	s, db := openStore(t, spec), openDB(t, spec)
+	execAll(t, db, "ALTER SYSTEM SET synchronous_standby_names = 'away'", "SELECT pg_reload_conf()")
+	waitFor(t, db, "SHOW synchronous_standby_names", "away")
+	in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD", Sender: "s"}
+	ended := make(chan error)
+	go func() {
+		_, _, err := s.Begin(t.Context(), in)
+		ended <- err
+	}()
+	waitFor(t, db, "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", "1")
+	execAll(t, db, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	if err := <-ended; err == nil {
+		t.Error("it is written")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, created, err := s.Begin(ctx, in); err == nil {
+		t.Errorf("repeated: created %t", created)
+	}
+}
+
 // TestFailovers: payments while the database fails again and again. None is charged twice, forgotten or reported wrong.
 func TestFailovers(t *testing.T) {
 	parallel(t)
