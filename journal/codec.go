@@ -249,9 +249,9 @@ func (w *refundJSON) refund() (*cardgateway.Refund, error) {
 func amountText(d decimal.Decimal) string { return string(wire.AppendDecimal(nil, d)) }
 
 func amountOf(text string) (decimal.Decimal, error) {
-	const longest = 32 // characters; more than amountText writes for any amount that is recordable
-	if len(text) > longest {
-		return decimal.Decimal{}, fmt.Errorf("journal: the amount has %d characters, at most %d are allowed", len(text), longest)
+	const maxLength = 32 // characters; more than amountText writes for any amount that is recordable
+	if len(text) > maxLength {
+		return decimal.Decimal{}, fmt.Errorf("journal: the amount has %d characters, at most %d are allowed", len(text), maxLength)
 	}
 	return decimal.NewFromString(text)
 }

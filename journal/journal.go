@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -50,10 +51,10 @@ const (
 	defaultAbsentAfter   = 24 * time.Hour
 	minAbsentAfter       = 15 * time.Minute
 	defaultParallel      = 16
-	mostParallel         = 1024
+	maxParallel          = 1024
 	defaultWaitElsewhere = 5 * time.Second
 	defaultWriteTimeout  = 10 * time.Second
-	longestFlight        = 5 * time.Minute // a call does not wait for another process that submitted earlier than this
+	maxFlight            = 5 * time.Minute // a call does not wait for another process that submitted earlier than this
 )
 
 func (o Options) withDefaults() Options {
@@ -64,7 +65,7 @@ func (o Options) withDefaults() Options {
 	if o.Parallel <= 0 {
 		o.Parallel = defaultParallel
 	}
-	o.Parallel = min(o.Parallel, mostParallel)
+	o.Parallel = min(o.Parallel, maxParallel)
 	if o.WaitElsewhere == 0 {
 		o.WaitElsewhere = defaultWaitElsewhere
 	}
@@ -151,7 +152,7 @@ func invalid(method, argument, message string) error {
 // the newer one is full, the older one is dropped. What is forgotten costs a query or a repeated report, and never a payment.
 type memory struct {
 	mu           sync.Mutex
-	most         int // in a generation; zero means mostRemembered
+	max          int // in a generation; zero means maxRemembered
 	newer, older map[ID]remembered
 	changes      int64 // how many changes of entries there were
 	lost         int64 // changes when a generation was last dropped
@@ -159,8 +160,8 @@ type memory struct {
 }
 
 const (
-	mostRemembered = 64 << 10
-	mostUnsent     = 16 // of one entry
+	maxRemembered = 64 << 10
+	maxUnsent     = 16 // of one entry
 )
 
 // remembered is what is remembered about one entry. It is small, because there can be very many entries that are not final.
@@ -200,11 +201,7 @@ func (m *memory) update(id ID, change func(*remembered)) {
 	defer m.mu.Unlock()
 	r, isNewer := m.lookUp(id)
 	change(&r)
-	most := m.most
-	if most == 0 {
-		most = mostRemembered
-	}
-	if !isNewer && len(m.newer) >= most || m.newer == nil {
+	if !isNewer && len(m.newer) >= cmp.Or(m.max, maxRemembered) || m.newer == nil {
 		if len(m.older) > 0 {
 			m.lost = m.changes
 		}
@@ -261,12 +258,12 @@ type trouble struct {
 
 const (
 	firstPause = 5 * time.Second // of what a query could not record
-	mostPause  = 5 * time.Minute
+	maxPause   = 5 * time.Minute
 )
 
 // add counts a failure.
 func (t *trouble) add(now time.Time, first time.Duration) {
-	pause := min(first<<t.times, max(first, mostPause))
+	pause := min(first<<t.times, max(first, maxPause))
 	t.times, t.until = min(t.times+1, 10), now.Add(pause).UnixNano()
 }
 
@@ -335,7 +332,7 @@ func (m *memory) setQueryErr(id ID, err error) {
 func (m *memory) addUnsent(id ID, sender string) {
 	m.update(id, func(r *remembered) {
 		senders := append(r.unsentSenders(), sender)
-		senders = senders[max(0, len(senders)-mostUnsent):]
+		senders = senders[max(0, len(senders)-maxUnsent):]
 		r.unsent = &senders
 	})
 }

@@ -11,7 +11,7 @@ import (
 // TestMemoryIsBounded: what is remembered about the entries of two generations stays, older ones are forgotten, and every entry
 // may then have been changed.
 func TestMemoryIsBounded(t *testing.T) {
-	m := memory{most: 10}
+	m := memory{max: 10}
 	id := func(i int) ID { return PaymentID(fmt.Sprint(i)) }
 	put := func(i int) { m.update(id(i), func(r *remembered) { r.queryErr = fmt.Errorf("%d", i) }) }
 	begun := m.changeCount()
@@ -116,12 +116,12 @@ func TestMemoryOfQueries(t *testing.T) {
 func TestMemoryOfGivenUp(t *testing.T) {
 	var m memory
 	id := PaymentID("a")
-	for i := range 3 * mostUnsent {
+	for i := range 3 * maxUnsent {
 		m.addUnsent(id, fmt.Sprint(i))
 	}
 	remembered := m.get(id)
 	got := remembered.unsentSenders()
-	if len(got) != mostUnsent || got[0] != fmt.Sprint(2*mostUnsent) || !slices.Contains(got, fmt.Sprint(3*mostUnsent-1)) {
+	if len(got) != maxUnsent || got[0] != fmt.Sprint(2*maxUnsent) || !slices.Contains(got, fmt.Sprint(3*maxUnsent-1)) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -110,7 +110,7 @@ func (j *Journal) Ack(ctx context.Context, id ID, stored State) error {
 	if err := needContext(ctx, "Ack"); err != nil {
 		return err
 	}
-	for range mostChanges {
+	for range maxChanges {
 		e, err := j.get(ctx, j.key(id))
 		if err != nil {
 			return err

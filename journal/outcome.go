@@ -502,10 +502,10 @@ func (s *secrets) hasCode(text string) bool {
 // hasNumber compares every run of 12 to 19 digits in a text with the card number, because a CardNumber does not reveal
 // its digits.
 func (s *secrets) hasNumber(text string) bool {
-	const shortest, longest = 12, 19
+	const minDigits, maxDigits = 12, 19
 	for from := range len(text) {
-		for n := 0; n < longest && from+n < len(text) && '0' <= text[from+n] && text[from+n] <= '9'; n++ {
-			if n+1 >= shortest && s.number.Equal(cardgateway.NewCardNumber(text[from:from+n+1])) {
+		for n := 0; n < maxDigits && from+n < len(text) && '0' <= text[from+n] && text[from+n] <= '9'; n++ {
+			if n+1 >= minDigits && s.number.Equal(cardgateway.NewCardNumber(text[from:from+n+1])) {
 				return true
 			}
 		}

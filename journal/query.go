@@ -160,7 +160,7 @@ func queryErrOf(err error) error {
 // returns the evidence. If something was recorded meanwhile, such as another submission, it decides again with the entry as it
 // is now.
 func (j *Journal) addNews(ctx context.Context, e Entry, meaning func(*projection) []Evidence) (_ Entry, err error) {
-	for range mostChanges {
+	for range maxChanges {
 		for _, ev := range meaning(e.project()) {
 			ev.At = j.clock.now()
 			if e.project().changedBy(&ev, &e) {

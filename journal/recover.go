@@ -137,7 +137,7 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 		case item.err != nil, r.ctx.Err() != nil:
 			return err
 		default: // it cannot be read again: if others neither, the store fails
-			if unread++; unread == mostUnread {
+			if unread++; unread == maxUnread {
 				return err
 			}
 			item.failed = err
@@ -163,8 +163,8 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 	return nil
 }
 
-// mostUnread is how many entries in a row, which were listed, cannot be read again before that is a failure of the store.
-const mostUnread = 3
+// maxUnread is how many entries in a row, which were listed, cannot be read again before that is a failure of the store.
+const maxUnread = 3
 
 // maxUnreadable limits how many entries that cannot be read are yielded, and how many that could not be recorded.
 const maxUnreadable = 1000

@@ -20,8 +20,8 @@ type reported struct {
 const (
 	// slowReport is how long a report holds up the others.
 	slowReport = 5 * time.Second
-	// mostSlow limits how many reports may take longer. They run beside the others.
-	mostSlow = 8
+	// maxSlow limits how many reports may take longer. They run beside the others.
+	maxSlow = 8
 )
 
 // reportChanged reports what this process has learned. If it stands by, the one that works finds it in its next list.
@@ -36,7 +36,7 @@ func (r *runner) reportChanged(term context.Context) {
 // reportOne reports an entry, as it was listed, or if that is nil, as it is now. It waits until the report has returned, or for slowReport:
 // whatever one entry needs, a locked row or a function that does not return, holds up the others no longer.
 func (r *runner) reportOne(term context.Context, id ID, listed *Entry) {
-	if _, isRunning := r.reporting[id]; isRunning || len(r.reporting) > mostSlow {
+	if _, isRunning := r.reporting[id]; isRunning || len(r.reporting) > maxSlow {
 		return
 	}
 	r.reporting[id] = false

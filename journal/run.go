@@ -68,8 +68,8 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 	return ctx.Err()
 }
 
-// mostElsewhere limits how many entries under another name of the shop are counted.
-const mostElsewhere = 10_000
+// maxElsewhere limits how many entries under another name of the shop are counted.
+const maxElsewhere = 10_000
 
 // lookElsewhere warns of entries that belong to the same app under another name of the shop.
 func (j *Journal) lookElsewhere(ctx context.Context) {
@@ -101,7 +101,7 @@ func (j *Journal) lookElsewhere(ctx context.Context) {
 	}
 }
 
-// countUnacked counts entries of a shop that are not acknowledged, up to mostElsewhere.
+// countUnacked counts entries of a shop that are not acknowledged, up to maxElsewhere.
 func (j *Journal) countUnacked(ctx context.Context, shop Shop) (info RecoverInfo, err error) {
 	for e, err := range j.store.Unacked(ctx, shop) {
 		switch {
@@ -110,7 +110,7 @@ func (j *Journal) countUnacked(ctx context.Context, shop Shop) (info RecoverInfo
 		case !info.addUnreadable(err):
 			return info, err
 		}
-		if info.Reported+info.Unreadable == mostElsewhere {
+		if info.Reported+info.Unreadable == maxElsewhere {
 			break
 		}
 	}
@@ -148,7 +148,7 @@ type runner struct {
 func newRunner(j *Journal, every time.Duration, report func(context.Context, Entry) error) *runner {
 	return &runner{
 		j: j, every: every, report: report, asking: make(map[ID]bool), answers: make(chan answer, 2*j.opts.Parallel),
-		reporting: make(map[ID]bool), reports: make(chan reported, mostSlow+1),
+		reporting: make(map[ID]bool), reports: make(chan reported, maxSlow+1),
 	}
 }
 
@@ -227,7 +227,7 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 		}
 		info.count(&e, known)
 		switch {
-		case !known.final() && j.isDue(&e) && len(r.listed) < mostRemembered: // reported after the query
+		case !known.final() && j.isDue(&e) && len(r.listed) < maxRemembered: // reported after the query
 			r.listed = append(r.listed, e.ID())
 		case j.memory.changedSince(e.ID(), changes), time.Since(begun) > freshFor: // the list can be slow
 			r.reportOne(term, e.ID(), nil)
@@ -266,9 +266,8 @@ type answer struct {
 // ask starts the queries that are due, as many as may be under way: for calls of this process, and as many for what was listed. It returns
 // when the next one is due.
 func (r *runner) ask(ctx context.Context) (next time.Time) {
-	most := r.j.opts.Parallel
 	free := func(own bool) (n int) {
-		n = most
+		n = r.j.opts.Parallel
 		for isOwn := range maps.Values(r.asking) {
 			if isOwn == own {
 				n--

@@ -24,8 +24,8 @@ type dueQuery struct {
 	pause time.Duration // before it
 }
 
-// mostSoon limits how many ids have changed, and how many queries are planned.
-const mostSoon = 1000
+// maxSoon limits how many ids have changed, and how many queries are planned.
+const maxSoon = 1000
 
 func newSoon() soon {
 	return soon{wake: make(chan struct{}, 1), changed: make(map[ID]struct{}), queries: make(map[ID]dueQuery)}
@@ -34,7 +34,7 @@ func newSoon() soon {
 // change says that more is known of an entry.
 func (s *soon) change(id ID) {
 	s.mu.Lock()
-	if len(s.changed) < mostSoon {
+	if len(s.changed) < maxSoon {
 		s.changed[id] = struct{}{}
 	}
 	s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *soon) query(id ID, pause time.Duration) {
 	q := dueQuery{id, time.Now().Add(pause), pause}
 	s.mu.Lock()
 	before, planned := s.queries[id]
-	if planned && q.at.Before(before.at) || !planned && len(s.queries) < mostSoon {
+	if planned && q.at.Before(before.at) || !planned && len(s.queries) < maxSoon {
 		s.queries[id] = q
 	}
 	s.mu.Unlock()

@@ -27,10 +27,10 @@ func TestSoonIsBounded(t *testing.T) {
 		if due, _ := s.takeDue(time.Now(), 10); len(due) != 10 {
 			t.Errorf("took %d, want 10", len(due))
 		}
-		if due, _ := s.takeDue(time.Now(), mostSoon); len(due) != mostSoon-10 {
-			t.Errorf("took %d, want the others of %d", len(due), mostSoon)
+		if due, _ := s.takeDue(time.Now(), maxSoon); len(due) != maxSoon-10 {
+			t.Errorf("took %d, want the others of %d", len(due), maxSoon)
 		}
-		for _, want := range []int{mostSoon, 0} {
+		for _, want := range []int{maxSoon, 0} {
 			if ids := s.takeChanged(); len(ids) != want {
 				t.Errorf("%d have changed, want %d", len(ids), want)
 			}

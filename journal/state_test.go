@@ -341,10 +341,10 @@ func TestInFlight(t *testing.T) {
 		"a query with the submission's sender":  {[]Evidence{{Source: SourceQuery, Sender: "1", Seen: true}}, true},
 	} {
 		e := Entry{Begun: Intent{Sender: "1", At: at}, Evidence: c.evidence}
-		if got := e.project().inFlight(at.Add(longestFlight - 1)); got != c.want {
+		if got := e.project().inFlight(at.Add(maxFlight - 1)); got != c.want {
 			t.Errorf("%s: got %t, want %t", name, got, c.want)
 		}
-		if e.project().inFlight(at.Add(longestFlight)) {
+		if e.project().inFlight(at.Add(maxFlight)) {
 			t.Errorf("%s: it stays in flight forever", name)
 		}
 	}

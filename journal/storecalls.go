@@ -82,7 +82,7 @@ func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
 	defer cancel()
 	at := j.clock.now()
-	again := backOff{Backoff: retry.Backoff{Pause: recordPause, Max: mostRecordPause}}
+	again := backOff{Backoff: retry.Backoff{Pause: recordPause, Max: maxRecordPause}}
 	for changes := 0; ; {
 		ev := meaning(e.project())
 		ev.At = at
@@ -91,7 +91,7 @@ func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*
 			return e, nil
 		}
 		if errors.Is(err, ErrChanged) {
-			if changes++; changes == mostChanges {
+			if changes++; changes == maxChanges {
 				return e, err
 			}
 		} else if !again.wait(ctx) {
@@ -104,11 +104,11 @@ func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*
 }
 
 const (
-	// mostChanges limits how often evidence is recorded again after ErrChanged. Each time, another process has recorded
+	// maxChanges limits how often evidence is recorded again after ErrChanged. Each time, another process has recorded
 	// something, which happens rarely.
-	mostChanges     = 10
-	recordPause     = 100 * time.Millisecond
-	mostRecordPause = time.Second
+	maxChanges     = 10
+	recordPause    = 100 * time.Millisecond
+	maxRecordPause = time.Second
 )
 
 // backOff is the attempts at a store that fails: a database can be busy with other payments, or come back.
@@ -120,8 +120,8 @@ type backOff struct {
 const retryFor = 2 * time.Second
 
 // newBackOff limits how long a call retries before anything is sent.
-func newBackOff(first, most time.Duration) *backOff {
-	return &backOff{retry.Backoff{Pause: first, Max: most}, time.Now().Add(retryFor)}
+func newBackOff(first, limit time.Duration) *backOff {
+	return &backOff{retry.Backoff{Pause: first, Max: limit}, time.Now().Add(retryFor)}
 }
 
 // wait pauses before the next attempt. It returns false if there is no time for one, or ctx has ended.

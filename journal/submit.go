@@ -243,7 +243,7 @@ func (c *claimState) next() claimStep {
 		return recordUnsent
 	case known.maySubmit(c.accepts):
 		switch {
-		case c.version >= mostEvidence:
+		case c.version >= maxEvidence:
 			return refuseTooOften
 		case known.state == Refused && c.accepts == afterRefusal && known.intent.Sender != c.queried:
 			return queryRefused
@@ -255,10 +255,10 @@ func (c *claimState) next() claimStep {
 	return returnKnown
 }
 
-// mostEvidence is how much evidence an entry may have before its payment can no longer be submitted again. Each
+// maxEvidence is how much evidence an entry may have before its payment can no longer be submitted again. Each
 // submission that is proved unsent adds two pieces of evidence, and stores write an entry as a whole. Evidence of
 // outcomes is recorded beyond this limit too.
-const mostEvidence = 2000
+const maxEvidence = 2000
 
 // maySubmit reports whether another submission is allowed.
 func (p *projection) maySubmit(accepts resubmission) bool {
@@ -275,7 +275,7 @@ func (p *projection) maySubmit(accepts resubmission) bool {
 
 // inFlight reports whether another process may still be about to record an outcome.
 func (p *projection) inFlight(now time.Time) bool {
-	return p.state == Unknown && p.answeredAt == 0 && now.Sub(p.intent.At) < longestFlight
+	return p.state == Unknown && p.answeredAt == 0 && now.Sub(p.intent.At) < maxFlight
 }
 
 // begin creates the entry. If the store fails, it tries again for up to two seconds. A failed attempt may have written

@@ -99,7 +99,7 @@ const queriesQueue = "-queries"
 
 const (
 	defaultQueriesPerSecond = 50
-	longestStop             = time.Minute
+	maxStop                 = time.Minute
 )
 
 // Run works until ctx ends, and then finishes what it is doing. The error is one of the fields, or why Temporal ended the
@@ -109,7 +109,7 @@ func (w Worker) Run(ctx context.Context, c client.Client) error {
 	defer fail(nil)
 	w.Options.OnFatalError = fail
 	if w.Options.WorkerStopTimeout == 0 {
-		w.Options.WorkerStopTimeout = longestStop
+		w.Options.WorkerStopTimeout = maxStop
 	}
 	queue := func(name string, perSecond float64) worker.Worker {
 		o := w.Options

@@ -161,7 +161,7 @@ func (s *settling) first(ctx workflow.Context) *order {
 
 // submit runs the activity, at most once. After a failure it is not known what the activity has done, or is still doing.
 func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error) {
-	within := longestSubmission
+	within := maxSubmission
 	if s.Status.Submissions == 0 {
 		within = max(time.Second, min(within, s.timeToSubmit(ctx)))
 	}
@@ -182,8 +182,8 @@ func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error)
 	return false, nil
 }
 
-// longestSubmission limits the activity that submits, with the time that it waits for a worker.
-const longestSubmission = 2 * time.Minute
+// maxSubmission limits the activity that submits, with the time that it waits for a worker.
+const maxSubmission = 2 * time.Minute
 
 // query reads the journal, and queries the gateway if it must. If that fails for ten minutes, the status stays as it is.
 func (s *settling) query(ctx workflow.Context) (known bool) {
@@ -204,7 +204,7 @@ func (s *settling) report(ctx workflow.Context) error {
 		StartToCloseTimeout: time.Minute, HeartbeatTimeout: heartbeat, RetryPolicy: &sdk.RetryPolicy{MaximumInterval: time.Minute},
 	}
 	if !s.Status.settled() {
-		o.ScheduleToCloseTimeout = longestReport
+		o.ScheduleToCloseTimeout = maxReport
 	}
 	var got Status
 	if workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, o), reportName, s.ID).Get(ctx, &got) == nil {
@@ -214,8 +214,8 @@ func (s *settling) report(ctx workflow.Context) error {
 	return ctx.Err()
 }
 
-// longestReport limits the attempts to report between two queries, with the time that they wait for a worker.
-const longestReport = 2 * time.Minute
+// maxReport limits the attempts to report between two queries, with the time that they wait for a worker.
+const maxReport = 2 * time.Minute
 
 // wait waits until it is time to query, a notification comes, or another submission is ordered. It returns what is to be
 // submitted.

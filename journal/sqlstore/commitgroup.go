@@ -26,8 +26,8 @@ type commitGroup struct {
 	running bool // a batch is
 }
 
-// mostInBatch limits the writes of a transaction.
-const mostInBatch = 256
+// maxInBatch limits the writes of a transaction.
+const maxInBatch = 256
 
 // write is one change of one entry.
 type write struct {
@@ -134,12 +134,12 @@ func (g *commitGroup) take() (batch []*write) {
 	runtime.Gosched()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	keys := make(map[journal.Key]bool, min(len(g.waiting), mostInBatch))
+	keys := make(map[journal.Key]bool, min(len(g.waiting), maxInBatch))
 	left := g.waiting[:0]
 	for _, w := range g.waiting {
 		switch {
 		case w.ctx.Err() != nil:
-		case len(batch) == mostInBatch || keys[w.key]:
+		case len(batch) == maxInBatch || keys[w.key]:
 			left = append(left, w)
 		default:
 			keys[w.key] = true

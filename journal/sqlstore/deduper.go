@@ -35,10 +35,10 @@ const (
 	claimLapses = 2 * time.Minute // less than the five minutes until the gateway's third attempt
 	keepHandled = 24 * time.Hour
 
-	forgetEvery = 100 // claims
-	forgetMost  = 200 // rows at a time: more than are added meanwhile
+	forgetEvery  = 100 // claims
+	maxForgotten = 200 // rows at a time: more than are added meanwhile
 
-	longestEvent = longestShop + len(" ") + 255 // bytes; 255 of them are the key, see notify.Deduper
+	maxEventLength = maxShopLength + len(" ") + 255 // bytes; 255 of them are the key, see notify.Deduper
 )
 
 // NewDeduper creates the table cardgateway_notified in the store's database if it does not exist, and returns a Deduper that uses
@@ -78,7 +78,7 @@ func (d Dialect) notified() []string {
 	case Postgres:
 		text, boolean = `TEXT COLLATE "C"`, "BOOLEAN"
 	case MySQL: // binary, as in the table of a Store
-		text, boolean = "VARBINARY("+strconv.Itoa(longestEvent)+")", "BOOLEAN"
+		text, boolean = "VARBINARY("+strconv.Itoa(maxEventLength)+")", "BOOLEAN"
 		index, options = ", INDEX cardgateway_notified_expires (expires)", " ENGINE = InnoDB ROW_FORMAT = DYNAMIC"
 	}
 	statements := []string{`CREATE TABLE IF NOT EXISTS cardgateway_notified (
@@ -176,7 +176,7 @@ func (d *Deduper) forget(ctx context.Context) error {
 	var expired []any
 	err := d.store.onConn(ctx, func(conn session, _ *connState) error {
 		expired = nil
-		rows, err := conn.QueryContext(ctx, `SELECT event FROM cardgateway_notified WHERE`+over+` ORDER BY expires LIMIT `+strconv.Itoa(forgetMost))
+		rows, err := conn.QueryContext(ctx, `SELECT event FROM cardgateway_notified WHERE`+over+` ORDER BY expires LIMIT `+strconv.Itoa(maxForgotten))
 		if err != nil {
 			return err
 		}
@@ -204,8 +204,8 @@ func (d *Deduper) event(ctx context.Context, method, key string) (string, error)
 		return "", err
 	}
 	event := d.shop + " " + key
-	if n := len(event); n > longestEvent {
-		return "", fmt.Errorf("sqlstore: %s: the shop and the key have %d bytes, at most %d are allowed", method, n, longestEvent)
+	if n := len(event); n > maxEventLength {
+		return "", fmt.Errorf("sqlstore: %s: the shop and the key have %d bytes, at most %d are allowed", method, n, maxEventLength)
 	}
 	return event, nil
 }

@@ -48,7 +48,7 @@ func TestPadded(t *testing.T) {
 
 // TestLongShop: MySQL would truncate a long shop without an error: the payment would be sent, and its entry never found.
 func TestLongShop(t *testing.T) {
-	in := journal.Intent{Shop: journal.Shop{Gateway: strings.Repeat("g", longestShop-1), AppID: "1"}, ID: journal.PaymentID("a")}
+	in := journal.Intent{Shop: journal.Shop{Gateway: strings.Repeat("g", maxShopLength-1), AppID: "1"}, ID: journal.PaymentID("a")}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_, created, err := (&Store{dialect: MySQL}).Begin(ctx, in)

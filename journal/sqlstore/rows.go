@@ -78,8 +78,8 @@ func (w *wholeNumber) Scan(value any) error {
 	return nil
 }
 
-// mostReserved limits how much room is reserved for evidence before it is read: the column version can be damaged.
-const mostReserved = 2000
+// maxReserved limits how much room is reserved for evidence before it is read: the column version can be damaged.
+const maxReserved = 2000
 
 // entry reads a row. Its evidence is only ever added to, so that of an entry that has much is not parsed again: a call that is repeated many times
 // costs the same each time.
@@ -97,7 +97,7 @@ func (s *Store) entry(r *storedEntry, key journal.Key) (e journal.Entry, err err
 	e.Acked = r.acked.n
 	before := s.parsed.get(key, r.evidence)
 	if r.version.n > 0 {
-		e.Evidence = append(make([]journal.Evidence, 0, min(r.version.n, mostReserved)), before.evidence...)
+		e.Evidence = append(make([]journal.Evidence, 0, min(r.version.n, maxReserved)), before.evidence...)
 	}
 	for line := range strings.Lines(string(r.evidence[len(before.text):])) {
 		var ev journal.Evidence
@@ -129,8 +129,8 @@ type parsedEntries struct {
 }
 
 const (
-	leastParsed = 50 // pieces of evidence of an entry that is remembered
-	mostParsed  = 16 // entries
+	minParsed = 50 // pieces of evidence of an entry that is remembered
+	maxParsed = 16 // entries
 )
 
 // get returns what is remembered of an entry, if its evidence still begins with it.
@@ -145,12 +145,12 @@ func (p *parsedEntries) get(key journal.Key, text []byte) parsed {
 
 // put remembers an entry. The text belongs to it, and the evidence to the caller.
 func (p *parsedEntries) put(key journal.Key, now parsed) {
-	if len(now.evidence) < leastParsed || !bytes.HasSuffix(now.text, []byte("\n")) {
+	if len(now.evidence) < minParsed || !bytes.HasSuffix(now.text, []byte("\n")) {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.all == nil || len(p.all) >= mostParsed {
+	if p.all == nil || len(p.all) >= maxParsed {
 		p.all = make(map[journal.Key]parsed)
 	}
 	now.evidence = slices.Clone(now.evidence)
@@ -219,8 +219,8 @@ func (s *Store) page(ctx context.Context, statement string, args ...any) (page [
 	return page, err
 }
 
-// mostShops limits how many shops Shops returns.
-const mostShops = 1000
+// maxShops limits how many shops Shops returns.
+const maxShops = 1000
 
 const nextShop = `SELECT MIN(shop) FROM cardgateway_journal WHERE shop > ?`
 
@@ -234,7 +234,7 @@ func (s *Store) Shops(ctx context.Context) (shops []journal.Shop, err error) {
 		if err != nil {
 			return nil, s.explain(ctx, err)
 		}
-		if shops = append(shops, parseShop(text)); len(shops) == mostShops {
+		if shops = append(shops, parseShop(text)); len(shops) == maxShops {
 			break
 		}
 	}

@@ -157,13 +157,13 @@ func fileOf(ctx context.Context, db *sql.DB) (file string, err error) {
 	return file, err
 }
 
-// longestShop is the length of the column shop on MySQL, in bytes. A longer text would be truncated without an error, and
+// maxShopLength is the length of the column shop on MySQL, in bytes. A longer text would be truncated without an error, and
 // its entries never found.
-const longestShop = 1024
+const maxShopLength = 1024
 
 func (s *Store) checkShop(text string) error {
-	if n := len(text); s.dialect == MySQL && n > longestShop {
-		return fmt.Errorf("sqlstore: the shop has %d bytes, at most %d are allowed: set a shorter Options.Gateway", n, longestShop)
+	if n := len(text); s.dialect == MySQL && n > maxShopLength {
+		return fmt.Errorf("sqlstore: the shop has %d bytes, at most %d are allowed: set a shorter Options.Gateway", n, maxShopLength)
 	}
 	return nil
 }

@@ -215,12 +215,12 @@ func (d *failing) fail() {
 	}
 }
 
-// mostCalls is how often a call is made that sends nothing: each ends after two seconds while the database fails.
-const mostCalls = 30
+// maxCalls is how often a call is made that sends nothing: each ends after two seconds while the database fails.
+const maxCalls = 30
 
 // Make repeats a call until it has sent something.
 func (d *failing) Make(ctx context.Context, m movement) (v Verdict) {
-	for range mostCalls {
+	for range maxCalls {
 		begun := time.Now()
 		if v = d.Design.Make(ctx, m); v != NotSent {
 			d.mu.Lock()

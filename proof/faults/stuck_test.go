@@ -79,9 +79,9 @@ const (
 	// stuckSlack is for a busy machine. A call that waits for the database instead returns only after its time limit for
 	// locks, which is ten seconds or more.
 	stuckSlack = 7 * time.Second
-	// mostAsked is how often a call may ask a database in trouble: a few attempts with some statements each. Without the
+	// maxAsked is how often a call may ask a database in trouble: a few attempts with some statements each. Without the
 	// pauses between them there would be thousands.
-	mostAsked = 100
+	maxAsked = 100
 )
 
 func stuck(t *testing.T, spec string, tr trouble) {
@@ -141,8 +141,8 @@ func stuck(t *testing.T, spec string, tr trouble) {
 func checkAsked(t *testing.T, asked, calls int64) {
 	t.Helper()
 	t.Logf("%d calls asked the database %d times", calls, asked)
-	if asked > calls*mostAsked {
-		t.Errorf("%d calls asked the database %d times, want at most %d", calls, asked, calls*mostAsked)
+	if asked > calls*maxAsked {
+		t.Errorf("%d calls asked the database %d times, want at most %d", calls, asked, calls*maxAsked)
 	}
 }
 

@@ -171,8 +171,8 @@ func (a *archive) list(refunds bool) *pastRows {
 	return &a.lists[0]
 }
 
-// mostArrivals is how many rows come during one walk: with more, it need not come to its end.
-const mostArrivals = 6
+// maxArrivals is how many rows come during one walk: with more, it need not come to its end.
+const maxArrivals = 6
 
 // change changes the list before a query is answered.
 //
@@ -184,7 +184,7 @@ func (l *pastRows) change(from, to time.Time, page int, several bool) {
 		return r.at.After(from.Add(3*time.Second)) && r.at.Before(to.Add(-3*time.Second))
 	}
 	switch c := l.config; {
-	case c.Vanish > 0 && page > 1 && several && l.queries%c.Vanish == 0 && l.arrived < mostArrivals:
+	case c.Vanish > 0 && page > 1 && several && l.queries%c.Vanish == 0 && l.arrived < maxArrivals:
 		shown := only(l.rows, func(r *pastRow) bool { return !r.gone && inside(r) })
 		if len(shown) > 0 {
 			r := one(l.random, shown...)
@@ -192,7 +192,7 @@ func (l *pastRows) change(from, to time.Time, page int, several bool) {
 			l.arrived++
 			l.tell("row %s of the archive, of %v, vanishes before page %d of %v to %v", r.id, r.at, page, from, to)
 		}
-	case c.Arrive > 0 && l.queries%c.Arrive == 0 && l.arrived < mostArrivals && len(l.rows) > 0:
+	case c.Arrive > 0 && l.queries%c.Arrive == 0 && l.arrived < maxArrivals && len(l.rows) > 0:
 		// Somewhere behind the reader.
 		at := to.Add(-2*time.Second - l.random.between(time.Second, max(to.Sub(l.rows[0].at), 2*time.Second))).Truncate(time.Second)
 		if at.Before(l.rows[0].at) {

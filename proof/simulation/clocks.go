@@ -19,13 +19,13 @@ func (h *History) clocks() time.Duration {
 	isOff := slices.ContainsFunc(h.World.Shops, func(s Shop) bool { return s.Settings.ClockAhead != 0 }) ||
 		slices.ContainsFunc(h.Steps, func(s Step) bool { return s.Settings != nil && s.Settings.ClockAhead != 0 })
 	if isOff {
-		return 2 * mostAhead
+		return 2 * maxAhead
 	}
 	return 0
 }
 
-// mostAhead is within the hour that the library allows for clocks that differ.
-const mostAhead = 45 * time.Minute
+// maxAhead is within the hour that the library allows for clocks that differ.
+const maxAhead = 45 * time.Minute
 
 // written returns an intent with the times of the process's clock; given the opposite.
 func (s *contacts) written(in journal.Intent) journal.Intent {

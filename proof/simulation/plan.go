@@ -187,7 +187,7 @@ func (p *plan) pause(gap time.Duration) time.Duration {
 // setClocks sets clocks wrong. Then every payment has an id of the gateway: the journal compares times of those that have
 // none, and here these are the shifted ones.
 func (p *plan) setClocks() {
-	ahead := func() time.Duration { return time.Duration(p.Int64N(int64(2*mostAhead))) - mostAhead }
+	ahead := func() time.Duration { return time.Duration(p.Int64N(int64(2*maxAhead))) - maxAhead }
 	for i := range p.h.World.Shops {
 		s := &p.h.World.Shops[i]
 		s.Settings.ClockAhead, s.Gateway.NoIDs = ahead(), false

@@ -153,8 +153,8 @@ func (p *process) callOf(ctx context.Context) *call {
 	return p.program
 }
 
-// mostContacts is more than any call needs: a call that has more goes round in circles.
-const mostContacts = 20_000
+// maxContacts is more than any call needs: a call that has more goes round in circles.
+const maxContacts = 20_000
 
 // contact is called before each contact with the outside. Its goroutine can be parked there.
 func (c *call) contact(what string) {
@@ -182,7 +182,7 @@ func (c *call) mayDie() {
 		c.exit()
 		return
 	}
-	if n == mostContacts && c != p.program {
+	if n == maxContacts && c != p.program {
 		p.w.violate("a call ends", "a call of %s contacts the store or the gateway %d times", p.name(), n)
 		p.kill()
 		c.exit()
@@ -206,7 +206,7 @@ func (p *process) startRun(s *Step) {
 	c := &call{process: p, step: &Step{}}
 	ctx, cancel := context.WithCancel(context.WithValue(p.ctx, callKey{}, c))
 	if p.shop.config.Replicas {
-		ctx, cancel = context.WithTimeout(ctx, longestLeasedRun) // it ends with p.ctx, too
+		ctx, cancel = context.WithTimeout(ctx, maxLeasedRun) // it ends with p.ctx, too
 	}
 	p.w.mu.Lock()
 	p.replica.runs, p.replica.runSince, p.replica.every = true, time.Now(), cmp.Or(s.Delay, 5*time.Second)

@@ -43,12 +43,12 @@ type processReplica struct {
 }
 
 const (
-	// longestTakeover is how long nobody may work, after a process that worked has ended.
-	longestTakeover = 10 * time.Second
+	// maxTakeover is how long nobody may work, after a process that worked has ended.
+	maxTakeover = 10 * time.Second
 	// soonReported is how long what the working process confirms may wait; what another one confirms waits for the interval, too.
 	soonReported = 2 * time.Second
-	// longestLeasedRun limits a Run with a lease, which is checked four times a second.
-	longestLeasedRun = 20 * time.Minute
+	// maxLeasedRun limits a Run with a lease, which is checked four times a second.
+	maxLeasedRun = 20 * time.Minute
 )
 
 // leasedStore is the store of a process that has a lease. Leases go by the world's clock, which is that of the store.
@@ -157,7 +157,7 @@ func (p *process) tellSlowly(ctx context.Context, s *Step, t *thing) error {
 // checkLost checks that a process has a reason if it loses the lease while it reports.
 func (p *process) checkLost(ctx context.Context) {
 	p.w.mu.Lock()
-	wasTrouble := time.Since(p.replica.troubleUntil) < longestTakeover
+	wasTrouble := time.Since(p.replica.troubleUntil) < maxTakeover
 	p.w.mu.Unlock()
 	if errors.Is(context.Cause(ctx), journal.ErrLeaseLost) && !wasTrouble && !p.isDead() {
 		p.w.violate("a lease is kept", "%s has lost the lease while it reported, and its store was in no trouble", p.name())
@@ -218,7 +218,7 @@ func (w *world) awaitReport(c *call, t *thing) {
 // works reports whether Run runs, and is in no trouble.
 func (p *process) works(now time.Time) bool {
 	r := &p.replica
-	return r.runs && !p.isDead() && now.Sub(r.runSince) < longestLeasedRun-time.Minute && !now.Before(r.troubleUntil.Add(10*time.Second)) &&
+	return r.runs && !p.isDead() && now.Sub(r.runSince) < maxLeasedRun-time.Minute && !now.Before(r.troubleUntil.Add(10*time.Second)) &&
 		!now.Before(r.slowUntil)
 }
 
@@ -246,7 +246,7 @@ func (w *world) checkShopReplicas(s *shop) {
 	})
 	var able *process
 	for _, p := range s.processes {
-		if p.works(now) && now.Sub(p.replica.runSince) > longestTakeover+5*time.Second && now.Sub(p.replica.troubleUntil) > longestTakeover+5*time.Second {
+		if p.works(now) && now.Sub(p.replica.runSince) > maxTakeover+5*time.Second && now.Sub(p.replica.troubleUntil) > maxTakeover+5*time.Second {
 			able = p
 		}
 	}
@@ -259,7 +259,7 @@ func (w *world) checkShopReplicas(s *shop) {
 		nobody = now.Sub(worked)
 	}
 	w.mu.Unlock()
-	if nobody > longestTakeover {
+	if nobody > maxTakeover {
 		w.violate("some process works", "nobody has worked for %s in %v, and %s could", s.name, nobody, able.name())
 	}
 	for _, a := range late {
