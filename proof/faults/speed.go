@@ -95,6 +95,12 @@ type timings struct {
 	took, cpu time.Duration
 }
 
+// percentile sorts all, and returns the one that so many per cent are below.
+func percentile(all []time.Duration, percent int) time.Duration {
+	slices.Sort(all)
+	return all[len(all)*percent/100]
+}
+
 // payFor pays with so many callers for a time, and returns the duration of each payment.
 func payFor(p payer, callers int, long time.Duration, name string) (all []time.Duration, err error) {
 	var wg sync.WaitGroup

@@ -96,19 +96,6 @@ func (m *measurement) failovers() (failed error) {
 	return failed
 }
 
-func (m *measurement) cost() error {
-	var rows []*faults.CostRow
-	for _, kind := range kinds {
-		row, err := faults.Cost(kind, named(m.stores[kind], "cost"), 1000)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, row)
-	}
-	faults.PrintCost(&m.out, rows)
-	return nil
-}
-
 func (m *measurement) speed() error {
 	var rows []*faults.SpeedRow
 	for _, kind := range kinds {
