@@ -143,24 +143,19 @@ func (ev *Evidence) complete() bool {
 	return true
 }
 
-var wireStates = map[State]string{
-	Unknown: "unknown", NotSent: "notSent", Refused: "refused", PresumedAbsent: "presumedAbsent",
-	Pending: "pending", Abandoned: "abandoned", Declined: "declined", Succeeded: "succeeded", Tested: "tested", Conflicting: "conflict",
-}
-
-// MarshalText writes the state's name, so that stores stay readable and the numbers can change.
+// MarshalText writes the state's name.
 func (s State) MarshalText() ([]byte, error) {
-	name, ok := wireStates[s]
+	name, ok := statesInWords[s]
 	if !ok {
 		return nil, fmt.Errorf("journal: no state has the number %d", int(s))
 	}
-	return []byte(name), nil
+	return []byte(name.wire), nil
 }
 
 // UnmarshalText reads what MarshalText wrote.
 func (s *State) UnmarshalText(text []byte) error {
-	for state, name := range wireStates {
-		if name == string(text) {
+	for state, name := range statesInWords {
+		if name.wire == string(text) {
 			*s = state
 			return nil
 		}

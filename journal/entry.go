@@ -178,27 +178,17 @@ const (
 // String returns unknown, not sent, refused, presumed absent, pending, abandoned, declined, succeeded, tested or
 // conflict.
 func (s State) String() string {
-	switch s {
-	case NotSent:
-		return "not sent"
-	case Refused:
-		return "refused"
-	case PresumedAbsent:
-		return "presumed absent"
-	case Pending:
-		return "pending"
-	case Abandoned:
-		return "abandoned"
-	case Declined:
-		return "declined"
-	case Succeeded:
-		return "succeeded"
-	case Tested:
-		return "tested"
-	case Conflicting:
-		return "conflict"
+	if name, ok := statesInWords[s]; ok {
+		return name.text
 	}
-	return "unknown"
+	return statesInWords[Unknown].text
+}
+
+// statesInWords are the states in words, and in the JSON form of entries, so that stores stay readable and the numbers can change.
+var statesInWords = map[State]struct{ text, wire string }{
+	Unknown: {"unknown", "unknown"}, NotSent: {"not sent", "notSent"}, Refused: {"refused", "refused"},
+	PresumedAbsent: {"presumed absent", "presumedAbsent"}, Pending: {"pending", "pending"}, Abandoned: {"abandoned", "abandoned"},
+	Declined: {"declined", "declined"}, Succeeded: {"succeeded", "succeeded"}, Tested: {"tested", "tested"}, Conflicting: {"conflict", "conflict"},
 }
 
 // Shop identifies the shop to which an entry belongs. A transactionId, and a refundTransactionId, is unique only within a

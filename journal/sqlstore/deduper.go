@@ -73,22 +73,17 @@ func shopOf(client *cardgateway.Client) journal.Shop {
 // notified returns the statements that create the table. A row is a claim or, if handled is set, an event that has been handled.
 // After expires it counts for nothing.
 func (d Dialect) notified() []string {
-	text, boolean, index, options := "TEXT", "INTEGER", "", ""
-	switch d {
-	case Postgres:
-		text, boolean = `TEXT COLLATE "C"`, "BOOLEAN"
-	case MySQL: // binary, as in the table of a Store
-		text, boolean = "VARBINARY("+strconv.Itoa(maxEventLength)+")", "BOOLEAN"
-		index, options = ", INDEX cardgateway_notified_expires (expires)", " ENGINE = InnoDB ROW_FORMAT = DYNAMIC"
-	}
-	statements := []string{`CREATE TABLE IF NOT EXISTS cardgateway_notified (
-		event   ` + text + ` NOT NULL PRIMARY KEY, -- shop, a space and the key
-		holder  ` + text + ` NOT NULL, -- the Deduper that has claimed the event
-		handled ` + boolean + ` NOT NULL,
-		expires BIGINT NOT NULL       -- microseconds since 1970, UTC
-		` + index + `)` + options}
+	event := "VARBINARY(" + strconv.Itoa(maxEventLength) + ")"
+	statements := []string{d.table(`
+		CREATE TABLE IF NOT EXISTS cardgateway_notified (
+			event   `+event+` NOT NULL PRIMARY KEY, -- shop, a space and the key
+			holder  `+event+` NOT NULL, -- the Deduper that has claimed the event
+			expires BIGINT NOT NULL, -- microseconds since 1970, UTC
+			handled BOOLEAN NOT NULL
+		)`, `INDEX cardgateway_notified_expires (expires)`, ``)}
 	if d != MySQL {
-		statements = append(statements, `CREATE INDEX IF NOT EXISTS cardgateway_notified_expires ON cardgateway_notified (expires)`)
+		statements = append(statements, `
+		CREATE INDEX IF NOT EXISTS cardgateway_notified_expires ON cardgateway_notified (expires)`)
 	}
 	return statements
 }

@@ -41,70 +41,46 @@ func Schema(d Dialect) string {
 // unacknowledged entries uses this column, so that further evidence does not change the index: Postgres can then update in
 // place (a heap-only tuple), and SQLite need not read it.
 func (d Dialect) tables() []string {
-	switch d {
-	case Postgres:
-		return []string{tableOfVersions, `
-			CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
-				shop   TEXT COLLATE "C" NOT NULL PRIMARY KEY, -- base URL and appId
-				holder TEXT             NOT NULL,             -- the process that works
-				until  BIGINT           NOT NULL              -- microseconds since 1970, UTC, of the database's clock
-			) WITH (fillfactor = 10)`, `
-			CREATE TABLE IF NOT EXISTS cardgateway_journal (
-				shop           TEXT COLLATE "C" NOT NULL,            -- base URL and appId
-				transaction_id TEXT COLLATE "C" NOT NULL,
-				begun          BIGINT           NOT NULL,            -- microseconds since 1970, UTC
-				intent         TEXT             NOT NULL,            -- JSON
-				evidence       TEXT             NOT NULL DEFAULT '', -- JSON, one line each
-				version        INTEGER          NOT NULL DEFAULT 0,  -- lines in evidence
-				acked          INTEGER          NOT NULL DEFAULT -1, -- of which so many are acknowledged
-				unacked        BOOLEAN          NOT NULL DEFAULT TRUE,
-				PRIMARY KEY (shop, transaction_id)
-			) WITH (fillfactor = 60)`, `
-			CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
-				ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
-		}
-	case MySQL: // binary columns, because every collation of MySQL treats some different texts as equal
-		return []string{tableOfVersions, `
-			CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
-				shop   VARBINARY(1024) NOT NULL PRIMARY KEY, -- base URL and appId
-				holder VARBINARY(255)  NOT NULL,             -- the process that works
-				until  BIGINT          NOT NULL              -- microseconds since 1970, UTC, of the database's clock
-			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`, `
-			CREATE TABLE IF NOT EXISTS cardgateway_journal (
-				shop           VARBINARY(1024) NOT NULL,             -- base URL and appId
-				transaction_id VARBINARY(520)  NOT NULL,             -- Key.ID: of a refund "refund " and at most 512 bytes
-				begun          BIGINT          NOT NULL,             -- microseconds since 1970, UTC
-				intent         MEDIUMBLOB      NOT NULL,             -- JSON
-				evidence       MEDIUMBLOB      NOT NULL,             -- JSON, one line each
-				version        INTEGER         NOT NULL DEFAULT 0,   -- lines in evidence
-				acked          INTEGER         NOT NULL DEFAULT -1,  -- of which so many are acknowledged
-				unacked        BOOLEAN         NOT NULL DEFAULT TRUE,
-				PRIMARY KEY (shop, transaction_id),
-				INDEX cardgateway_journal_unacked (shop, unacked, begun, transaction_id)
-			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`,
-		}
-	}
-	return []string{tableOfVersions, `
+	tables := []string{tableOfVersions, d.table(`
 		CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
-			shop   TEXT    NOT NULL PRIMARY KEY, -- base URL and appId
-			holder TEXT    NOT NULL,             -- the process that works
-			until  INTEGER NOT NULL              -- microseconds since 1970, UTC, of this computer's clock
-		)`, `
+			shop   VARBINARY(1024) NOT NULL PRIMARY KEY, -- base URL and appId
+			holder VARBINARY(255)  NOT NULL,             -- the process that works
+			until  BIGINT          NOT NULL              -- microseconds since 1970, UTC, of the database's clock
+		)`, ``, ` WITH (fillfactor = 10)`), d.table(`
 		CREATE TABLE IF NOT EXISTS cardgateway_journal (
-			shop           TEXT    NOT NULL,            -- base URL and appId
-			transaction_id TEXT    NOT NULL,
-			begun          INTEGER NOT NULL,            -- microseconds since 1970, UTC
-			intent         TEXT    NOT NULL,            -- JSON
-			evidence       TEXT    NOT NULL DEFAULT '', -- JSON, one line each
-			version        INTEGER NOT NULL DEFAULT 0,  -- lines in evidence
-			acked          INTEGER NOT NULL DEFAULT -1, -- of which so many are acknowledged
-			unacked        INTEGER NOT NULL DEFAULT 1,
+			shop           VARBINARY(1024) NOT NULL,             -- base URL and appId
+			transaction_id VARBINARY(520)  NOT NULL,             -- Key.ID: of a refund "refund " and at most 512 bytes
+			begun          BIGINT          NOT NULL,             -- microseconds since 1970, UTC
+			intent         MEDIUMBLOB      NOT NULL,             -- JSON
+			evidence       MEDIUMBLOB      NOT NULL,             -- JSON, one line each
+			version        INTEGER         NOT NULL DEFAULT 0,   -- lines in evidence
+			acked          INTEGER         NOT NULL DEFAULT -1,  -- of which so many are acknowledged
+			unacked        BOOLEAN         NOT NULL DEFAULT TRUE,
 			PRIMARY KEY (shop, transaction_id)
-		)`, `
+		)`, `INDEX cardgateway_journal_unacked (shop, unacked, begun, transaction_id)`, ` WITH (fillfactor = 60)`)}
+	if d != MySQL {
+		tables = append(tables, `
 		CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
-			ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
+			ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`)
 	}
+	return tables
 }
+
+// table returns the statement that creates a table, for a statement with the types of MySQL, an index that only MySQL needs in it, and options of
+// Postgres. MySQL has binary columns, because every collation of it treats some different texts as equal.
+func (d Dialect) table(statement, index, options string) string {
+	switch {
+	case d == Postgres:
+		return binaryType.ReplaceAllString(statement, `TEXT COLLATE "C"`) + options
+	case d == SQLite:
+		return binaryType.ReplaceAllString(statement, `TEXT`)
+	case index != "":
+		statement = strings.TrimSuffix(statement, "\n\t\t)") + ",\n\t\t\t" + index + "\n\t\t)"
+	}
+	return statement + " ENGINE = InnoDB ROW_FORMAT = DYNAMIC"
+}
+
+var binaryType = regexp.MustCompile(`VARBINARY\(\d+\)|MEDIUMBLOB`)
 
 // The column oldest is the oldest version whose programs may use the tables. NULL means: only programs that know this version.
 const (
