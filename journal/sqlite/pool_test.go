@@ -22,32 +22,35 @@ import (
 // TestPoolInUse: if the caller's own transactions hold all connections of the pool, the error of a payment says so, and nothing
 // is sent. If the pool is free, an ended context is no more than that.
 func TestPoolInUse(t *testing.T) {
-	db, store, payments := withPool(t, t.TempDir(), 2)
-	var err error
-	var held [2]*sql.Tx
-	for i := range held {
-		if held[i], err = db.BeginTx(t.Context(), nil); err != nil {
-			t.Fatal(err)
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		db, store, payments := withPool(t, dir, 2)
+		var err error
+		var held [2]*sql.Tx
+		for i := range held {
+			if held[i], err = db.BeginTx(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	const want = "all 2 connections of the pool are in use"
-	_, err = payments.CreateRefund(t.Context(), cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r", Amount: decimal.New(1, 0)})
-	if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
-		t.Errorf("a refund: %v, want ErrNotSent with %q", err, want)
-	}
-	over, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), ID: journal.PaymentID("a")}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("Get: %v, want %q", err, want)
-	}
-	for _, tx := range held {
-		if err := tx.Rollback(); err != nil {
-			t.Fatal(err)
+		const want = "all 2 connections of the pool are in use"
+		_, err = payments.CreateRefund(t.Context(), cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r", Amount: decimal.New(1, 0)})
+		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
+			t.Errorf("a refund: %v, want ErrNotSent with %q", err, want)
 		}
-	}
-	if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), ID: journal.PaymentID("a")}); err == nil || strings.Contains(err.Error(), "pool") {
-		t.Errorf("Get with a free pool: %v", err)
-	}
+		over, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), ID: journal.PaymentID("a")}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Get: %v, want %q", err, want)
+		}
+		for _, tx := range held {
+			if err := tx.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), ID: journal.PaymentID("a")}); err == nil || strings.Contains(err.Error(), "pool") {
+			t.Errorf("Get with a free pool: %v", err)
+		}
+	})
 }
 
 // withPool opens a journal over a pool of so many connections.
