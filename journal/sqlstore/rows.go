@@ -78,9 +78,6 @@ func (w *wholeNumber) Scan(value any) error {
 	return nil
 }
 
-// maxReserved limits how much room is reserved for evidence before it is read: the column version can be damaged.
-const maxReserved = 2000
-
 // entry reads a row. Its evidence is only ever added to, so that of an entry that has much is not parsed again: a call that is repeated many times
 // costs the same each time.
 func (s *Store) entry(r *storedEntry, key journal.Key) (e journal.Entry, err error) {
@@ -96,9 +93,7 @@ func (s *Store) entry(r *storedEntry, key journal.Key) (e journal.Entry, err err
 	}
 	e.Acked = r.acked.n
 	before := s.parsed.get(key, r.evidence)
-	if r.version.n > 0 {
-		e.Evidence = append(make([]journal.Evidence, 0, min(r.version.n, maxReserved)), before.evidence...)
-	}
+	e.Evidence = slices.Clone(before.evidence)
 	for line := range strings.Lines(string(r.evidence[len(before.text):])) {
 		var ev journal.Evidence
 		if err := json.Unmarshal([]byte(line), &ev); err != nil {

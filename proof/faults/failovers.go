@@ -234,10 +234,10 @@ func (d *failing) Make(ctx context.Context, m movement) (v Verdict) {
 	return v
 }
 
-// Settle waits until the database fails no more.
-func (d *failing) Settle(ctx context.Context, all []movement, verdicts []Verdict) {
+// Finish waits until the database fails no more.
+func (d *failing) Finish(ctx context.Context, all []movement, verdicts []Verdict) {
 	d.end()
-	d.Design.Settle(ctx, all, verdicts)
+	d.Design.Finish(ctx, all, verdicts)
 }
 
 // PrintFailovers writes the results as a Markdown table.

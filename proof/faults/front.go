@@ -83,9 +83,9 @@ func (f *Front) Transport() *http.Transport {
 // caller is what has connections to a front.
 type caller interface{ CloseIdleConnections() }
 
-// Settle waits until no request is in transit any more: callers that timed out may have left requests in connections that
+// Drain waits until no request is in transit any more: callers that timed out may have left requests in connections that
 // were not read, or not even accepted, on a busy machine. Call it when the callers are done.
-func (f *Front) Settle(callers ...caller) error {
+func (f *Front) Drain(callers ...caller) error {
 	// Connections are accepted in order: once this one is, no earlier one is pending.
 	last := f.server.Client()
 	resp, err := last.Head(f.URL)
@@ -94,19 +94,19 @@ func (f *Front) Settle(callers ...caller) error {
 	}
 	resp.Body.Close()
 	callers = append(callers, last)
-	for deadline := time.Now().Add(settleWithin); f.open.Load() > 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(drainWithin); f.open.Load() > 0; time.Sleep(time.Millisecond) {
 		for _, c := range callers { // repeatedly, because an abandoned stream takes a moment to end
 			c.CloseIdleConnections()
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("faults: %d connections are open %v after the last caller was done", f.open.Load(), settleWithin)
+			return fmt.Errorf("faults: %d connections are open %v after the last caller was done", f.open.Load(), drainWithin)
 		}
 	}
 	f.late.Wait()
 	return nil
 }
 
-const settleWithin = 2 * time.Minute
+const drainWithin = 2 * time.Minute
 
 // Close stops the front and all its pending requests.
 func (f *Front) Close() {
@@ -119,7 +119,7 @@ func (f *Front) Close() {
 // ServeHTTP serves one request, with its fault.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
-	case http.MethodHead: // see Settle
+	case http.MethodHead: // see Drain
 		return
 	case http.MethodPost:
 		f.pay(w, r)

@@ -37,12 +37,12 @@ func JournalOver(name string, store journal.Store) func(*site) (Design, error) {
 func (d *journalDesign) Name() string { return "this client, with journal (" + d.name + ")" }
 
 func (d *journalDesign) Make(ctx context.Context, m movement) Verdict {
-	v, _ := m.submit(ctx, d.shop, d.tokens) // what is unknown is left to Settle
+	v, _ := m.submit(ctx, d.shop, d.tokens) // what is unknown is left to Finish
 	return v
 }
 
-// Settle recovers, like restarted programs a day later, until nothing is open any more.
-func (d *journalDesign) Settle(ctx context.Context, all []movement, verdicts []Verdict) {
+// Finish recovers, like restarted programs a day later, until nothing is open any more.
+func (d *journalDesign) Finish(ctx context.Context, all []movement, verdicts []Verdict) {
 	at := make(map[string]int, len(all))
 	for i, m := range all {
 		at[m.id()] = i

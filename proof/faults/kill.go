@@ -58,11 +58,11 @@ func (k KillRun) Run() (*KillResult, error) {
 			r.Kills++
 		}
 	}
-	if err := front.Settle(); err != nil {
+	if err := front.Drain(); err != nil {
 		return nil, err
 	}
 	orders := Orders(k.Seed, k.Payments)
-	settlePending(g, orders)
+	approvePending(g, orders)
 	t.Role = "last"
 	if _, err := t.live(books, nil, 0); err != nil {
 		return nil, err

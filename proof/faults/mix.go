@@ -82,12 +82,12 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	begun := time.Now()
 	verdicts := make([]Verdict, m.Payments)
 	each(len(verdicts), workersOver(m.Proto), func(i int) { verdicts[i] = d.Make(background, all[i]) })
-	if err := s.front.Settle(s.callers...); err != nil {
+	if err := s.front.Drain(s.callers...); err != nil {
 		return nil, err
 	}
 	time.Sleep(patience) // until the slowest row can be found, and the last refund is made
-	settlePending(g, orders)
-	d.Settle(background, all, verdicts)
+	approvePending(g, orders)
+	d.Finish(background, all, verdicts)
 	row := &Row{
 		Design: d.Name(), Behavior: m.Behavior.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
 		Posts: s.front.Posts.Load(), Verdicts: make(map[Verdict]int), Took: time.Since(begun),

@@ -135,8 +135,8 @@ func (o *Order) answered(code int) Verdict {
 	return Unknown
 }
 
-// settlePending lets the gateway approve what stays in processing.
-func settlePending(g *sandbox.Gateway, orders []Order) {
+// approvePending lets the gateway approve what stays in processing.
+func approvePending(g *sandbox.Gateway, orders []Order) {
 	for i := range orders {
 		if orders[i].Card == sandbox.Pending {
 			_ = g.Settle(orders[i].ID, true) // an error: it has not arrived, or is final

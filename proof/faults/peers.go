@@ -37,8 +37,8 @@ func (p *peer) post(ctx context.Context, path string, body []byte) int {
 	return a.Code
 }
 
-// Settle does nothing: these designs cannot resolve outcomes.
-func (p *peer) Settle(context.Context, []movement, []Verdict) {}
+// Finish does nothing: these designs cannot resolve outcomes.
+func (p *peer) Finish(context.Context, []movement, []Verdict) {}
 
 // newRetryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and 5xx.
 // Only its pauses are shorter.

@@ -65,11 +65,11 @@ func (r ReplicasRun) Run() (*ReplicasResult, error) {
 	if err := errors.Join(failed, all.stop()); err != nil {
 		return nil, err
 	}
-	if err := front.Settle(); err != nil {
+	if err := front.Drain(); err != nil {
 		return nil, err
 	}
 	orders := Orders(r.Seed, r.Payments)
-	settlePending(g, orders)
+	approvePending(g, orders)
 	t.Role = "last"
 	if _, err := t.live(all.books, nil, 0); err != nil {
 		return nil, err

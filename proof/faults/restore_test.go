@@ -70,7 +70,7 @@ func restored(t *testing.T, spec string, rounds, payments int, walks bool) *Row 
 		execAll(t, db, "DROP TABLE IF EXISTS backup", "CREATE TABLE backup AS SELECT * FROM cardgateway_journal")
 		each(payments, 16, pay)
 		end()
-		if err := s.front.Settle(s.callers...); err != nil { // nothing is on its way any more
+		if err := s.front.Drain(s.callers...); err != nil { // nothing is on its way any more
 			t.Fatal(err)
 		}
 		execAll(t, db, "DELETE FROM cardgateway_journal", "INSERT INTO cardgateway_journal SELECT * FROM backup")
@@ -90,11 +90,11 @@ func restored(t *testing.T, spec string, rounds, payments int, walks bool) *Row 
 		}
 		each(payments, 16, pay)
 	}
-	if err := s.front.Settle(s.callers...); err != nil {
+	if err := s.front.Drain(s.callers...); err != nil {
 		t.Fatal(err)
 	}
-	settlePending(g, orders)
-	d.Settle(background, all, verdicts)
+	approvePending(g, orders)
+	d.Finish(background, all, verdicts)
 	end()
 	row := &Row{Payments: len(orders), Verdicts: make(map[Verdict]int)}
 	for i, v := range verdicts {

@@ -51,8 +51,8 @@ type Design interface {
 	Name() string
 	// Make makes a payment or a refund and returns its verdict. It is called concurrently.
 	Make(ctx context.Context, m movement) Verdict
-	// Settle is called once, when nothing is in progress any more, with the verdicts so far, and updates them.
-	Settle(ctx context.Context, all []movement, verdicts []Verdict)
+	// Finish is called once, when nothing is in progress any more, with the verdicts so far, and updates them.
+	Finish(ctx context.Context, all []movement, verdicts []Verdict)
 }
 
 // movement is a payment or a refund: an Order or a Refund.
@@ -124,9 +124,9 @@ func (d *clientDesign) Make(ctx context.Context, m movement) Verdict {
 	return v
 }
 
-// Settle queries again what is pending and unknown, and once more what was not found: absence counts only when nothing can be
+// Finish queries again what is pending and unknown, and once more what was not found: absence counts only when nothing can be
 // in transit any more.
-func (d *clientDesign) Settle(ctx context.Context, all []movement, verdicts []Verdict) {
+func (d *clientDesign) Finish(ctx context.Context, all []movement, verdicts []Verdict) {
 	each(len(verdicts), 64, func(i int) {
 		if verdicts[i] == Absent {
 			verdicts[i] = Unknown

@@ -42,7 +42,7 @@ type Settings struct {
 	Gateway            string // journal.Options.Gateway
 	AbsentAfter        time.Duration
 	HostedPageLifetime time.Duration // of the client
-	Settle             time.Duration
+	Wait               time.Duration
 	WaitElsewhere      time.Duration
 	Parallel           int // zero: one
 	MaxAttempts        int

@@ -212,7 +212,7 @@ func TestKilledLoop(t *testing.T) {
 // TestLateWriteDuringRecover: a write that hung lands while Recover waits for a query. Recover need not tell what was acknowledged when
 // it began.
 func TestLateWriteDuringRecover(t *testing.T) {
-	settings := Settings{AbsentAfter: 2 * time.Hour, Settle: 30 * time.Second, WaitElsewhere: -1, Parallel: 1, MaxAttempts: 1}
+	settings := Settings{AbsentAfter: 2 * time.Hour, Wait: 30 * time.Second, WaitElsewhere: -1, Parallel: 1, MaxAttempts: 1}
 	h := &History{Seed: 160012938, World: World{Shops: []Shop{{Processes: 2, Replicas: true, Settings: settings}}}, Things: make([]Thing, 2), Steps: []Step{
 		{Do: "pay", Post: "unsent"},
 		{Do: "replica: run"},

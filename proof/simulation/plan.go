@@ -89,7 +89,7 @@ func (d *draw) settings() Settings {
 	s := Settings{Parallel: one(d, 1, 1, 1, 4), MaxAttempts: one(d, 1, 1, 2, 4)}
 	s.AbsentAfter = one(d, 0, 0, 15*time.Minute, 2*time.Hour, 48*time.Hour)
 	s.HostedPageLifetime = one(d, 0, 12*time.Hour, day, 3*day, 7*day)
-	s.Settle = one(d, 0, 0, 30*time.Second)
+	s.Wait = one(d, 0, 0, 30*time.Second)
 	s.WaitElsewhere = one[time.Duration](d, -1, 0)
 	return s
 }

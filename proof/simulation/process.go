@@ -62,7 +62,7 @@ func (w *world) start(s *shop, number int, settings Settings) {
 		w.violate("a client has its settings", "the hosted page of %s lives %v, want %v", p.name(), got, want)
 	}
 	opts := journal.Options{
-		AbsentAfter: settings.AbsentAfter, Wait: settings.Settle,
+		AbsentAfter: settings.AbsentAfter, Wait: settings.Wait,
 		Parallel: max(settings.Parallel, 1), WaitElsewhere: settings.WaitElsewhere, Gateway: settings.Gateway, Logger: w.logger,
 	}
 	var store journal.Store = p.store
