@@ -442,11 +442,11 @@ func TestTested(t *testing.T) {
 
 func TestCodec(t *testing.T) {
 	for text, wrong := range map[string]any{
-		`{"state":"paid"}`:                                                      new(Evidence),
-		`{"state":"succeeded"}`:                                                 new(Evidence), // without a transaction
-		`{"state":"declined"}`:                                                  new(Evidence),
-		`{"state":"tested","transaction":{"code":100}}`:                         new(Evidence),
-		`{"state":"conflict","transaction":{"code":100}}`:                       new(Evidence),
+		`{"state":"paid"}`:      new(Evidence),
+		`{"state":"succeeded"}`: new(Evidence), // without a transaction
+		`{"state":"declined"}`:  new(Evidence),
+		`{"state":"tested","transaction":{"code":100,"amount":"1"}}`:   new(Evidence),
+		`{"state":"conflict","transaction":{"code":100,"amount":"1"}}`: new(Evidence),
 		`{"state":"pending"}`:                                                   new(Evidence),
 		`{"transaction":{"amount":"x"},"state":"unknown"}`:                      new(Evidence),
 		`{"refund":{"refundAmount":"x"},"state":"unknown"}`:                     new(Evidence),
@@ -458,6 +458,9 @@ func TestCodec(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), wrong); err == nil {
 			t.Errorf("%s was read as %+v", text, wrong)
 		}
+	}
+	if err := json.Unmarshal([]byte(`{"state":"succeeded","transaction":{"code":100,"amount":"1"}}`), new(Evidence)); err != nil {
+		t.Errorf("a success: %v", err) // so that it is the state for which those above are not read
 	}
 	for length, readable := range map[int]bool{32: true, 33: false} { // of an amount
 		if err := json.Unmarshal([]byte(`{"amount":"`+strings.Repeat("1", length)+`"}`), new(Intent)); (err == nil) != readable {
