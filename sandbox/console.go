@@ -171,7 +171,7 @@ func (l *ledger) view(o *order) console.Payment {
 		CreatedAt: o.created, CardNumber: o.card.masked, Is3D: o.is3d,
 		NotificationURL: mask.URL(o.notificationURL), Executed: l.executed[o.transactionID],
 		TrackingNumber: l.tracking[o.uniqueID].Number, Events: append([]console.Event{}, o.events...),
-		MovedMoney: o.movedMoney(), MakesToken: o.free, Retry: o.canRetry, Products: o.products,
+		Refundable: o.movedMoney() && l.left(o) > 0, OpenRefunds: o.openRefunds, MakesToken: o.free, Retry: o.canRetry, Products: o.products,
 		Page: o.pagePath(), Callback: o.callbackURL,
 	}
 	for k := range console.Cancel + 1 {

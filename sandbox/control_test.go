@@ -494,6 +494,53 @@ func TestDashboardPage(t *testing.T) {
 	_, _ = io.Copy(io.Discard, resp.Body)
 }
 
+// TestDashboardTells: what is refunded, which response a fault has taken away, what is not shown and where it is, and that a reset asks.
+func TestDashboardTells(t *testing.T) {
+	g := New(Options{RefundSettleAfter: -1, NoNotifications: true, Location: time.FixedZone("", 8*3600)})
+	defer g.Close()
+	page := func(path string) string {
+		t.Helper()
+		resp, err := browser(g).Get("http://127.0.0.1/_sandbox/" + path)
+		_, text := read(t, resp, err)
+		return text
+	}
+	want := func(path string, there bool, words ...string) {
+		t.Helper()
+		for text, i := page(path), 0; i < len(words); i++ {
+			if strings.Contains(text, words[i]) != there {
+				t.Errorf("/_sandbox/%s: %q is there: %v, want %v", path, words[i], !there, there)
+			}
+		}
+	}
+	id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
+	refund := func(amount string) string {
+		t.Helper()
+		return must(t, g, "POST", "payments/"+id+"/refund", map[string]any{"amount": amount})["refundUniqueId"].(string)
+	}
+	want("payments", true, "100 ", ">Refund<", time.Now().In(g.opts.Location).Format(time.DateOnly), " &#43;08:00<")
+	first := refund("2.50")
+	want("payments", true, "refund requested", ">Refund<")
+	must(t, g, "POST", "refunds/"+first+"/settle", nil)
+	want("payments", true, "refunded in part", ">Refund<")
+	must(t, g, "POST", "refunds/"+refund("")+"/settle", nil)
+	want("payments", true, ">refunded<")
+	want("payments", false, ">Refund<", "100 ")
+
+	g.Inject(Fault{Reply: ReplyClose})
+	if _, err := exchange(g, "POST", "/api/subscription", "{}"); err == nil {
+		t.Error("got a response, want none")
+	}
+	for range 60 {
+		send(t, g, "GET", "/search/order/"+id, nil)
+	}
+	want("requests?method=POST", true, `class="tone bad">`, "/api/subscription")
+	want("requests?method=POST", false, "/search/order/")
+	want("requests", true, `<a href="/_sandbox/requests?limit=1000">12 more</a>`)
+	want("requests?limit=1000", false, " more")
+	want("", false, "/search/order/")
+	want("", true, "<summary>Reset everything</summary>")
+}
+
 // BenchmarkPayment measures one direct payment in memory, with and without the log.
 func BenchmarkPayment(b *testing.B) {
 	text, err := json.Marshal(body("t", nil))

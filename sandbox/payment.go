@@ -28,6 +28,8 @@ type order struct {
 	seeded   bool            // computed, and not stored: it never changes
 	renewal  bool            // a later charge of a subscription
 	free     bool            // a token order that only stores the card
+
+	openRefunds int // accepted and not ended
 }
 
 // payment is what the gateway stores of the body of a payment request.

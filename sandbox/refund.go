@@ -120,6 +120,7 @@ func (l *ledger) giveBack(request refundRequest) (*refund, error) {
 		amount: amount, asked: request.amount, currency: o.currency, remark: request.remark, code: codes.RefundRequested, requested: time.Now(),
 	}
 	l.addRefund(r)
+	o.openRefunds++
 	if r.merchantRefundID == "" {
 		r.merchantRefundID = "refund-" + r.refundUniqueID
 	}
@@ -164,6 +165,7 @@ func (l *ledger) completeRefund(r *refund, approved bool) {
 		l.refunded[r.uniqueID] -= money.Thousandths(r.amount)
 	}
 	if o := l.find(r.uniqueID); o != nil {
+		o.openRefunds--
 		o.record(strings.ToLower(codes.Message(r.code)) + ": " + r.amount)
 		l.notices.refund(o, r)
 	}

@@ -27,7 +27,7 @@ func (c *Console) addDashboard(mux *http.ServeMux) {
 	show("refunds", c.listPage("refunds", "refundTransactionId", "transactionId", "code"))
 	show("notifications", c.listPage("notifications", "transactionId", "transactionType", "code"))
 	show("notifications/{id}", c.notificationPage)
-	show("requests", c.listPage("requests", "transactionId", "operation", "code"))
+	show("requests", c.listPage("requests", "transactionId", "operation", "method", "code"))
 	show("requests/{id}", c.requestPage)
 	show("faults", c.faultsPage)
 	press := func(path string, do func(id string, p *params.Reader) error) {

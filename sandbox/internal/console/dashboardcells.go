@@ -14,13 +14,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
-// clock formats a time for the dashboard, without the date if that is today.
+// clock formats a time for the dashboard.
 func (c *Console) clock(t time.Time) string {
-	t = t.In(c.settings.Zone)
-	if t.Format(time.DateOnly) == time.Now().In(c.settings.Zone).Format(time.DateOnly) {
-		return t.Format(time.TimeOnly)
-	}
-	return t.Format(time.DateTime)
+	return t.In(c.settings.Zone).Format("2006-01-02 15:04:05 -07:00")
 }
 
 // unbroken replaces spaces by non-breaking ones.
@@ -49,6 +45,19 @@ func stateCell(code int, message string) pages.Cell {
 	return pages.Cell{Text: fmt.Sprintf("%d %s", code, message), Tone: toneOf(code)}
 }
 
+// paymentState is the state of a payment with its refunds: the gateway's code for it stays 100.
+func paymentState(p Payment) pages.Cell {
+	switch {
+	case p.OpenRefunds > 0:
+		return pages.Cell{Text: "refund requested", Tone: "wait"}
+	case p.Refunded == "":
+		return stateCell(p.Code, p.Message)
+	case p.Refundable:
+		return pages.Cell{Text: "refunded in part", Tone: "past"}
+	}
+	return pages.Cell{Text: "refunded", Tone: "past"}
+}
+
 // toneOf returns the tone of a result code.
 func toneOf(code int) string {
 	switch code {
@@ -60,8 +69,11 @@ func toneOf(code int) string {
 	return "bad"
 }
 
+// responseCell is the response as it was before a fault, if any: then it has no tone.
 func responseCell(r Request) pages.Cell {
 	switch {
+	case r.Code != 0 && r.Status == http.StatusOK && r.Fault != "":
+		return pages.Cell{Text: fmt.Sprintf("%d %s", r.Code, r.Message)}
 	case r.Code != 0 && r.Status == http.StatusOK:
 		return stateCell(r.Code, r.Message)
 	case r.Code != 0:
@@ -76,7 +88,7 @@ func faultCell(text string) pages.Cell {
 	if text == "" {
 		return pages.Cell{}
 	}
-	return pages.Cell{Text: text, Tone: "wait"}
+	return pages.Cell{Text: text, Tone: "bad"}
 }
 
 func deliveryState(state string) pages.Cell {

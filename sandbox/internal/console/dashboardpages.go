@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 // overviewPage shows totals, and the newest payments and requests.
 func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
 	info, payments := c.info(), c.gateway.Payments(Filter{Limit: 8})
-	requests, _ := c.log.listRequests(Filter{Limit: 8, noPages: true})
+	requests, _ := c.log.listRequests(Filter{Limit: 8, Method: http.MethodPost}) // queries would hide the others
 	number := func(n int) pages.Cell { return pages.Cell{Text: strconv.Itoa(n)} }
 	return pages.Dashboard{
 		Title: "Overview",
@@ -27,11 +28,11 @@ func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
 				{Name: "Requests", Cell: number(info.Requests)}, {Name: "Notifications", Cell: number(info.Notifications)},
 				{Name: "Active faults", Cell: number(info.Faults)},
 			}, Forms: []pages.Form{{
-				Action: Path + "reset", Label: "Reset everything", Danger: true, Inputs: []pages.Input{back(Path)},
+				Action: Path + "reset", Label: "Reset everything", Sure: "Delete all payments, requests and faults", Inputs: []pages.Input{back(Path)},
 			}}},
 			c.faultForm(Path),
-			{Heading: "Newest payments", Table: c.paymentTable(payments, Path)},
-			{Heading: "Newest requests", Table: c.requestTable(requests)},
+			{Heading: "Newest payments", Table: c.paymentTable(payments, Path, Path+"payments")},
+			{Heading: "Newest requests, without queries", Table: c.requestTable(requests, Path+"requests?method=POST")},
 		},
 	}, nil
 }
@@ -49,19 +50,28 @@ func (c *Console) listPage(kind string, filters ...string) func(*http.Request) (
 		}
 		form := pages.Form{Action: Path + kind, Label: "Filter", Get: true}
 		for _, name := range filters {
-			form.Inputs = append(form.Inputs, pages.Input{Name: name, Label: name, Value: query.Get(name)})
+			input := pages.Input{Name: name, Label: name, Value: query.Get(name)}
+			if name == "method" {
+				input.Options = []string{"", http.MethodPost, http.MethodGet}
+			}
+			form.Inputs = append(form.Inputs, input)
+		}
+		more := ""
+		if f.Limit < mostRows {
+			query.Set("limit", strconv.Itoa(mostRows))
+			more = Path + kind + "?" + query.Encode()
 		}
 		var table *pages.Table
 		found, _ := c.list(kind, f)
 		switch found := found.(type) {
 		case List[Payment]:
-			table = c.paymentTable(found, Path+kind)
+			table = c.paymentTable(found, Path+kind, more)
 		case List[Refund]:
-			table = c.refundTable(found, Path+kind)
+			table = c.refundTable(found, Path+kind, more)
 		case List[Notification]:
-			table = c.notificationTable(found, Path+kind)
+			table = c.notificationTable(found, Path+kind, more)
 		case List[Request]:
-			table = c.requestTable(found)
+			table = c.requestTable(found, more)
 		}
 		return pages.Dashboard{
 			Title: strings.ToUpper(kind[:1]) + kind[1:], Sections: []pages.Section{{Forms: []pages.Form{form}}, {Table: table}},
@@ -77,7 +87,7 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 	refunds := c.gateway.Refunds(Filter{UniqueID: p.UniqueID})
 	notices, _ := c.log.listNotifications(Filter{UniqueID: p.UniqueID})
 	requests, _ := c.log.listRequests(Filter{TransactionID: p.TransactionID})
-	here := Path + "payments/" + p.UniqueID
+	here, ofPayment := Path+"payments/"+p.UniqueID, "?uniqueId="+p.UniqueID
 	events := &pages.Table{Columns: []string{"Time", "Event"}, Empty: "No events are recorded for seeded payments."}
 	for _, e := range p.Events {
 		events.Rows = append(events.Rows, []pages.Cell{{Text: c.clock(e.At)}, {Text: e.Text}})
@@ -90,16 +100,16 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 	}
 	return pages.Dashboard{Title: "Payment " + p.TransactionID, Sections: []pages.Section{
 		{Terms: terms(
-			"State", stateCell(p.Code, p.Message), "Text", p.TransactionMessage, "Amount", money.Shown(p.Amount, p.Currency),
+			"State", paymentState(p), "Text", p.TransactionMessage, "Amount", money.Shown(p.Amount, p.Currency),
 			"Refunded", p.Refunded, "uniqueId", mono(p.UniqueID), "transactionId", mono(p.TransactionID), "orderId", mono(p.OrderID),
 			"Operation", p.Operation, "Card", mono(p.CardNumber), "3D", strconv.FormatBool(p.Is3D),
 			"Waits for", p.WaitsFor, "Notification URL", mono(p.NotificationURL), "Tracking number", mono(p.TrackingNumber),
 			"Money moved", times(p.Executed)+" for this transactionId",
 		), Forms: forms},
 		{Heading: "Events", Table: events},
-		{Heading: "Refunds", Table: c.refundTable(refunds, here)},
-		{Heading: "Notifications", Table: c.notificationTable(notices, here)},
-		{Heading: "Requests", Table: c.requestTable(requests)},
+		{Heading: "Refunds", Table: c.refundTable(refunds, here, Path+"refunds"+ofPayment)},
+		{Heading: "Notifications", Table: c.notificationTable(notices, here, Path+"notifications"+ofPayment)},
+		{Heading: "Requests", Table: c.requestTable(requests, Path+"requests?"+url.Values{"transactionId": {p.TransactionID}}.Encode())},
 	}}, nil
 }
 

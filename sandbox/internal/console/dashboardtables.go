@@ -14,16 +14,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
-func (c *Console) paymentTable(rows List[Payment], here string) *pages.Table {
+func (c *Console) paymentTable(rows List[Payment], here, more string) *pages.Table {
 	t := &pages.Table{
-		Columns: []string{"Created", "Transaction", "Amount", "State", "Operation", "Actions"}, LeftOff: rows.LeftOff,
+		Columns: []string{"Created", "Transaction", "Amount", "State", "Operation", "Actions"}, LeftOff: rows.LeftOff, More: more,
 		Empty: "No payments yet. Point your program at this address and send one.",
 	}
 	for _, p := range rows.Data {
 		t.Rows = append(t.Rows, []pages.Cell{
 			{Text: c.clock(p.CreatedAt)},
 			{Text: p.TransactionID, Link: Path + "payments/" + p.UniqueID, Mono: true},
-			{Text: unbroken(money.Shown(p.Amount, p.Currency))}, stateCell(p.Code, p.Message), {Text: p.Operation},
+			{Text: unbroken(money.Shown(p.Amount, p.Currency))}, paymentState(p), {Text: p.Operation},
 			{Forms: paymentForms(p, here)},
 		})
 	}
@@ -42,7 +42,7 @@ func paymentForms(p Payment, here string) []pages.Form {
 			Inputs: []pages.Input{back(here)},
 		})
 	}
-	if p.MovedMoney {
+	if p.Refundable {
 		button("Refund", "refund")
 	}
 	for _, b := range []struct {
@@ -59,9 +59,9 @@ func paymentForms(p Payment, here string) []pages.Form {
 	return forms
 }
 
-func (c *Console) refundTable(rows List[Refund], here string) *pages.Table {
+func (c *Console) refundTable(rows List[Refund], here, more string) *pages.Table {
 	t := &pages.Table{
-		Columns: []string{"Requested", "Refund", "Of", "Amount", "State", "Actions"}, LeftOff: rows.LeftOff, Empty: "No refunds.",
+		Columns: []string{"Requested", "Refund", "Of", "Amount", "State", "Actions"}, LeftOff: rows.LeftOff, More: more, Empty: "No refunds.",
 	}
 	for _, r := range rows.Data {
 		var forms []pages.Form
@@ -82,9 +82,9 @@ func (c *Console) refundTable(rows List[Refund], here string) *pages.Table {
 	return t
 }
 
-func (c *Console) notificationTable(rows List[Notification], here string) *pages.Table {
+func (c *Console) notificationTable(rows List[Notification], here, more string) *pages.Table {
 	t := &pages.Table{
-		Columns: []string{"Time", "Notification", "Transaction", "Last delivery", "State", "Actions"}, LeftOff: rows.LeftOff,
+		Columns: []string{"Time", "Notification", "Transaction", "Last delivery", "State", "Actions"}, LeftOff: rows.LeftOff, More: more,
 		Empty: "No notifications. One is sent when a payment is final and its request had a notificationUrl.",
 	}
 	for _, n := range rows.Data {
@@ -112,9 +112,9 @@ func resendForm(n Notification, here string) pages.Form {
 	}
 }
 
-func (c *Console) requestTable(rows List[Request]) *pages.Table {
+func (c *Console) requestTable(rows List[Request], more string) *pages.Table {
 	t := &pages.Table{
-		Columns: []string{"Time", "Request", "Operation", "Transaction", "Response", "Took", "Fault"}, LeftOff: rows.LeftOff,
+		Columns: []string{"Time", "Request", "Operation", "Transaction", "Response", "Took", "Fault"}, LeftOff: rows.LeftOff, More: more,
 		Empty: "No requests yet.",
 	}
 	for _, r := range rows.Data {

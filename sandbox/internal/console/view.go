@@ -34,12 +34,13 @@ type Payment struct {
 	TrackingNumber     string    `json:"trackingNumber,omitempty"`
 	Events             []Event   `json:"events"`
 
-	Allows     []Kind    `json:"-"` // the actions that its state allows
-	MovedMoney bool      `json:"-"` // so that it can be refunded
-	MakesToken bool      `json:"-"` // the card is stored and no money is charged
-	Retry      bool      `json:"-"` // the card was declined, and the cardholder may try another one
-	Products   []Product `json:"-"`
-	Callback   string    `json:"-"` // where the cardholder goes after the hosted pages
+	Allows      []Kind    `json:"-"` // the actions that its state allows
+	Refundable  bool      `json:"-"` // at least in part
+	OpenRefunds int       `json:"-"` // accepted and not ended
+	MakesToken  bool      `json:"-"` // the card is stored and no money is charged
+	Retry       bool      `json:"-"` // the card was declined, and the cardholder may try another one
+	Products    []Product `json:"-"`
+	Callback    string    `json:"-"` // where the cardholder goes after the hosted pages
 }
 
 // Next returns where the cardholder is sent: to the page that is open, or to the shop.
@@ -100,9 +101,8 @@ type Filter struct {
 	Since                                       int // number of a request or a notification: only newer ones
 	TransactionID, OrderID, UniqueID            string
 	RefundTransactionID, Operation, Type, State string
+	Method                                      string
 	Code                                        int
-
-	noPages bool // leaves out the requests of cardholders' browsers
 }
 
 const (
@@ -114,7 +114,7 @@ const (
 var filtersOf = map[string][]string{
 	"payments":      {"transactionId", "orderId", "uniqueId", "operation"},
 	"refunds":       {"transactionId", "uniqueId", "refundTransactionId"},
-	"requests":      {"transactionId", "operation", "since"},
+	"requests":      {"transactionId", "operation", "method", "since"},
 	"notifications": {"transactionId", "uniqueId", "transactionType", "state", "since"},
 }
 
@@ -131,7 +131,7 @@ func readFilter(p *params.Reader, kind string) Filter {
 		Limit: p.Number("limit", usualLimit, mostRows), Code: p.Number("code", 0, 999),
 		TransactionID: text("transactionId"), OrderID: text("orderId"), UniqueID: text("uniqueId"),
 		RefundTransactionID: text("refundTransactionId"), Operation: text("operation"), Type: text("transactionType"),
-		State: text("state"),
+		State: text("state"), Method: text("method"),
 	}
 	if has("since") {
 		f.Since = p.Number("since", 0, math.MaxInt32)

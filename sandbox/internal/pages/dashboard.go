@@ -38,6 +38,7 @@ type Table struct {
 	Rows    [][]Cell
 	Empty   string // shown if there are no rows
 	LeftOff int    // rows that are not shown
+	More    string // link to more of them, or empty
 }
 
 // Column is the heading of column i.
@@ -51,7 +52,7 @@ func (t Table) Column(i int) string {
 // Cell is one value.
 type Cell struct {
 	Text, Link string
-	Tone       string // good, bad or wait
+	Tone       string // good, bad, wait or past
 	Mono       bool
 	Forms      []Form
 }
@@ -67,7 +68,7 @@ type Form struct {
 	Action, Label string
 	Describe      string // accessible name of the button, if the label is not enough
 	Get           bool   // only reads
-	Danger        bool
+	Sure          string // asks before: the button is shown when the label is opened, and has this text
 	Inputs        []Input
 }
 

@@ -9,7 +9,7 @@ import (
 func TestRender(t *testing.T) {
 	const evil = `"><script>alert(1)</script>`
 	payment := Payment{Merchant: evil, OrderID: evil, Amount: evil, Lines: []Line{{evil, evil, evil}}}
-	cell := Cell{Text: evil, Link: "javascript:alert(1)", Forms: []Form{{Action: evil, Label: evil, Describe: evil, Inputs: []Input{
+	cell := Cell{Text: evil, Link: "javascript:alert(1)", Forms: []Form{{Action: evil, Label: evil, Describe: evil, Sure: evil, Inputs: []Input{
 		{Name: "a", Label: evil, Value: evil, Placeholder: evil}, {Name: "b", Hidden: true, Value: evil}, {Name: "c", Options: []string{evil}},
 	}}}}
 	for name, data := range map[string][]any{
@@ -23,7 +23,7 @@ func TestRender(t *testing.T) {
 			Title: evil, Label: evil, Tabs: []Tab{{evil, "javascript:alert(1)", true}}, Notice: evil, Live: "5", Path: evil, LivePath: evil, OpenAPI: evil,
 			Sections: []Section{{
 				Heading: evil, Text: evil, Terms: []Term{{evil, cell}}, Pre: evil, Forms: cell.Forms,
-				Table: &Table{Columns: []string{evil}, Rows: [][]Cell{{cell, cell}}, LeftOff: 3},
+				Table: &Table{Columns: []string{evil}, Rows: [][]Cell{{cell, cell}}, LeftOff: 3, More: "javascript:alert(1)"},
 			}},
 		}},
 	} {
