@@ -97,7 +97,7 @@ func TestFilePermissions(t *testing.T) {
 // TestOneNameForASetting: the examples and the documentation call a setting of the gateway as this program does, and take no secret
 // as a flag.
 func TestOneNameForASetting(t *testing.T) {
-	known := []string{"SECRET", "LISTEN", "NOTIFY"} // the last two are settings of the quickstart
+	known := []string{"SECRET"}
 	for _, flag := range kong.Must(&settings.Flags{}).Model.Flags {
 		known = append(known, strings.TrimPrefix(settings.Variable(flag.Name), "CARDGATEWAY_"))
 	}

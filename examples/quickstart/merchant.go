@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -21,57 +19,48 @@ import (
 // merchant is a minimal shop: a client, and a handler for notifications.
 type merchant struct {
 	client  *cardgateway.Client
-	sandbox *sandbox.Server // nil with a real gateway
+	sandbox *sandbox.Server
 	server  *http.Server
 	urls    *notify.TokenURLs
 	notify  string // the notificationUrl; those of token orders have a binding added
 	arrived chan *notify.Notification
 	token   cardgateway.Token
 	paid    *cardgateway.Transaction // for the refund
-	run     string                   // makes the ids of this run unique
 }
 
-func open(s settings) (_ *merchant, err error) {
-	m := &merchant{arrived: make(chan *notify.Notification, 100), run: strings.ToLower(rand.Text()[:6])}
+// secretKey is that of the sandbox. A shop reads its own from the environment or a file.
+const secretKey = "quickstart-secret"
+
+func open() (_ *merchant, err error) {
+	m := &merchant{arrived: make(chan *notify.Notification, 100)}
 	defer func() {
 		if err != nil {
 			m.close()
 		}
 	}()
-	if s.baseURL == "" {
-		if m.sandbox, err = sandbox.Start(sandbox.Options{SecretKey: "quickstart-secret"}); err != nil {
-			return nil, err
-		}
-		s.baseURL, s.secretKey, s.merchantID = m.sandbox.URL, "quickstart-secret", ""
-		s.testPayments = true // the sandbox marks its payments as tests
-		fmt.Println("    a sandbox in this process: no account, no money")
-	}
-	config := cardgateway.Config{BaseURL: s.baseURL, AppID: cardgateway.AppID(s.appID), TestPayments: s.testPayments}
-	if s.merchantID != "" {
-		config.Authenticate = cardgateway.BasicAuth(s.merchantID, s.secretKey)
-	}
-	if m.client, err = cardgateway.New(config); err != nil {
+	if m.sandbox, err = sandbox.Start(sandbox.Options{SecretKey: secretKey}); err != nil {
 		return nil, err
 	}
-	return m, m.receive(s)
+	m.client, err = cardgateway.New(cardgateway.Config{BaseURL: m.sandbox.URL, AppID: "123456", TestPayments: true})
+	if err != nil {
+		return nil, err
+	}
+	return m, m.receive()
 }
 
 // receive serves the notifications. A payload is only a hint: the handler queries the gateway before anything is passed on
 // here.
-func (m *merchant) receive(s settings) error {
-	listener, err := net.Listen("tcp", s.listen)
+func (m *merchant) receive() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	m.notify = cmp.Or(s.notify, "http://"+listener.Addr().String()) + "/notification"
+	m.notify = "http://" + listener.Addr().String() + "/notification"
 	key := []byte(rand.Text() + rand.Text()) // a shop stores its key; this one exists only while the program runs
 	if m.urls, err = notify.NewTokenURLs(m.notify, key); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	options := notify.Options{TokenURLs: m.urls}
-	if s.secretKey != "" {
-		options.Verify = notify.SignatureSHA256(s.secretKey)
-	}
+	options := notify.Options{TokenURLs: m.urls, Verify: notify.SignatureSHA256(secretKey)}
 	handler := notify.NewHandler(m.client, options, func(_ context.Context, n *notify.Notification) error {
 		m.arrived <- n
 		return nil
@@ -108,18 +97,11 @@ func (m *merchant) await(ctx context.Context, transactionID string) (*notify.Not
 	}
 }
 
-// cardholder enters a test card on the hosted page, or asks a person to do so.
+// cardholder enters a test card on the hosted page.
 func (m *merchant) cardholder(redirectURL string, card sandbox.Outcome) error {
-	if m.sandbox == nil {
-		fmt.Println("    open in a browser, and enter a test card:", redirectURL)
-		return nil
-	}
-	_, err := m.sandbox.Gateway.EnterCard(redirectURL, sandbox.TestCard(card))
+	_, err := m.sandbox.EnterCard(redirectURL, sandbox.TestCard(card))
 	return err
 }
-
-// id returns a transaction id of this run.
-func (m *merchant) id(name string) string { return "quickstart-" + m.run + "-" + name }
 
 var price = decimal.RequireFromString("12.50")
 
