@@ -151,7 +151,6 @@ func scenes() []scene {
 		}, []string{final, "chargeback", "refund", "renew"}, "code is 100"},
 		{"in processing, then paid", again, then(pays(Pending), pays(Approved)), []string{final, "chargeback", "refund", "renew"}, "code is 100"},
 		{"paid, then in processing", again, then(pays(Approved), pays(Pending)), []string{"settle", "decline", "close"}, "code is 102"},
-		{"due", Options{SettlePendingAfter: time.Nanosecond}, pays(Pending), []string{final, "chargeback", "refund", "renew"}, "code is 100"},
 		{"seeded, paid", Options{}, seeds("1600000000000000000"), nil, "a seeded payment cannot be changed"},
 		{"seeded, at 102", Options{}, seeds("1600000000000000026"), nil, "a seeded payment cannot be changed"},
 		{"seeded refund at 110", Options{}, seeds("1700000000000000004"), nil, "no payment"},

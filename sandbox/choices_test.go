@@ -267,20 +267,6 @@ func TestChoices(t *testing.T) {
 			}
 		})
 	}
-	t.Run("pending settles", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			g := New(Options{SettlePendingAfter: time.Minute, SettleAfter: -1})
-			wantCode(t, pay(t, g, Pending, nil), 102)
-			time.Sleep(59 * time.Second)
-			if got := g.Executed("t"); got != 0 {
-				t.Errorf("Executed = %d before its time", got)
-			}
-			time.Sleep(time.Second)
-			if got := g.Executed("t"); got != 1 {
-				t.Errorf("Executed = %d, want 1", got)
-			}
-		})
-	})
 	t.Run("closed", func(t *testing.T) {
 		g := New(Options{})
 		a := send(t, g, "POST", "/checkout/payment", body("t", nil))

@@ -188,7 +188,7 @@ func foreign(c *call) reply {
 	}
 	o := appendCode(jsonobject.New(), code).Bool("isTest", true)
 	o = o.OptionalRaw("appId", c.pay.appID).Text("uniqueId", generated.ID(prefixOrder, generated.SeriesOfForeign, 1))
-	o = o.Text("transactionId", "another-"+c.transactionID).Text("billDescription", "sandbox.example")
+	o = o.Text("transactionId", "another-"+c.transactionID).Text("billDescription", billDescription)
 	o = o.Number("timestamp", now.UnixMilli()).Text("transactionAmount", cmp.Or(c.pay.amount, "1.00"))
 	o = o.Text("transactionCurrency", cmp.Or(c.pay.currency, "USD")).WallTime("transactionAt", now, time.UTC)
 	return jsonReply(code, o.Text("transactionMessage", "Approved"))

@@ -87,8 +87,8 @@ func (l *ledger) addRefund(r *refund) {
 	l.refunds = insert(l.refunds, r, func(r *refund) time.Time { return r.requested })
 }
 
-// insert adds a value to a list that is in order of time. It belongs at the end, except after ArriveInRange or a clock that was
-// set back, and if it is due before another one.
+// insert adds a value to a list that is in order of time. It belongs at the end, except after a clock that was set back, and if it
+// is due before another one.
 func insert[T any](list []T, value T, timeOf func(T) time.Time) []T {
 	at := len(list)
 	for at > 0 && timeOf(list[at-1]).After(timeOf(value)) {

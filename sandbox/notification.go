@@ -35,7 +35,7 @@ func (n *notices) payment(o *order) {
 	fields["transactionCurrency"] = o.currency
 	fields["transactionAmount"] = o.amount
 	fields["transactionMessage"] = o.text
-	fields["billDescription"] = n.opts.Responses.BillDescription
+	fields["billDescription"] = billDescription
 	if o.card.masked != "" {
 		fields["transactionCardNumber"] = o.card.masked
 	}

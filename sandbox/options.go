@@ -48,10 +48,6 @@ type Options struct {
 	// called.
 	SettleAfter time.Duration `json:"settleAfter"`
 
-	// SettlePendingAfter is how long a transaction with a Pending card stays at 102 before it is approved. Zero means until
-	// Settle is called.
-	SettlePendingAfter time.Duration `json:"settlePendingAfter"`
-
 	// RefundSettleAfter is how long an accepted refund stays at 110 before it becomes 111. Zero means that only its own
 	// response says 110: the next query returns it as refunded. Negative means that it stays at 110 until SettleRefund is
 	// called.
@@ -71,9 +67,6 @@ type Options struct {
 	// MaxPageSize is the largest page that a search returns, at most 999. A larger pageSize is reduced to it. Zero means
 	// 999.
 	MaxPageSize int `json:"maxPageSize"`
-
-	// MaxBody is the size limit of a request body in bytes. Zero means 1 MiB.
-	MaxBody int64 `json:"maxBody"`
 
 	// NoNotifications disables notifications.
 	NoNotifications bool `json:"noNotifications"`
@@ -127,9 +120,6 @@ type Cards struct {
 
 // Responses says what responses look like, where gateways differ.
 type Responses struct {
-	// BillDescription is the billDescription of results. Empty means "sandbox.example".
-	BillDescription string `json:"billDescription"`
-
 	// Is3DBoolean sends is3d as a JSON boolean, as in the published table, instead of the interface's string.
 	Is3DBoolean bool `json:"is3DBoolean"`
 
@@ -226,9 +216,9 @@ const (
 )
 
 const (
-	defaultMaxPageSize = 999 // pageSize is Number(3)
-	defaultPageSize    = 10  // the page size in every published example whose request has none
-	defaultMaxBody     = 1 << 20
+	defaultMaxPageSize = 999     // pageSize is Number(3)
+	defaultPageSize    = 10      // the page size in every published example whose request has none
+	maxBody            = 1 << 20 // of a request
 	defaultRequestLog  = 200
 )
 
@@ -237,17 +227,11 @@ func (o Options) withDefaults() Options {
 	if o.Location == nil {
 		o.Location = time.FixedZone("UTC+8", 8*60*60)
 	}
-	if o.Responses.BillDescription == "" {
-		o.Responses.BillDescription = "sandbox.example"
-	}
 	if o.MaxPageSize <= 0 || o.MaxPageSize > defaultMaxPageSize {
 		o.MaxPageSize = defaultMaxPageSize
 	}
 	if o.Console.RequestLog == 0 {
 		o.Console.RequestLog = defaultRequestLog
-	}
-	if o.MaxBody <= 0 {
-		o.MaxBody = defaultMaxBody
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	if o.AppID != "" {
@@ -272,7 +256,6 @@ func (o Options) withDefaults() Options {
 type Search struct {
 	StartExclusive  bool `json:"startExclusive"`  // leaves out rows in the second of startDate
 	EndExclusive    bool `json:"endExclusive"`    // leaves out rows in the second of endingDate
-	EndDateWholeDay bool `json:"endDateWholeDay"` // an endingDate without a time means the end of that day instead of its first second
 	WideRangeWithID bool `json:"wideRangeWithId"` // a search by id may have any range; by default the limit of one month applies to it, too
 	OldestFirst     bool `json:"oldestFirst"`     // returns the oldest row first
 	UnstableTies    bool `json:"unstableTies"`    // the order of rows within one second changes with each request
@@ -285,8 +268,6 @@ type Search struct {
 
 	// Arrive is how many orders (or refunds, if refunds are searched) are added just before each search is carried out.
 	Arrive int `json:"arrive"`
-	// ArriveInRange gives the new rows a time within the searched range instead of the current time.
-	ArriveInRange bool `json:"arriveInRange"`
 
 	// Latency is how long each query takes.
 	Latency time.Duration `json:"latency"`

@@ -245,9 +245,6 @@ func (l *ledger) charge(o *order) {
 	case outcome == Pending:
 		o.code, o.text = codes.Processing, "Pending"
 		o.record("in processing")
-		if l.opts.SettlePendingAfter > 0 {
-			l.settleLater(due{order: o}, l.opts.SettlePendingAfter)
-		}
 	case o.op == OpTokenPayment && !o.is3d && (outcome == Approved || l.opts.Cards.DeclineLater):
 		o.code, o.text = codes.Processing, "success." // as the interface shows its response
 		o.record("in processing")

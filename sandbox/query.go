@@ -35,8 +35,8 @@ func parseQuery(op Operation, values url.Values, opts *Options) (query, []string
 	} else {
 		q.RefundTransactionID, q.RefundUniqueID = p.Text("refundTransactionId", 128), p.Text("refundUniqueId", 128)
 	}
-	start, _ := wallTime(p, "startDate")
-	end, dateOnly := wallTime(p, "endingDate")
+	start := wallTime(p, "startDate")
+	end := wallTime(p, "endingDate")
 	q.page = positive(p, "currPage", 20, 1)
 	q.pageText = cmp.Or(strings.TrimLeft(values.Get("currPage"), "0"), "1")
 	q.pageSize = positive(p, "pageSize", 3, defaultPageSize)
@@ -53,9 +53,6 @@ func parseQuery(op Operation, values url.Values, opts *Options) (query, []string
 	case s.WideRangeWithID && !q.None():
 	case end.After(oneMonthAfter(start)), s.MaxRange > 0 && end.Sub(start) > s.MaxRange:
 		p.Problem("endingDate", "the range exceeds one month")
-	}
-	if dateOnly && s.EndDateWholeDay {
-		end = end.Add((day - 1) * time.Second)
 	}
 	q.from, q.to = start.Unix(), end.Unix()
 	if s.StartExclusive {
@@ -77,20 +74,20 @@ func oneMonthAfter(t time.Time) time.Time {
 }
 
 // wallTime reads a date, or a date and time, as if it were UTC.
-func wallTime(p *params.Reader, name string) (_ time.Time, dateOnly bool) {
+func wallTime(p *params.Reader, name string) time.Time {
 	s := p.Text(name, 32)
 	if s == "" {
 		p.Problem(name, "missing")
-		return time.Time{}, false
+		return time.Time{}
 	}
 	if t, err := time.Parse(time.DateOnly, s); err == nil {
-		return t, true
+		return t
 	}
 	t, err := time.Parse(time.DateTime, s)
 	if err != nil || len(s) != len(time.DateTime) { // Parse accepts fractions of a second that are not in the layout
 		p.Problem(name, "not YYYY-MM-DD or YYYY-MM-DD HH:MM:SS")
 	}
-	return t, false
+	return t
 }
 
 // positive reads a positive number with a limited number of digits. Numbers too large for an int are reduced to the largest.

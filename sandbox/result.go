@@ -14,12 +14,14 @@ type resultFormat struct {
 	base string // scheme and host of redirectUrl
 }
 
+const billDescription = "sandbox.example"
+
 // appendResult writes a transaction result. A response has the members that the interface documents for its operation; a
 // row of a query has all of them.
 func (f resultFormat) appendResult(b jsonobject.Object, o *order, query bool) jsonobject.Object {
 	b = appendCode(b, o.code).Bool("isTest", true)
 	b = b.OptionalRaw("appId", o.appID).Text("uniqueId", o.uniqueID).Text("transactionId", o.transactionID)
-	b = b.Text("billDescription", f.opts.Responses.BillDescription).Number("timestamp", time.Now().UnixMilli())
+	b = b.Text("billDescription", billDescription).Number("timestamp", time.Now().UnixMilli())
 	b = b.Text("transactionAmount", o.amount).Text("transactionCurrency", o.currency)
 	b = b.WallTime("transactionAt", o.created, f.opts.Location)
 	b = b.Optional("transactionCardNumber", o.card.masked).Text("transactionMessage", o.text)

@@ -52,7 +52,7 @@ func (s *searches) batch(c *call) reply {
 	if len(problems) > 0 {
 		return s.opts.refusal(codes.ParameterError, strings.Join(problems, "; "))
 	}
-	s.arrive(c.op, q)
+	s.arrive(c.op)
 	now := time.Now()
 	l := s.list(c.op, q, now)
 	refs := s.misbehave(c.op, q, l, s.rows(q, l, q.page))
@@ -62,9 +62,9 @@ func (s *searches) batch(c *call) reply {
 func every(n, count int) bool { return n > 0 && count%n == 0 }
 
 // arrive adds new orders or refunds just before a search is carried out.
-func (s *searches) arrive(op Operation, q query) {
+func (s *searches) arrive(op Operation) {
 	for range s.Arrive {
-		o := s.arriving(q)
+		o := s.arriving()
 		if op == OpSearchOrders {
 			s.ledger.addOrder(o)
 			continue
@@ -76,16 +76,11 @@ func (s *searches) arrive(op Operation, q query) {
 	}
 }
 
-// arriving returns a generated order with the current time, or with a time in the range of the query.
-func (s *searches) arriving(q query) *order {
+// arriving returns a generated order with the current time.
+func (s *searches) arriving() *order {
 	n := s.ledger.issued
 	o := seededOrder(generated.Arriving(n))
 	o.seeded, o.appID = false, s.opts.AppID // it is stored
-	if s.ArriveInRange && q.to > q.from {
-		wall := q.from + int64(hash.Of(s.opts.Seed, uint64(n), 7)%uint64(q.to-q.from+1))
-		at := time.Unix(wall, 0).UTC()
-		o.created = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, s.opts.Location)
-	}
 	return &o
 }
 

@@ -64,7 +64,7 @@ func (g *Gateway) dispatch(r *http.Request, record *console.Request) reply {
 		}
 		return answer
 	}
-	body, status := readBody(r, g.opts.MaxBody)
+	body, status := readBody(r)
 	if status != http.StatusOK {
 		return refusalWithStatus(status, codes.RequestFailed, "the body could not be read, or is too large")
 	}
@@ -125,13 +125,13 @@ func (o *Options) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
-// readBody reads a request body of at most limit bytes, or returns the HTTP status of the refusal.
-func readBody(r *http.Request, limit int64) (body []byte, status int) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+// readBody reads a request body of at most maxBody bytes, or returns the HTTP status of the refusal.
+func readBody(r *http.Request) (body []byte, status int) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
 		return nil, http.StatusBadRequest
-	case int64(len(body)) > limit:
+	case len(body) > maxBody:
 		return nil, http.StatusRequestEntityTooLarge
 	}
 	return body, http.StatusOK

@@ -40,13 +40,12 @@ func (s *Search) json() searchJSON {
 
 type optionsJSON struct {
 	*Options
-	SecretKey          string            `json:"secretKey"` // only whether there is one
-	Location           string            `json:"location"`
-	SettleAfter        *duration         `json:"settleAfter"`
-	SettlePendingAfter *duration         `json:"settlePendingAfter"`
-	RefundSettleAfter  *duration         `json:"refundSettleAfter"`
-	Search             searchJSON        `json:"search"`
-	Notifications      notificationsJSON `json:"notifications"`
+	SecretKey         string            `json:"secretKey"` // only whether there is one
+	Location          string            `json:"location"`
+	SettleAfter       *duration         `json:"settleAfter"`
+	RefundSettleAfter *duration         `json:"refundSettleAfter"`
+	Search            searchJSON        `json:"search"`
+	Notifications     notificationsJSON `json:"notifications"`
 }
 
 type notificationsJSON struct {
@@ -57,7 +56,7 @@ type notificationsJSON struct {
 func (o *Options) json() optionsJSON {
 	return optionsJSON{
 		Options: o, SecretKey: map[bool]string{true: "set"}[o.SecretKey != ""], Location: o.Location.String(),
-		SettleAfter: (*duration)(&o.SettleAfter), SettlePendingAfter: (*duration)(&o.SettlePendingAfter),
+		SettleAfter:       (*duration)(&o.SettleAfter),
 		RefundSettleAfter: (*duration)(&o.RefundSettleAfter), Search: o.Search.json(),
 		Notifications: notificationsJSON{&o.Notifications, (*duration)(&o.Notifications.Delay)},
 	}

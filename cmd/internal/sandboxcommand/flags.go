@@ -72,7 +72,6 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.StringVar(&o.SecretKey, "secret", "", "secret `key`: Basic password, and signature of notifications")
 	f.StringVar(&o.AppID, "app", "", "the only appId accepted, as `digits`, and that of seeded orders; any, and none, if empty")
 	f.StringVar(&o.BaseURL, "base", "", "`URL` before the path of redirectUrl; the one that the caller used if empty")
-	f.StringVar(&o.Responses.BillDescription, "bill", "", "billDescription of results, as `text`; sandbox.example if empty")
 	f.StringVar(&o.MerchantName, "merchant-name", "", "`name` of the merchant on the hosted pages; the host of callbackUrl if empty")
 	f.StringVar(&o.Console.Label, "label", "", "`name` of this sandbox on its dashboard")
 	f.TextVar(&o.Console.Access, "control", sandbox.ControlLoopback, "who can use /_sandbox/: loopback, anywhere or off, as `choice`")
@@ -83,7 +82,6 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.TextVar(&o.RefundDuplicates, "refund-duplicates", sandbox.RefundDuplicatesRefused,
 		"response to a repeated refundTransactionId: refused, repeated or executed, as `choice`")
 	f.DurationVar(&o.SettleAfter, "settle", 0, "how long a token payment stays at 102; below zero until it is settled")
-	f.DurationVar(&o.SettlePendingAfter, "settle-pending", 0, "how long a payment with a card with CVV 600 to 699 stays at 102; 0 until it is settled")
 	f.DurationVar(&o.RefundSettleAfter, "refund-settle", 0, "how long a refund stays at 110; below zero until it is settled")
 	f.BoolVar(&o.Cards.DeclineLater, "decline-later", false, "a token payment with a declined card is at 102 first")
 	f.BoolVar(&o.Cards.TokenOrderUsesCard, "token-order-uses-card", false, "the card also decides the outcome of a token order")
@@ -98,7 +96,6 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.BoolVar(&o.Responses.NoRedirectURLInRows, "no-redirect-url-in-rows", false, "rows of queries have no redirectUrl")
 	f.BoolVar(&o.Responses.HTTPStatusFollowsCode, "status", false, "send refusals with the HTTP status of their code instead of 200")
 	f.IntVar(&o.MaxPageSize, "max-page", 0, "largest `pageSize`; 0 means 999")
-	f.Int64Var(&o.MaxBody, "max-body", 0, "largest request body in `bytes`; 0 means 1 MiB")
 	f.Uint64Var(&o.Seed, "random", 0, "seed `number` of everything that looks random")
 
 	f.BoolVar(&o.NoNotifications, "no-notifications", false, "send no notifications")
@@ -110,12 +107,10 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 func searchFlags(f *flag.FlagSet, b *sandbox.Search) {
 	f.BoolVar(&b.StartExclusive, "start-exclusive", false, "a search leaves out rows in the second of startDate")
 	f.BoolVar(&b.EndExclusive, "end-exclusive", false, "a search leaves out rows in the second of endingDate")
-	f.BoolVar(&b.EndDateWholeDay, "end-date-whole-day", false, "an endingDate without a time includes that day")
 	f.BoolVar(&b.WideRangeWithID, "wide-range-with-id", false, "a search by id may have any range")
 	f.BoolVar(&b.OldestFirst, "oldest-first", false, "a search returns the oldest row first")
 	f.BoolVar(&b.UnstableTies, "unstable-ties", false, "the order of rows within one second changes with each request")
 	f.BoolVar(&b.RefuseLargePages, "refuse-large-pages", false, "refuse a pageSize above -max-page instead of reducing it")
-	f.BoolVar(&b.ArriveInRange, "arrive-in-range", false, "with -arrive: at a time in the searched range instead of now")
 	f.DurationVar(&b.Lag, "lag", 0, "longest time until a new row is found")
 	f.DurationVar(&b.Latency, "latency", 0, "how long each query takes")
 	f.DurationVar(&b.MaxRange, "max-range", 0, "refuse a longer range; 0 means one month")
