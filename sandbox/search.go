@@ -88,8 +88,8 @@ func (s *searches) arriving() *order {
 func (s *searches) list(op Operation, q query, now time.Time) *listing.Listing[series] {
 	l := listing.New[series](q.from, q.to)
 	for _, rows := range s.ledger.series(op, q.IDs) {
-		settled, late := s.visible(rows, now)
-		l.Add(rows, settled, s.opts.Location)
+		complete, late := s.visible(rows, now)
+		l.Add(rows, complete, s.opts.Location)
 		if late.Len() > 0 {
 			l.Add(late, late.Len(), s.opts.Location)
 		}
@@ -97,23 +97,23 @@ func (s *searches) list(op Operation, q query, now time.Time) *listing.Listing[s
 	return l
 }
 
-// visible returns which rows a query finds at now: those before index settled, which are older than the longest lag, and
+// visible returns which rows a query finds at now: those before index complete, which are older than the longest lag, and
 // those in late, whose own lag is over.
-func (s *searches) visible(rows series, now time.Time) (settled int, late some) {
+func (s *searches) visible(rows series, now time.Time) (complete int, late some) {
 	upTo := func(t time.Time) int { return listing.FirstAt(rows, t.Unix()+1) }
-	settled = upTo(now)
+	complete = upTo(now)
 	late.series = rows
 	if s.Lag <= 0 {
-		return settled, late
+		return complete, late
 	}
-	end := settled
-	settled = upTo(now.Add(-s.Lag).Add(-time.Second))
-	for i := settled; i < end; i++ {
+	end := complete
+	complete = upTo(now.Add(-s.Lag).Add(-time.Second))
+	for i := complete; i < end; i++ {
 		if s.lagOf(rows.UniqueID(i)) <= now.Sub(rows.At(i)) {
 			late.rows = append(late.rows, i)
 		}
 	}
-	return settled, late
+	return complete, late
 }
 
 // lagOf is how long a row stays hidden.

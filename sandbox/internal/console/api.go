@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	mostWait     = 5 * time.Minute
-	mostExpected = 100_000 // ids in one response
+	maxWait     = 5 * time.Minute
+	maxExpected = 100_000 // ids in one response
 )
 
 // action is an action that both the dashboard and the control API offer. The id is the one in its path, or empty. What do
@@ -214,7 +214,7 @@ func (c *Console) addQueries(get func(path string, f func(p *params.Reader, r *h
 		"orders": c.gateway.OrderIDs, "refunds": c.gateway.RefundIDs,
 	} {
 		get("expected/"+kind, func(p *params.Reader, _ *http.Request) (any, error) {
-			from, to, limit := p.Time("from"), p.Time("to"), p.Number("limit", mostExpected, mostExpected)
+			from, to, limit := p.Time("from"), p.Time("to"), p.Number("limit", maxExpected, maxExpected)
 			if err := checked(p); err != nil {
 				return nil, err
 			}
@@ -227,7 +227,7 @@ func (c *Console) addQueries(get func(path string, f func(p *params.Reader, r *h
 	}
 	get("wait", c.wait)
 	get("flush", func(p *params.Reader, r *http.Request) (any, error) {
-		timeout := p.Duration("timeout", 10*time.Second, mostWait)
+		timeout := p.Duration("timeout", 10*time.Second, maxWait)
 		if err := checked(p); err != nil {
 			return nil, err
 		}
@@ -285,8 +285,8 @@ func (c *Console) notification(number string) (Notification, error) {
 // wait responds as soon as a list has enough rows. At the timeout it responds with HTTP 408 and the rows that there are.
 func (c *Console) wait(p *params.Reader, r *http.Request) (any, error) {
 	kind := p.Text("for", 0)
-	count := p.Number("count", 1, mostRows)
-	timeout := p.Duration("timeout", 10*time.Second, mostWait)
+	count := p.Number("count", 1, maxRows)
+	timeout := p.Duration("timeout", 10*time.Second, maxWait)
 	if !slices.Contains(lists(), kind) {
 		return nil, Invalid("for must be one of " + strings.Join(lists(), ", "))
 	}

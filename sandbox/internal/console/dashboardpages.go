@@ -57,8 +57,8 @@ func (c *Console) listPage(kind string, filters ...string) func(*http.Request) (
 			form.Inputs = append(form.Inputs, input)
 		}
 		more := ""
-		if f.Limit < mostRows {
-			query.Set("limit", strconv.Itoa(mostRows))
+		if f.Limit < maxRows {
+			query.Set("limit", strconv.Itoa(maxRows))
 			more = Path + kind + "?" + query.Encode()
 		}
 		var table *pages.Table

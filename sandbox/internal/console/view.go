@@ -107,7 +107,7 @@ type Filter struct {
 
 const (
 	usualLimit = 50
-	mostRows   = 1000
+	maxRows    = 1000
 )
 
 // filtersOf are the filters that a list has, besides limit and code. Another one is refused: it would select every row.
@@ -128,7 +128,7 @@ func readFilter(p *params.Reader, kind string) Filter {
 		return p.Text(name, 0)
 	}
 	f := Filter{
-		Limit: p.Number("limit", usualLimit, mostRows), Code: p.Number("code", 0, 999),
+		Limit: p.Number("limit", usualLimit, maxRows), Code: p.Number("code", 0, 999),
 		TransactionID: text("transactionId"), OrderID: text("orderId"), UniqueID: text("uniqueId"),
 		RefundTransactionID: text("refundTransactionId"), Operation: text("operation"), Type: text("transactionType"),
 		State: text("state"), Method: text("method"),
