@@ -112,13 +112,13 @@ func (k *checker) reach(health cardgateway.Health, err error, credentials bool) 
 
 // clock compares this machine's clock with that of the gateway, or of a proxy in front of it.
 func (k *checker) clock(health cardgateway.Health) {
-	const most = 30 * time.Second
+	const maxApart = 30 * time.Second
 	switch apart := health.ClockAhead.Round(time.Second); {
 	case !health.ClockKnown:
 		k.ok("clock", "not compared: the gateway did not tell the time")
-	case apart > most:
+	case apart > maxApart:
 		k.look("clock", "this machine is %v ahead of the gateway; set its clock", apart)
-	case apart < -most:
+	case apart < -maxApart:
 		k.look("clock", "this machine is %v behind the gateway; set its clock", -apart)
 	default:
 		k.ok("clock", "differs from the gateway's by %v", apart.Abs())

@@ -46,7 +46,7 @@ func (r *journalRun) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	s := &settling{journalRun: r, call: c, shop: j, told: map[journal.Key]string{}}
+	s := &rounds{journalRun: r, call: c, shop: j, told: map[journal.Key]string{}}
 	s.journal = journal.New(j.Client, j.Store, journal.Options{
 		Gateway: r.Gateway, AbsentAfter: r.AbsentAfter,
 		Observe: func(_ context.Context, info journal.RecoverInfo) { s.info = info },
@@ -72,8 +72,8 @@ func (r *journalRun) Run(c *call) (err error) {
 // overdueAfter is how much longer than --absent-after an outcome may be unknown: by then a query has found it, or has presumed it absent.
 const overdueAfter = time.Hour
 
-// settling is one run of journal run.
-type settling struct {
+// rounds is one run of journal run.
+type rounds struct {
 	*journalRun
 	*call
 	shop    *shopjournal.Journal
@@ -84,7 +84,7 @@ type settling struct {
 }
 
 // round queries every entry once. It prints what is new since the previous round.
-func (s *settling) round() error {
+func (s *rounds) round() error {
 	flags := s.Flags
 	flags.NoHeader = flags.NoHeader || s.headed
 	rows, err := newEntryRows(s.call, &flags, false, s.shop.Client.Location())
@@ -121,7 +121,7 @@ func (s *settling) round() error {
 }
 
 // result reports what is not acknowledged, as a message and as the exit code.
-func (s *settling) result(failed error) error {
+func (s *rounds) result(failed error) error {
 	i := &s.info
 	switch {
 	case s.ctx.Err() != nil:

@@ -84,12 +84,6 @@ func TestOrders(t *testing.T) {
 	if strings.Contains(r.out, "transactionAt") || sumLine(r.out, "approved", "EUR") == "" {
 		t.Errorf("got %q, want the sums", r.out)
 	}
-
-	r = tool(t, env, append([]string{"orders", "--unique-id", want[0]}, span...)...)
-	r.want(t, exit.OK, " EUR\n")
-	if got := csvColumn(t, r.out, "uniqueId"); !slices.Equal(got, want[:1]) {
-		t.Errorf("got %q, want %q", got, want[:1])
-	}
 }
 
 // sumLine finds the sum of a state in a currency.
@@ -130,7 +124,6 @@ func TestEmptyList(t *testing.T) {
 func TestOwnIDAsGatewayID(t *testing.T) {
 	env := environment(gatewayFor(t, sandbox.Options{}).URL)
 	for _, test := range []struct{ list, flag, own string }{
-		{"orders", "--unique-id", "--transaction or --order"},
 		{"refunds", "--payment", "--transaction"},
 		{"refunds", "--refund-unique-id", "--refund-id"},
 	} {

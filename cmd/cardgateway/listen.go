@@ -18,13 +18,10 @@ type listenCommand struct {
 	Public     bool          `help:"Allow an --addr that other machines can reach."`
 	ForwardTo  string        `placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
 	Record     string        `placeholder:"FILE" file:"write" help:"Append notifications to this file, without secrets, for replay."`
-	Only       []string      `enum:"payment,refund,chargeback,unknown,approved,declined,processing,redirect,refunded,accepted,refused,claimed,token" placeholder:"WORD" help:"Forward only these kinds and states, or token: refund,approved; one match is enough."`
 	Ack        bool          `help:"Respond with 200 to notifications that are not forwarded. Without it the response is 503, and the gateway sends them again."`
 	SkipVerify bool          `help:"Do not verify signatures. Notifications are still confirmed by a query."`
 	ExitAfter  int           `placeholder:"N" help:"Exit after N notifications."`
 	Wait       time.Duration `placeholder:"DURATION" help:"Exit after this time."`
-	Output     string        `enum:"compact,quiet" default:"compact" help:"compact prints all notifications; quiet only refused and failed ones."`
-	relay.LineFlags
 }
 
 // Help is shown below the flags.
@@ -32,6 +29,8 @@ func (*listenCommand) Help() string {
 	return `Receives the gateway's notifications, verifies their signature with the secret key, and confirms each by a query. It forwards the
 original body, headers and query string to your program, and returns your program's response to the gateway. --timeout also
 applies to your program's response. A notification that is not signed correctly, or not confirmed, is shown but not forwarded.
+The --record file has mode 0600 and at most 256 MiB. It has the values of published members, with tokens and card numbers masked, and
+only the names of others.
 Ctrl-C waits for requests in flight, then prints how many notifications were received, forwarded, failed (the response was not
 200), refused and not forwarded.
 
@@ -40,7 +39,7 @@ if interrupted before --exit-after.
 
 Examples:
   cardgateway listen --forward-to http://localhost:8080/notify --record events.jsonl
-  cardgateway listen --exit-after 1 --wait 60s --ack --format json`
+  cardgateway listen --exit-after 1 --wait 60s --ack --record events.jsonl`
 }
 
 // Run listens until it is interrupted, or until --exit-after or --wait.
@@ -86,8 +85,6 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 		return o, nil, exit.Fail(exit.Failed, "--exit-after must not be negative")
 	case f.Wait < 0:
 		return o, nil, exit.Fail(exit.Failed, "--wait must not be negative")
-	case f.ForwardTo == "" && len(f.Only) > 0:
-		return o, nil, exit.Fail(exit.Failed, "--only requires --forward-to")
 	}
 	set, client, err := c.configure()
 	if err != nil {
@@ -99,8 +96,8 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 			"--merchant-id; or use --skip-verify", settings.Variable(settings.Secret))
 	}
 	o = listener.Options{
-		SecretKey: secret, SkipVerify: f.SkipVerify, Only: f.Only, Ack: f.Ack, Quiet: f.Output == "quiet", Most: f.ExitAfter,
-		Printer: &relay.Printer{Format: f.Format, Zone: client.Location(), Body: 200, Out: c.out},
+		SecretKey: secret, SkipVerify: f.SkipVerify, Ack: f.Ack, Max: f.ExitAfter,
+		Printer: &relay.Printer{Zone: client.Location(), Body: 200, Out: c.out},
 		Tell:    c.tell, End: func(inFlight int) {
 			if c.ctx.Err() != nil && inFlight > 0 {
 				c.say("waiting for requests in flight; press Ctrl-C again to exit at once")

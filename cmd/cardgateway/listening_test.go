@@ -106,15 +106,15 @@ func listen(t *testing.T, env map[string]string, args ...string) *listening {
 	return l
 }
 
-// longestWait limits each wait for something that a run of listen or a test's server does.
-const longestWait = 10 * time.Second
+// maxWait limits each wait for something that a run of listen or a test's server does.
+const maxWait = 10 * time.Second
 
 // waitFor waits until words were printed.
 func (l *listening) waitFor(t *testing.T, words string) {
 	t.Helper()
-	for until := time.Now().Add(longestWait); !strings.Contains(l.out.String()+l.err.String(), words); time.Sleep(2 * time.Millisecond) {
+	for until := time.Now().Add(maxWait); !strings.Contains(l.out.String()+l.err.String(), words); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("%q was not printed within %v; got stdout %s, stderr %s", words, longestWait, l.out.String(), l.err.String())
+			t.Fatalf("%q was not printed within %v; got stdout %s, stderr %s", words, maxWait, l.out.String(), l.err.String())
 		}
 	}
 }
@@ -125,8 +125,8 @@ func await[T any](t *testing.T, from <-chan T, what string) T {
 	select {
 	case got := <-from:
 		return got
-	case <-time.After(longestWait):
-		t.Fatalf("%s: not within %v", what, longestWait)
+	case <-time.After(maxWait):
+		t.Fatalf("%s: not within %v", what, maxWait)
 		panic("unreachable")
 	}
 }

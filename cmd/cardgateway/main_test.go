@@ -6,10 +6,12 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -113,17 +115,40 @@ func (r result) want(t *testing.T, code int, words ...string) {
 	}
 }
 
+// TestHelp: a flag is explained in the help of its commands, from which the page of commands of the site is made, and nowhere else: no row
+// and no item of a list of the pages about the programs begins with one.
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"get", "--help"}, {"orders", "-h"}, {"refunds", "--help"}, {"resolve", "payment", "--help"},
-		{"refund", "--help"}, {"check", "--help"},
-		{"listen", "--help"}, {"notify", "--help"}, {"replay", "--help"},
-		{"reconcile", "match", "--help"}, {"reconcile", "report", "--help"}, {"reconcile", "run", "--help"}, {"reconcile", "changes", "--help"}} {
-		r := tool(t, nil, args...)
-		r.want(t, exit.OK)
-		for _, words := range []string{"Usage: cardgateway", "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url"} {
-			if !strings.Contains(r.out, words) {
-				t.Errorf("%q: got help without %q:\n%s", args, words, r.out)
+	site := readText(t, "../../.ci/site")
+	err := kong.Visit(kong.Must(&commands{}, kong.Vars{"version": ""}).Model, func(node kong.Visitable, next kong.Next) error {
+		switch node := node.(type) {
+		case *kong.Flag:
+			if node.Help == "" {
+				t.Errorf("--%s has no help", node.Name)
 			}
+		case *kong.Command:
+			if len(node.Children) > 0 && !regexp.MustCompile(`for group in .*\b`+node.Name+`\b`).MatchString(site) {
+				t.Errorf("the site does not show the commands of %s", node.Name)
+			}
+			if node.Passthrough {
+				break
+			}
+			r := tool(t, nil, append(strings.Fields(node.Path()), "--help")...)
+			r.want(t, exit.OK)
+			for _, words := range []string{"Usage: cardgateway " + node.Path(), "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url"} {
+				if !strings.Contains(r.out, words) {
+					t.Errorf("%s: got help without %q:\n%s", node.Path(), words, r.out)
+				}
+			}
+		}
+		return next(nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := regexp.MustCompile("(?m)^(\\||-|\\*) *`(--?[a-z]|CARDGATEWAY_).*")
+	for _, page := range []string{"tool", "sandbox", "reconcile", "operation"} {
+		if again := explained.FindString(readText(t, "../../docs/"+page+".md")); again != "" {
+			t.Errorf("docs/%s.md explains a flag or a variable again: %s", page, again)
 		}
 	}
 	r := tool(t, nil, "--version")
@@ -145,7 +170,7 @@ func TestWrongUse(t *testing.T) {
 		{"no flags of resolve payment", []string{"resolve", "payment", "t-1"}, "--sent-at=TIME; see cardgateway resolve payment --help"},
 		{"no such format of match", []string{"reconcile", "--quiet", "match", "--format", "xml"}, "see cardgateway reconcile match --help"},
 		{"no value", []string{"orders", "--last"}, "--last: the value is missing; see cardgateway orders --help"},
-		{"an empty filter", []string{"orders", "--last", "1h", "--transaction", ""}, "--transaction: the value is empty; set one, or omit the flag\n"},
+		{"an empty filter", []string{"orders", "--last", "1h", "--order", ""}, "--order: the value is empty; set one, or omit the flag\n"},
 		{"an empty profile", []string{"refund", "123", "--all", "--profile="}, "--profile: the value is empty"},
 		{"an empty list", []string{"reconcile", "run", "--list", ""}, "--list: the value is empty"},
 		{"empty columns", []string{"orders", "--last", "1h", "--columns", ""}, "--columns: the value is empty"},

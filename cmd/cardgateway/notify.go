@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -28,10 +27,8 @@ type notifyCommand struct {
 	RefundUniqueID string `default:"1867098723574620161" placeholder:"ID" help:"The gateway's id of the refund."`
 	Amount         string `default:"12.50" placeholder:"AMOUNT" help:"The amount."`
 	Currency       string `default:"EUR" placeholder:"CODE" help:"The currency."`
-	Code           int    `placeholder:"CODE" help:"The result code; default that of the event."`
 	WrongSignature bool   `help:"Sign with a different key. The handler must reject it."`
 	Repeat         int    `default:"1" placeholder:"N" help:"Send the same notification N times, one after the other; at most 1,000."`
-	relay.LineFlags
 }
 
 // Help is shown below the flags.
@@ -54,7 +51,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := newNotificationSender(c, set, n.Format)
+	s, err := newNotificationSender(c, set)
 	if err != nil {
 		return err
 	}
@@ -123,26 +120,23 @@ func (n *notifyCommand) check(appID string) error {
 		return exit.Fail(exit.Failed, "app-id must be at most 32 digits")
 	case n.Repeat < 1 || n.Repeat > 1000:
 		return exit.Fail(exit.Failed, "--repeat must be 1 to 1,000")
-	case n.Code < 0 || n.Code > 999:
-		return exit.Fail(exit.Failed, "--code must be 1 to 999")
 	}
 	return nil
 }
 
 // kind returns the transactionType of the event, and its result code, or zero if it has none.
 func (n *notifyCommand) kind() (kind string, code cardgateway.Code) {
-	code = cardgateway.Code(n.Code)
 	switch n.Event {
 	case "declined":
-		return "Sale", cmp.Or(code, cardgateway.CodeFailed)
+		return "Sale", cardgateway.CodeFailed
 	case "refunded":
-		return "Refund", cmp.Or(code, cardgateway.CodeRefundSuccess)
+		return "Refund", cardgateway.CodeRefundSuccess
 	case "refund-refused":
-		return "Refund", cmp.Or(code, cardgateway.CodeRefundFailed)
+		return "Refund", cardgateway.CodeRefundFailed
 	case "chargeback": // the published example begins without a code
-		return "Chargeback", code
+		return "Chargeback", 0
 	}
-	return "Sale", cmp.Or(code, cardgateway.CodeSuccess)
+	return "Sale", cardgateway.CodeSuccess
 }
 
 // members returns the members of the published example of the kind. Empty texts are left out.
@@ -186,7 +180,7 @@ type notificationSender struct {
 }
 
 // newNotificationSender creates a sender from the settings secret, zone and timeout. It needs no gateway.
-func newNotificationSender(c *call, set *settings.Settings, format string) (*notificationSender, error) {
+func newNotificationSender(c *call, set *settings.Settings) (*notificationSender, error) {
 	secret := set.Get(settings.Secret).Value
 	if secret == "" {
 		return nil, exit.Fail(exit.Failed, "the secret key is missing, which signs notifications: set %s, or use --secret-file",
@@ -202,7 +196,7 @@ func newNotificationSender(c *call, set *settings.Settings, format string) (*not
 	}
 	return &notificationSender{
 		timeout: timeout, secretKey: secret, hidden: relay.Hide(secret, cardgateway.Token{}),
-		lines: &relay.Printer{Format: format, Zone: zone, Body: relay.LongestBody, Out: c.out},
+		lines: &relay.Printer{Zone: zone, Body: relay.MaxBody, Out: c.out},
 	}, nil
 }
 

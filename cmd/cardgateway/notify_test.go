@@ -57,7 +57,6 @@ func TestNotify(t *testing.T) {
 	}{
 		{"a payment", nil, notify.KindPayment, 100, `-> payment  approved  t-test  12.50 EUR  \[n-1\]  signed\n.*<- 200 in \d+ ms .*body: "stored"`},
 		{"declined", []string{"--event", "declined", "--transaction", "t-7", "--unique-id", "77"}, notify.KindPayment, 101, `payment  declined  t-7  12.50 EUR`},
-		{"a code", []string{"--code", "103"}, notify.KindPayment, 103, `payment`},
 		{"a refund", []string{"--event", "refunded", "--amount", "2.50", "--currency", "USD", "--refund-id", "r-7"}, notify.KindRefund, 111,
 			`refund   refunded  r-7 of 1867098610731065345  2.50 USD`},
 		{"a refused refund", []string{"--event", "refund-refused"}, notify.KindRefund, 112, `refund   refused   r-test of`},
@@ -113,7 +112,7 @@ func TestNotifyDefences(t *testing.T) {
 	r.want(t, exit.Negative, "not accepted: 1 of 1")
 	wantWords(t, r.out, `wrong signature\n.*<- 403 in \d+ ms .*body: "wrong signature"`)
 
-	r = tool(t, noGateway(), "notify", shop.URL, "--repeat", "3", "--format", "json")
+	r = tool(t, noGateway(), "notify", shop.URL, "--repeat", "3")
 	r.want(t, exit.OK)
 	if len(seen) != 3 || strings.Count(r.out, "\n") != 6 {
 		t.Errorf("got %d notifications, %s", len(seen), r.out)
@@ -144,7 +143,6 @@ func TestNotifyWrongUse(t *testing.T) {
 		{"currency", noGateway(), []string{"http://127.0.0.1:1/", "--currency", "euro"}, "--currency:"},
 		{"unique id", noGateway(), []string{"http://127.0.0.1:1/", "--unique-id", "u-1"}, "--unique-id must be 1 to 32 digits"},
 		{"repeat", noGateway(), []string{"http://127.0.0.1:1/", "--repeat", "1001"}, "--repeat must be 1 to 1,000"},
-		{"code", noGateway(), []string{"http://127.0.0.1:1/", "--code", "1000"}, "--code must be"},
 		{"app id", with(noGateway(), "CARDGATEWAY_APP_ID", "x"), []string{"http://127.0.0.1:1/"}, "app-id must be at most 32 digits"},
 		{"event", noGateway(), []string{"http://127.0.0.1:1/", "--event", "paid"}, "--event must be one of"},
 	} {

@@ -13,10 +13,8 @@ import (
 
 type ordersCommand struct {
 	listFlags
-	State       []string `enum:"approved,declined,processing,redirect,unknown" placeholder:"WORD" help:"Only rows in these states, separated by commas."`
-	UniqueID    string   `placeholder:"ID" help:"Only the payment with this uniqueId, the gateway's id."`
-	Order       string   `placeholder:"ID" help:"Only payments of this order id."`
-	Transaction string   `placeholder:"ID" help:"Only payments with this transactionId, your id."`
+	State []string `enum:"approved,declined,processing,redirect,unknown" placeholder:"WORD" help:"Only rows in these states, separated by commas."`
+	Order string   `placeholder:"ID" help:"Only payments of this order id."`
 }
 
 // Help is shown below the flags.
@@ -37,9 +35,6 @@ complete.`
 
 // Run lists orders.
 func (o *ordersCommand) Run(c *call) error {
-	if err := checkGatewayID("--unique-id", o.UniqueID, "--transaction or --order"); err != nil {
-		return err
-	}
 	client, err := c.client()
 	if err != nil {
 		return err
@@ -47,17 +42,11 @@ func (o *ordersCommand) Run(c *call) error {
 	l := listing[cardgateway.Transaction]{
 		call: c, flags: &o.listFlags, client: client, name: "orders", columns: tabular.PaymentColumns(client.Location(), client.Paid),
 		states: o.State,
-		filter: map[string]string{
-			"unique-id": o.UniqueID, "order": o.Order, "transaction": o.Transaction, "state": strings.Join(o.State, ","),
-		},
+		filter: map[string]string{"order": o.Order, "state": strings.Join(o.State, ",")},
 		walk: func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
-			return client.OrderWalk(cardgateway.OrderQuery{
-				UniqueID: o.UniqueID, OrderID: o.Order, TransactionID: o.Transaction, Start: from, End: to,
-			}, opts)
+			return client.OrderWalk(cardgateway.OrderQuery{OrderID: o.Order, Start: from, End: to}, opts)
 		},
-		matches: func(t *cardgateway.Transaction) bool {
-			return is(o.UniqueID, t.UniqueID) && is(o.Transaction, t.TransactionID)
-		},
+		matches: func(*cardgateway.Transaction) bool { return true }, // a row has no order id
 		money: func(t *cardgateway.Transaction) (string, string, decimal.Decimal) {
 			return t.TransactionCurrency, tabular.PaymentState(t, client.Paid), t.TransactionAmount
 		},

@@ -211,11 +211,11 @@ func (c *call) interrupted() error {
 
 // send sends the refund once, and reports its outcome. Ctrl-C does not interrupt it, because the outcome would be unknown.
 func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err error) {
-	settle := func(sentAt time.Time, seen bool) string {
+	resolve := func(sentAt time.Time, seen bool) string {
 		return c.resolveRefundCommand(p.request.UniqueID, p.request.RefundTransactionID, amount.Plain(p.request.Amount),
 			sentAt.In(client.Location()).Format(time.RFC3339), seen, false)
 	}
-	c.tell("sending the refund once. If this program ends without another message, run: %s", settle(c.now(), false))
+	c.tell("sending the refund once. If this program ends without another message, run: %s", resolve(c.now(), false))
 	if err := c.interrupted(); err != nil {
 		return err
 	}
@@ -225,13 +225,13 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 	signal.Ignore(syscall.SIGPIPE)
 	defer func() {
 		if recover() != nil {
-			err = exit.Fail(exit.Unknown, "the program failed after the refund may have been sent. Do not refund again. Run: %s", settle(c.now(), false))
+			err = exit.Fail(exit.Unknown, "the program failed after the refund may have been sent. Do not refund again. Run: %s", resolve(c.now(), false))
 		}
 	}()
 	refund, err := client.CreateRefund(context.WithoutCancel(c.ctx), p.request)
 	if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
 		return exit.Fail(exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: %s\ncardgateway: %s",
-			settle(unknown.SentAt, unknown.Seen), exit.Explain(err).Text)
+			resolve(unknown.SentAt, unknown.Seen), exit.Explain(err).Text)
 	}
 	if refund != nil {
 		if shown := show(c, tabular.RefundColumns(client.Location()), []*cardgateway.Refund{refund}, r.Format); shown != nil {
@@ -243,7 +243,7 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 		c.say("refunded")
 		return nil
 	case err == nil:
-		return exit.Fail(exit.Unknown, "accepted, not final yet: the gateway can still decline it. Do not refund again; run later: %s", settle(c.now(), true))
+		return exit.Fail(exit.Unknown, "accepted, not final yet: the gateway can still decline it. Do not refund again; run later: %s", resolve(c.now(), true))
 	case errors.Is(err, cardgateway.ErrDeclined):
 		return exit.Fail(exit.Negative, "the gateway declined the refund: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotSent):

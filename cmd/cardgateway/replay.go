@@ -17,7 +17,6 @@ type replayCommand struct {
 	Failed     bool     `help:"Send the notifications that failed and were not accepted later."`
 	From       string   `required:"" placeholder:"FILE" file:"read" help:"Record that listen --record wrote."`
 	To         string   `placeholder:"URL" help:"URL of the handler; default: where the notification was forwarded to."`
-	relay.LineFlags
 }
 
 // Help is shown below the flags.
@@ -56,7 +55,7 @@ func (r *replayCommand) Run(c *call) error {
 		c.say("no notification failed")
 		return nil
 	}
-	s, err := newNotificationSender(c, set, r.Format)
+	s, err := newNotificationSender(c, set)
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,13 @@ type idSearch[T any] struct {
 
 // all returns every row with the id since from once. It searches as far back and ahead as Resolve, because the clock of this
 // machine and the setting for the gateway's zone can be wrong: a refund that is not seen is made again. It is not a walk: a
-// walk compares the rows with the total that the gateway announces, and does not settle if the gateway returns rows with other ids.
+// walk compares the rows with the total that the gateway announces, and ends in an error if the gateway returns rows with other ids.
 func (s *idSearch[T]) all(from, now time.Time) (found []*T, err error) {
-	const longest = 28 * 24 * time.Hour // a query covers at most one month
+	const maxRange = 28 * 24 * time.Hour // a query covers at most one month
 	from, to := from.Add(-resolve.Before), now.Add(resolve.After)
 	seen := map[string]bool{}
-	for ; from.Before(to); from = from.Add(longest) {
-		rows, err := s.window(from, period.Earlier(from.Add(longest), to))
+	for ; from.Before(to); from = from.Add(maxRange) {
+		rows, err := s.window(from, period.Earlier(from.Add(maxRange), to))
 		if err != nil {
 			return nil, err
 		}
@@ -40,9 +40,9 @@ func (s *idSearch[T]) all(from, now time.Time) (found []*T, err error) {
 
 // window reads all pages of a range. Fewer rows than the gateway announces are an error: a missing row may be one with the id.
 func (s *idSearch[T]) window(from, to time.Time) (rows []*T, err error) {
-	const most = 100 // pages
+	const maxPages = 100
 	seen := map[string]bool{}
-	for n := 1; n <= most; n++ {
+	for n := 1; n <= maxPages; n++ {
 		page, err := s.page(from, to, n)
 		if err != nil {
 			return nil, err
@@ -62,5 +62,5 @@ func (s *idSearch[T]) window(from, to time.Time) (rows []*T, err error) {
 		}
 		return rows, nil
 	}
-	return nil, exit.Fail(exit.Failed, "the gateway returns more than %d pages for one id", most)
+	return nil, exit.Fail(exit.Failed, "the gateway returns more than %d pages for one id", maxPages)
 }

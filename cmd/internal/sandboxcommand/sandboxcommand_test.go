@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -88,6 +92,45 @@ func TestFlagForEveryOption(t *testing.T) {
 	} {
 		if got := unreached(reflect.ValueOf(of(usual.options)), reflect.ValueOf(of(all.options))); got != nil {
 			t.Errorf("no flag changes %s.%v", name, got)
+		}
+	}
+}
+
+// TestOptionsAreExplained: an option is explained in its comment, from which the site's page of package sandbox is made, and no row of docs
+// begins with one. Its flag has a help text.
+func TestOptionsAreExplained(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../../../sandbox/options.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../../docs/sandbox.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		field, ok := n.(*ast.Field)
+		if !ok || field.Tag == nil {
+			return true
+		}
+		options++
+		if name := field.Names[0].Name; field.Doc.Text()+field.Comment.Text() == "" {
+			t.Errorf("%s has no comment", name)
+		} else if strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("docs/sandbox.md explains %s again", name)
+		}
+		return true
+	})
+	if options < 40 {
+		t.Errorf("got %d options: they are not found", options)
+	}
+	var help strings.Builder
+	if _, err := parse("sandbox", []string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	for lines := strings.Split(help.String(), "\n"); len(lines) > 1; lines = lines[1:] {
+		if strings.HasPrefix(lines[0], "  -") && len(strings.TrimSpace(lines[1])) < 10 && !strings.Contains(lines[0], "\t") {
+			t.Errorf("%s has no help", lines[0])
 		}
 	}
 }

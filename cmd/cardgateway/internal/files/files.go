@@ -51,15 +51,15 @@ func (f *File) Remove() {
 }
 
 // ReadBounded reads a file of at most so many bytes.
-func ReadBounded(path string, most int64) (string, error) {
+func ReadBounded(path string, limit int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %d KiB", path, most>>10)
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s has more than %d KiB", path, limit>>10)
 	}
 	return string(text), err
 }

@@ -15,18 +15,15 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
-	"github.com/cardgateway/cardgateway-go/internal/bounded"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
 // Options configure a listener.
 type Options struct {
-	SecretKey  string   // verifies signatures
-	SkipVerify bool     // do not verify signatures; notifications are still confirmed by a query
-	Only       []string // words of relay.Event.Matches: forward only these; empty means all
-	Ack        bool     // respond with 200 to notifications that are not forwarded; otherwise with 503, so that they are sent again
-	Quiet      bool     // print only refused and failed notifications
-	Most       int      // end after this number; zero means no limit
+	SecretKey  string // verifies signatures
+	SkipVerify bool   // do not verify signatures; notifications are still confirmed by a query
+	Ack        bool   // respond with 200 to notifications that are not forwarded; otherwise with 503, so that they are sent again
+	Max        int    // end after this number; zero means no limit
 
 	Forwarder *relay.Forwarder // nil: nothing is forwarded
 	Recorder  *relay.Recorder  // nil: nothing is recorded
@@ -43,11 +40,10 @@ type Listener struct {
 	o        Options
 	handler  http.Handler // bounds how many notifications are processed at once
 	inFlight atomic.Int64
-	stop     func() // ends Serve when Most is reached
+	stop     func() // ends Serve when Max is reached
 
 	mu     sync.Mutex
-	number int                         // of the last delivery
-	events bounded.Map[string, string] // names of deliveries, by event
+	number int // of the last delivery
 	totals Totals
 }
 
@@ -57,9 +53,6 @@ type Totals struct{ Forwarded, Failed, Refused, Held int }
 // Received returns the number of all notifications.
 func (t *Totals) Received() int { return t.Forwarded + t.Failed + t.Refused + t.Held }
 
-// mostRemember is the number of events whose last delivery is known.
-const mostRemember = 10_000
-
 // Timeouts of the server. Package notify waits up to 5 s for its turn, and queries the gateway for up to 20 s.
 const (
 	readTimeout   = 10 * time.Second
@@ -68,7 +61,7 @@ const (
 
 // New creates a listener that confirms notifications by queries with the client.
 func New(client *cardgateway.Client, o Options) *Listener {
-	l := &Listener{o: o, number: o.Number, events: bounded.Map[string, string]{Limit: mostRemember}, stop: func() {}}
+	l := &Listener{o: o, number: o.Number, stop: func() {}}
 	opts := notify.Options{
 		AllowUnboundTokens: true, // the program checks its own URLs
 		Observe: func(ctx context.Context, info notify.Info) {
@@ -82,17 +75,17 @@ func New(client *cardgateway.Client, o Options) *Listener {
 	return l
 }
 
-// Serve receives notifications until ctx ends, Most is reached, or printing fails. It then finishes those in flight.
+// Serve receives notifications until ctx ends, Max is reached, or printing fails. It then finishes those in flight.
 func (l *Listener) Serve(ctx context.Context, socket net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	l.stop, l.o.Printer.Stopped = stop, stop
-	longest := beforeForward + 5*time.Second
+	maxTime := beforeForward + 5*time.Second
 	if l.o.Forwarder != nil {
-		longest += l.o.Forwarder.Timeout
+		maxTime += l.o.Forwarder.Timeout
 	}
 	server := &http.Server{
-		Handler: l, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout + longest,
+		Handler: l, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout + maxTime,
 		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(lineWriter(l.o.Tell), "", 0),
 	}
 	served := make(chan error, 1)
@@ -103,7 +96,7 @@ func (l *Listener) Serve(ctx context.Context, socket net.Listener) error {
 	case <-ctx.Done():
 	}
 	l.o.End(int(l.inFlight.Load()))
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTime)
 	defer cancel()
 	err := server.Shutdown(ctx)
 	if err != nil {
@@ -172,30 +165,16 @@ func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error 
 	if claim := relay.OtherClaim(n); claim != "" {
 		note += ", CLAIMS " + d.hidden.Text(claim)
 	}
-	if before := l.remember(e.Key(), d.name); before != "" {
-		note += ", the same event as " + before
-	}
 	d.event = &relay.EventLine{Delivery: d.name, At: d.at, Event: e, Note: note}
-	if l.o.Forwarder == nil || len(l.o.Only) > 0 && !e.Matches(l.o.Only) {
+	if l.o.Forwarder == nil {
 		return errAgain
 	}
-	if !l.o.Quiet {
-		d.printed = true
-		l.o.Printer.Event(*d.event)
-	}
+	d.printed = true
+	l.o.Printer.Event(*d.event)
 	// The program's response is shown even if the gateway closes the connection before it.
 	d.answer = l.o.Forwarder.Send(context.WithoutCancel(ctx), d.header, d.query, d.body.Bytes())
 	d.hungUp = ctx.Err() != nil
 	return errAgain
-}
-
-// remember returns the name of the last delivery of the same event, or "".
-func (l *Listener) remember(key, name string) (before string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before, _ = l.events.Get(key)
-	l.events.Put(key, name)
-	return before
 }
 
 // outcome returns the line about the outcome of a delivery. The gateway receives its status.
@@ -220,11 +199,8 @@ func (l *Listener) outcome(d *delivery) relay.AnswerLine {
 	}
 }
 
-// print prints the lines that are not printed yet; with Quiet only those of refused and failed notifications.
+// print prints the lines that are not printed yet.
 func (l *Listener) print(d *delivery, line relay.AnswerLine) {
-	if l.o.Quiet && line.Outcome != relay.Refused && line.Outcome != relay.Failed {
-		return
-	}
 	if !d.printed {
 		l.o.Printer.Event(*d.event)
 	}
@@ -251,7 +227,7 @@ func (l *Listener) record(d *delivery, line relay.AnswerLine) {
 	}
 }
 
-// count counts a delivery, and ends Serve if Most is reached.
+// count counts a delivery, and ends Serve if Max is reached.
 func (l *Listener) count(o relay.Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -265,7 +241,7 @@ func (l *Listener) count(o relay.Outcome) {
 	case relay.Held:
 		l.totals.Held++
 	}
-	if n := l.o.Most; n > 0 && l.totals.Received() >= n {
+	if n := l.o.Max; n > 0 && l.totals.Received() >= n {
 		l.stop()
 	}
 }

@@ -3,7 +3,6 @@ package listener
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -23,7 +22,7 @@ func newTest(t *testing.T, o Options) (*Listener, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	o.SecretKey, o.Printer = "k3y-AGsC0123456789", &relay.Printer{Format: "text", Zone: time.UTC, Out: &out}
+	o.SecretKey, o.Printer = "k3y-AGsC0123456789", &relay.Printer{Zone: time.UTC, Out: &out}
 	o.Tell, o.End = func(format string, args ...any) { t.Errorf(format, args...) }, func(int) {}
 	return New(client, o), &out
 }
@@ -31,7 +30,7 @@ func newTest(t *testing.T, o Options) (*Listener, *bytes.Buffer) {
 // TestServe ends when enough have come, numbers them after those of the record, and counts what is refused.
 func TestServe(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	l, out := newTest(t, Options{Most: 2, Number: 16})
+	l, out := newTest(t, Options{Max: 2, Number: 16})
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -78,21 +77,5 @@ func TestServeEnds(t *testing.T) {
 	cancel()
 	if err := l.Serve(ctx, socket); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestRemember knows the last delivery of an event, and forgets the oldest event.
-func TestRemember(t *testing.T) {
-	l, _ := newTest(t, Options{})
-	for i, want := range []string{"", "n-1", "n-2"} {
-		if got := l.remember("event", relay.Name(i+1)); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	for i := range mostRemember {
-		l.remember(fmt.Sprint(i), "n-9")
-	}
-	if got := l.remember("event", "n-10"); got != "" {
-		t.Errorf("got %q, want it forgotten", got)
 	}
 }

@@ -4,7 +4,6 @@ package relay
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
@@ -75,11 +74,6 @@ func (e *Event) Hide(h Hidden) {
 	for _, text := range []*string{&e.TransactionID, &e.MerchantRefundID, &e.RefundUniqueID, &e.Currency} {
 		*text = h.id(*text)
 	}
-}
-
-// Matches reports whether one of the words applies to the event: its kind, its state, or token if it has one.
-func (e *Event) Matches(words []string) bool {
-	return slices.Contains(words, e.Kind) || slices.Contains(words, e.State) || e.HasToken && slices.Contains(words, "token")
 }
 
 // Key is the same for every repetition of an event.

@@ -27,8 +27,8 @@ type Forwarder struct {
 	client  *http.Client
 }
 
-// largestAnswer is the maximum size of a program's response, in bytes.
-const largestAnswer = 1 << 20
+// maxAnswer is the maximum size of a program's response, in bytes.
+const maxAnswer = 1 << 20
 
 // NewForwarder creates a forwarder to a URL. Name is the flag or argument that contains the URL, for errors.
 func NewForwarder(name, to string, timeout time.Duration) (*Forwarder, error) {
@@ -114,12 +114,12 @@ func (f *Forwarder) exchange(ctx context.Context, header http.Header, query stri
 		return &Answer{Err: fmt.Errorf("the response, %d, is not final", resp.StatusCode)}
 	}
 	a := &Answer{Status: resp.StatusCode, Header: endToEnd(resp.Header)}
-	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, largestAnswer+1))
+	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
 		return &Answer{Err: fmt.Errorf("the response, %d, was cut off: %w", resp.StatusCode, f.why(err))}
-	case len(a.Body) > largestAnswer:
-		return &Answer{Err: fmt.Errorf("the response, %d, has more than %d MiB", resp.StatusCode, largestAnswer>>20)}
+	case len(a.Body) > maxAnswer:
+		return &Answer{Err: fmt.Errorf("the response, %d, has more than %d MiB", resp.StatusCode, maxAnswer>>20)}
 	}
 	return a
 }

@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,32 +10,25 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// LineFlags are the flags of commands that print events and responses.
-type LineFlags struct {
-	Format string `enum:"text,json" default:"text" help:"text or json: one object a line."`
-}
-
 // EventLine is the line about a notification.
 type EventLine struct {
-	Type     string    `json:"type"` // event
-	Delivery string    `json:"delivery"`
-	At       time.Time `json:"at"`
+	Delivery string
+	At       time.Time
 	Event
-	RefusedBy string `json:"refusedBy,omitempty"` // form, bounds, signature or confirmation
-	Note      string `json:"note"`
+	RefusedBy string // form, bounds, signature or confirmation
+	Note      string
 }
 
 // AnswerLine is the line about the response.
 type AnswerLine struct {
-	Type     string    `json:"type"` // answer
-	Delivery string    `json:"delivery"`
-	At       time.Time `json:"at"`
-	Outcome  Outcome   `json:"outcome"`
-	Status   int       `json:"status,omitempty"` // of the program's response, or of this program's if nothing was forwarded
-	MS       int64     `json:"ms"`
-	To       string    `json:"to,omitempty"` // the program's URL; empty if nothing was forwarded
-	Note     string    `json:"note,omitempty"`
-	Body     string    `json:"body,omitempty"` // of the program's response: its first 2 kB, without secrets
+	Delivery string
+	At       time.Time
+	Outcome  Outcome
+	Status   int // of the program's response, or of this program's if nothing was forwarded
+	MS       int64
+	To       string // the program's URL; empty if nothing was forwarded
+	Note     string
+	Body     string // of the program's response: its first 2 kB, without secrets
 }
 
 // Outcome is the outcome of a notification.
@@ -50,14 +42,14 @@ const (
 	Held      Outcome = "held"      // not forwarded, because of the flags
 )
 
-// LongestBody is how much of a response body is shown at most, in bytes.
-const LongestBody = 2 << 10
+// MaxBody is how much of a response body is shown at most, in bytes.
+const MaxBody = 2 << 10
 
 // NewAnswerLine returns the line about a response of the program at a URL.
 func NewAnswerLine(delivery, to string, a *Answer, h Hidden) AnswerLine {
 	line := AnswerLine{
 		Delivery: delivery, At: time.Now(), Outcome: Failed, Status: a.Status, MS: a.took.Milliseconds(), To: to,
-		Note: h.Text(a.note()), Body: terminal.Cut(h.Text(string(a.Body)), LongestBody),
+		Note: h.Text(a.note()), Body: terminal.Cut(h.Text(string(a.Body)), MaxBody),
 	}
 	if a.IsTaken() {
 		line.Outcome = Forwarded
@@ -70,9 +62,8 @@ func NewAnswerLine(delivery, to string, a *Answer, h Hidden) AnswerLine {
 
 // Printer prints lines of several goroutines.
 type Printer struct {
-	Format  string
 	Zone    *time.Location
-	Body    int // maximum bytes of a response body in a line of text
+	Body    int // maximum bytes of a response body in a line
 	Out     io.Writer
 	Stopped func() // called when nothing can be printed any more; may be nil
 
@@ -82,14 +73,11 @@ type Printer struct {
 
 // Event prints the line about a notification.
 func (p *Printer) Event(line EventLine) {
-	line.Type, line.At = "event", line.At.In(p.Zone)
-	text := fmt.Sprintf("-> %v  [%s]  %s", &line.Event, line.Delivery, line.Note)
-	p.print(line.At, terminal.Clean(text), line)
+	p.print(line.At, fmt.Sprintf("-> %v  [%s]  %s", &line.Event, line.Delivery, line.Note))
 }
 
 // Answer prints the line about the response.
 func (p *Printer) Answer(line AnswerLine) {
-	line.Type, line.At = "answer", line.At.In(p.Zone)
 	said := "no response"
 	if line.Status != 0 {
 		said = fmt.Sprint(line.Status)
@@ -105,21 +93,16 @@ func (p *Printer) Answer(line AnswerLine) {
 	if body := strings.TrimSpace(line.Body); body != "" {
 		text += fmt.Sprintf("  body: %q", terminal.Cut(body, p.Body))
 	}
-	p.print(line.At, terminal.Clean(text), line)
+	p.print(line.At, text)
 }
 
-func (p *Printer) print(at time.Time, text string, object any) {
-	line := []byte(at.Format(time.TimeOnly) + "  " + text + "\n")
-	if p.Format == "json" {
-		encoded, _ := json.Marshal(object) // of texts, numbers and times
-		line = append([]byte(terminal.Clean(string(encoded))), '\n')
-	}
+func (p *Printer) print(at time.Time, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {
 		return
 	}
-	if _, p.err = p.Out.Write(line); p.err != nil && p.Stopped != nil {
+	if _, p.err = fmt.Fprintf(p.Out, "%s  %s\n", at.In(p.Zone).Format(time.TimeOnly), terminal.Clean(text)); p.err != nil && p.Stopped != nil {
 		p.Stopped()
 	}
 }

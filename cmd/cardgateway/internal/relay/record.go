@@ -38,8 +38,8 @@ type Recorded struct {
 
 // Bounds of a record, in bytes.
 const (
-	largestRecordLine = 1 << 20 // a notification has at most 64 KiB, its escapes up to six times as many
-	largestRecord     = 256 << 20
+	maxRecordLine = 1 << 20 // a notification has at most 64 KiB, its escapes up to six times as many
+	maxRecord     = 256 << 20
 )
 
 // Name returns the name of a delivery, such as n-17.
@@ -89,8 +89,8 @@ func (r *Reader) next() (*Recorded, error) {
 	for {
 		part, err := r.in.ReadSlice('\n')
 		line = append(line, part...)
-		if len(line) > largestRecordLine {
-			return nil, fmt.Errorf("line %d has more than %d MiB", r.line+1, largestRecordLine>>20)
+		if len(line) > maxRecordLine {
+			return nil, fmt.Errorf("line %d has more than %d MiB", r.line+1, maxRecordLine>>20)
 		}
 		if err == nil {
 			break
@@ -163,8 +163,8 @@ func (r *Recorder) Write(d *Recorded) error {
 	if r.err != nil {
 		return nil
 	}
-	if r.size+int64(len(line)) > largestRecord {
-		r.err = fmt.Errorf("it has %d MiB", largestRecord>>20)
+	if r.size+int64(len(line)) > maxRecord {
+		r.err = fmt.Errorf("it has %d MiB", maxRecord>>20)
 		return r.err
 	}
 	_, r.err = r.file.Write(line)

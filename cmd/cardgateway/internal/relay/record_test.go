@@ -64,7 +64,7 @@ func TestRecordTakesNoMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	for name, breakIt := range map[string]func(*Recorder){
 		"the disk": func(r *Recorder) { r.file.Close() },
-		"the size": func(r *Recorder) { r.size = largestRecord },
+		"the size": func(r *Recorder) { r.size = maxRecord },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, last, err := OpenRecord(path)

@@ -40,7 +40,7 @@ func (f *Flags) fileText(src Source) (path, text, profile string, err error) {
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
-	text, err = files.ReadBounded(path, largestSettings)
+	text, err = files.ReadBounded(path, maxSettings)
 	if !named && errors.Is(err, fs.ErrNotExist) {
 		return path, "", "", nil
 	}
@@ -209,8 +209,8 @@ func overrideWith(values, profile map[string]Setting) {
 	}
 }
 
-// largestSettings limits the size of the configuration file, and of the output or file with the secret key, in bytes.
-const largestSettings = 64 << 10
+// maxSettings limits the size of the configuration file, and of the output or file with the secret key, in bytes.
+const maxSettings = 64 << 10
 
 // warnIfReadable prints a warning if other users of the machine can read a file with the secret key.
 func warnIfReadable(w io.Writer, path string) {

@@ -38,7 +38,7 @@ func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 	var err error
 	switch first.Name {
 	case "secret-file":
-		if text, err = files.ReadBounded(first.Value, largestSettings); err != nil {
+		if text, err = files.ReadBounded(first.Value, maxSettings); err != nil {
 			return exit.Fail(exit.Failed, "secret-file (%s) cannot be read: %v", first.From, err)
 		}
 		secret.From = "file " + first.Value
@@ -57,22 +57,22 @@ func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 	return nil
 }
 
-// longestSecretCommand is the timeout of secret-command, which may ask for a passphrase.
-const longestSecretCommand = time.Minute
+// maxSecretCommand is the timeout of secret-command, which may ask for a passphrase.
+const maxSecretCommand = time.Minute
 
 // runSecretCommand runs a shell command, and returns its output.
 func runSecretCommand(ctx context.Context, line string, stderr io.Writer) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestSecretCommand)
+	ctx, cancel := context.WithTimeout(ctx, maxSecretCommand)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	out := &boundedBuffer{most: largestSettings, full: cancel}
+	out := &boundedBuffer{limit: maxSettings, full: cancel}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdin, out, stderr, time.Second
 	err := cmd.Run()
 	switch {
 	case out.isFull:
-		return "", fmt.Errorf("it printed more than %d KiB", largestSettings>>10)
+		return "", fmt.Errorf("it printed more than %d KiB", maxSettings>>10)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "", fmt.Errorf("it took longer than %v", longestSecretCommand)
+		return "", fmt.Errorf("it took longer than %v", maxSecretCommand)
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	}
@@ -82,14 +82,14 @@ func runSecretCommand(ctx context.Context, line string, stderr io.Writer) (strin
 // boundedBuffer is a buffer of limited size. It does not embed bytes.Buffer, because ReadFrom would exceed the limit.
 type boundedBuffer struct {
 	text   []byte
-	most   int
+	limit  int
 	full   func() // called when the limit is exceeded
 	isFull bool
 }
 
 // Write returns an error when the limit is exceeded.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if len(b.text)+len(p) > b.most {
+	if len(b.text)+len(p) > b.limit {
 		b.isFull = true
 		b.full()
 		return 0, io.ErrShortBuffer

@@ -137,16 +137,16 @@ type tableWriter[T any] struct {
 
 // The maximum number of characters of a table cell.
 const (
-	longestCell   = 40
-	longestReason = 160 // that says why
+	maxCell   = 40
+	maxReason = 160 // that says why
 )
 
 func (w *tableWriter[T]) Write(row *T) error {
 	var cells table.Row
 	for i, c := range w.columns {
-		value, longest := c.Value(row), longestCell
+		value, longest := c.Value(row), maxCell
 		if _, ok := value.(Reason); ok {
-			longest = longestReason
+			longest = maxReason
 		}
 		cell := Cell(value)
 		if utf8.RuneCountInString(cell) > longest {

@@ -44,14 +44,14 @@ func OneLine(text string) string {
 }
 
 // Cut truncates a text to a number of bytes, and marks it as truncated.
-func Cut(s string, most int) string {
-	if len(s) <= most {
+func Cut(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return strings.ToValidUTF8(s[:most], "\ufffd") + "…"
+	return strings.ToValidUTF8(s[:limit], "\ufffd") + "…"
 }
 
 // Thousands formats a count with a comma before every three digits.
