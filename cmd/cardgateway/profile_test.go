@@ -54,7 +54,7 @@ func TestProfilesThatAreWrong(t *testing.T) {
 			tool(t, nil, "get", "1", "--config", path, "--profile", "a").want(t, exit.Failed, test.want)
 		})
 	}
-	tool(t, nil, "get", "1", "--profile", "a").want(t, exit.Failed, "the configuration file cannot be read")
+	tool(t, nil, "get", "1", "--profile", "a").want(t, exit.Failed, "the configuration file, which must have the profile a, cannot be read")
 }
 
 // TestSecretCommand: the key is what a command prints.

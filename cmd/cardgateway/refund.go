@@ -72,11 +72,18 @@ func (r *refundCommand) Run(c *call) error {
 	if err := c.checkUniqueID(r.UniqueID); err != nil {
 		return err
 	}
+	var back decimal.Decimal
+	if r.Amount != "" {
+		var err error
+		if back, err = parseAmount(r.Amount); err != nil {
+			return err
+		}
+	}
 	client, err := c.client()
 	if err != nil {
 		return err
 	}
-	p, err := r.plan(c.ctx, client, c.now())
+	p, err := r.plan(c.ctx, client, back, c.now())
 	if err != nil {
 		return err
 	}
@@ -89,8 +96,8 @@ func (r *refundCommand) Run(c *call) error {
 	return r.send(c, client, p)
 }
 
-// plan queries the payment and its refunds. It sends no refund.
-func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, now time.Time) (*plan, error) {
+// plan queries the payment and its refunds. Back is the value of --amount. It sends no refund.
+func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, back decimal.Decimal, now time.Time) (*plan, error) {
 	payment, err := client.GetTransaction(ctx, r.UniqueID)
 	if err != nil {
 		return nil, err
@@ -130,9 +137,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 		UniqueID: r.UniqueID, RefundTransactionID: cmp.Or(r.RefundID, "refund-"+rand.Text()), Amount: p.left, Remark: r.Remark,
 	}
 	if !r.All {
-		if p.request.Amount, err = parseAmount(r.Amount); err != nil {
-			return nil, err
-		}
+		p.request.Amount = back
 		if err := checkRefundAmount(p.request.Amount, payment); err != nil {
 			return nil, err
 		}

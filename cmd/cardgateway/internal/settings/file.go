@@ -44,8 +44,12 @@ func (f *Flags) fileText(src Source) (path, text, profile string, err error) {
 	if !named && errors.Is(err, fs.ErrNotExist) {
 		return path, "", "", nil
 	}
-	if err != nil {
-		err = exit.Fail(exit.Failed, "the configuration file cannot be read: %v", err)
+	switch {
+	case err == nil:
+	case profile != "":
+		err = exit.Fail(exit.Failed, "the configuration file, which must have the profile %s, cannot be read: %v; set its path with --config", profile, err)
+	default:
+		err = exit.Fail(exit.Failed, "the configuration file cannot be read: %v; set its path with --config", err)
 	}
 	return path, text, profile, err
 }
