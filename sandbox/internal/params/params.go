@@ -107,29 +107,29 @@ func (r *Reader) Bool(name string, usual bool) bool {
 	return usual
 }
 
-// Number reads a number from 0 to most.
-func (r *Reader) Number(name string, usual, most int) int {
+// Number reads a number from 0 to limit.
+func (r *Reader) Number(name string, usual, limit int) int {
 	text := r.Text(name, 0)
 	if text == "" {
 		return usual
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > most {
-		r.Problem(name, fmt.Sprintf("not a number from 0 to %d", most))
+	if err != nil || n < 0 || n > limit {
+		r.Problem(name, fmt.Sprintf("not a number from 0 to %d", limit))
 		return usual
 	}
 	return n
 }
 
-// Duration reads a duration from 0 to most.
-func (r *Reader) Duration(name string, usual, most time.Duration) time.Duration {
+// Duration reads a duration from 0 to limit.
+func (r *Reader) Duration(name string, usual, limit time.Duration) time.Duration {
 	text := r.Text(name, 0)
 	if text == "" {
 		return usual
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d > most {
-		r.Problem(name, fmt.Sprintf(`not a duration such as "5s", of at most %v`, most))
+	if err != nil || d < 0 || d > limit {
+		r.Problem(name, fmt.Sprintf(`not a duration such as "5s", of at most %v`, limit))
 		return usual
 	}
 	return d
