@@ -16,7 +16,7 @@ import (
 // overviewPage shows totals, and the newest payments and requests.
 func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
 	info, payments := c.info(), c.gateway.Payments(Filter{Limit: 8})
-	requests, _ := c.log.listRequests(Filter{Limit: 8, Method: http.MethodPost}) // queries would hide the others
+	requests, _ := c.log.listRequests(Filter{Limit: 8, Method: http.MethodPost, noPages: true}) // queries would hide the others
 	number := func(n int) pages.Cell { return pages.Cell{Text: strconv.Itoa(n)} }
 	return pages.Dashboard{
 		Title: "Overview",

@@ -227,7 +227,7 @@ func (l *Log) listRequests(f Filter) (List[Request], <-chan struct{}) {
 	found := List[Request]{Data: []Request{}}
 	for i := len(l.requests) - 1; i >= 0; i-- {
 		r := l.requests[i]
-		if r.Number > f.Since && f.Matches(r.Code,
+		if r.Number > f.Since && !(f.noPages && r.Operation == PageOperation) && f.Matches(r.Code,
 			[2]string{f.TransactionID, r.TransactionID}, [2]string{f.Operation, r.Operation}, [2]string{f.Method, r.Method}) {
 			found.Add(f.Limit, func() Request { return *r })
 		}

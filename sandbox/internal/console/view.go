@@ -103,6 +103,8 @@ type Filter struct {
 	RefundTransactionID, Operation, Type, State string
 	Method                                      string
 	Code                                        int
+
+	noPages bool // leaves out the requests of cardholders' browsers
 }
 
 const (
