@@ -181,8 +181,9 @@ func (b browser) emulate(t *testing.T, s screen) {
 // look is what a page is like.
 type look struct {
 	Violations, Links, IDs, Elsewhere []string
-	TooWide, Requests, Bytes, Hidden  int     // Hidden counts tables
-	Shift                             float64 // cumulative layout shift
+	Cut                               []string // code, and tables of at most six columns, that have to be scrolled on a phone
+	TooWide, Requests, Bytes, Hidden  int      // Hidden counts tables
+	Shift                             float64  // cumulative layout shift
 	Shifts                            []string
 }
 
@@ -196,6 +197,8 @@ const script = `;(async () => {
 		Links: [...document.links].map(a => a.href).filter(href => href.startsWith(location.origin)),
 		IDs: [...document.querySelectorAll("[id]")].map(e => e.id),
 		Elsewhere: loaded.map(e => e.name).filter(name => !name.startsWith(location.origin) && !name.startsWith("data:")),
+		Cut: [...document.querySelectorAll(".vp-doc pre, .vp-doc table")].filter(e => innerWidth < 640 && !(e.rows?.[0].cells.length > 6) && e.scrollWidth > e.clientWidth)
+			.map(e => e.innerText.slice(0, 80)),
 		TooWide: document.documentElement.scrollWidth - innerWidth,
 		Requests: loaded.length,
 		Bytes: loaded.reduce((sum, e) => sum + e.encodedBodySize, 0),
@@ -223,6 +226,9 @@ func (b browser) look(t *testing.T, page string) (l look) {
 	for _, name := range l.Elsewhere {
 		t.Errorf("%s comes from another host", name)
 	}
+	for _, text := range l.Cut {
+		t.Errorf("not whole on a phone: %q", text)
+	}
 	if l.TooWide > 0 {
 		t.Errorf("%d pixels too wide", l.TooWide)
 	}
@@ -244,6 +250,8 @@ func (b browser) search(t *testing.T) {
 		{"subscription", "# Refunds and subscriptions"},
 		{"webhook", "# Notifications"},
 		{"payout", "# cardgateway-go"},
+		{"excel", "# Closing a month"},
+		{"chargeback", "# Testing with the sandbox Control API Actions"},
 		{"docker", "# Command-line tool"},
 		{"Refunded more than paid", "# Closing a month"}, // a word of the report
 	} {

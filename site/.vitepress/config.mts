@@ -51,11 +51,15 @@ const icon =
   'data:image/svg+xml,' +
   encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect y="2" width="16" height="12" rx="2" fill="#3451b2"/><path d="M0 5h16v3H0z" fill="#fff"/></svg>')
 
-// What the search finds: not the pages about the project itself, whose words are those of all others. A name in a heading is a link to
-// its code, which the search would leave out.
+// What the search finds: not the pages about the project itself, whose words are those of all others, and of those about the exported
+// names only the headings: then the index is small, and the search begins at once. A name in a heading is a link to its code, which the
+// search would leave out.
 const aboutTheProject = ['architecture.md', 'proof.md', 'results.md', 'benchmarks.md', 'changelog.md']
-const searched = (file: string, html: string) =>
-  aboutTheProject.includes(siteOf(file) ?? file) ? '' : html.replace(/(<h[1-6][^>]*>[^<]*)<a href="https?:[^>]*>(.*?)<\/a>/g, '$1$2')
+const searched = (file: string, html: string) => {
+  if (aboutTheProject.includes(siteOf(file) ?? file)) return ''
+  if (/\bapi\/(?!commands)/.test(file)) html = (html.match(/<h[1-6][^]*?<\/h[1-6]>/g) ?? []).map((h) => h + '<p>-</p>').join('') // a heading without a text is left out
+  return html.replace(/(<h[1-6][^>]*>[^<]*)<a href="https?:[^>]*>(.*?)<\/a>/g, '$1$2')
+}
 
 export default defineConfig({
   srcDir: '..',
@@ -104,7 +108,7 @@ export default defineConfig({
       options: {
         _render: (src, env, md) => searched(env.relativePath, md.render(src, env)),
         // The pages that explain something come before the names that have the same word.
-        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.includes('/api/') ? 0.25 : 1) } },
+        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.includes('/api/') ? 0.33 : 1) } },
       },
     },
     outline: [2, 3],

@@ -1,10 +1,26 @@
-// The default theme with the fonts of the reader's system, and with a landmark on the page for a wrong address.
+// The default theme with the fonts of the reader's system, with a landmark and a search on the page for a wrong address, and with an
+// index of the search that is there before the first word is typed.
 import { withBase } from 'vitepress'
-import { h } from 'vue'
+import { h, onMounted } from 'vue'
+import searchIndex from '@localSearchIndex'
 import Theme from 'vitepress/theme-without-fonts'
 import './style.css'
 
 export default {
   extends: Theme,
-  Layout: () => h(Theme.Layout, null, { 'not-found': () => h('main', { class: 'vp-doc not-found' }, [h('h1', 'There is no such page'), h('a', { href: withBase('/') }, 'cardgateway-go')]) }),
+  Layout: {
+    setup() {
+      onMounted(() => searchButton()?.addEventListener('pointerenter', () => searchIndex.root(), { once: true }))
+      return () => h(Theme.Layout, null, { 'not-found': notFound })
+    },
+  },
 }
+
+const searchButton = () => document.querySelector<HTMLElement>('.VPNavBarSearch button')
+
+const notFound = () =>
+  h('main', { class: 'vp-doc not-found' }, [
+    h('h1', 'There is no such page'),
+    h('p', h('button', { class: 'search', onClick: () => searchButton()?.click() }, 'Search')),
+    h('p', h('a', { href: withBase('/') }, 'cardgateway-go')),
+  ])
