@@ -23,7 +23,6 @@ type compareFlags struct {
 	listsFlags    `group:"Your lists; default: those that were read last:"`
 	Grace         string `section:"" default:"48h" placeholder:"DURATION" help:"A row that has no counterpart is unchecked if it is this near to a limit of the period; default 48h, 0 for never."`
 	Known         string `section:"" placeholder:"FILE" file:"read" help:"CSV file of accepted differences, with the columns class, id, reason and, if the value must not change, value."`
-	ExcludeTest   bool   `section:"" help:"Leave out test payments, their refunds, and the lines of your lists that have their ids."`
 }
 
 const compareHelp = `Your list is a CSV file (separator , ; | or TAB, UTF-8) or a query of your database. It stays in the database of --db until you
@@ -32,8 +31,8 @@ name the column with the total of the order, too: --columns order_total=NAME. Pa
 
 The default period is what your list covers. Nothing outside the copy of the gateway is compared. A row so near a limit of the
 period, your list or the copy that its counterpart may be outside is unchecked: export a list that reaches further than the period
-on both sides, by more than --grace. Rows that are not final are timing, which is not an error. If the period is a whole month, its
-totals and what is unchecked or timing are kept. The next months say what has become of it, and what has changed since: compare the
+on both sides, by more than --grace. Rows that are not final are timing, which is not an error. The report of a whole month keeps its
+totals and what is unchecked or timing. The next months say what has become of it, and what has changed since: write the reports of the
 months one after the other.
 
 A payment that the gateway marks as a test is test_payment, which is not an error either: no money moved. With --test-payments it is
@@ -135,7 +134,7 @@ func (c *call) importAndPrepare(f *compareFlags, b *books.Books, o match.Options
 	if err := c.importLists(b, sources); err != nil { // after the other inputs: it replaces the lists that were read before
 		return nil, err
 	}
-	o.Copy, o.ExcludeTest = whole, f.ExcludeTest
+	o.Copy = whole
 	return c.newReconciliation(f, b, o)
 }
 

@@ -48,8 +48,5 @@ func (k *matchCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := summary.Keep(c.ctx, false); err != nil {
-		return booksError("db: ", err)
-	}
 	return m.ended(summary)
 }

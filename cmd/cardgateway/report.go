@@ -21,7 +21,7 @@ import (
 type reportFlags struct {
 	Out   string `placeholder:"FILE" help:"Path of the page, NAME.html; NAME.csv and NAME.json are written next to it. Default reconcile-PERIOD.html."`
 	Force bool   `help:"Replace files with these names even if no report wrote them, if they were changed since, or if this report says something else."`
-	Rows  int    `default:"200" help:"How many differences the page shows, largest first; the CSV contains all."`
+	Rows  int    `default:"200" help:"How many differences of each class and currency the page shows, largest first; the CSV contains all."`
 }
 
 type reportCommand struct {
@@ -80,17 +80,13 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	page := r.page(summary, f)
-	if err := r.nearest(page); err != nil {
-		return err
-	}
-	if err := written.Finish(page, f.Force); errors.Is(err, report.ErrDiffers) {
+	if err := written.Finish(r.page(summary, f), f.Force); errors.Is(err, report.ErrDiffers) {
 		return exit.Fail(exit.Failed, "--out: %s.html exists, and says something else, which may have been signed: choose another name, or replace it with --force",
 			base)
 	} else if err != nil {
 		return exit.CannotWrite("report", err)
 	}
-	if err := summary.Keep(r.call.ctx, true); err != nil {
+	if err := summary.Keep(r.call.ctx); err != nil {
 		return booksError("db: ", err)
 	}
 	if _, err := fmt.Fprintln(r.call.out, base+".html"); err != nil {
@@ -160,9 +156,6 @@ func (r *reconciliation) page(s *match.Summary, f *reportFlags) *report.Page {
 	if r.flags.Known != "" {
 		words = append(words, "--known", r.flags.Known)
 	}
-	if r.flags.ExcludeTest {
-		words = append(words, "--exclude-test")
-	}
 	words = append(words, "--rows="+strconv.Itoa(f.Rows))
 	if f.Out != "" {
 		words = append(words, "--out="+f.Out)
@@ -174,22 +167,4 @@ func (r *reconciliation) page(s *match.Summary, f *reportFlags) *report.Page {
 	return &report.Page{
 		Info: r.info, Known: r.flags.Known, Summary: s, Notes: r.notes, OtherApps: r.otherApps, Command: command, Demonstration: r.isDemonstration,
 	}
-}
-
-// nearest finds the nearest days with payments, for a period in which nothing was compared.
-func (r *reconciliation) nearest(page *report.Page) error {
-	if page.Summary.Compared > 0 {
-		return nil
-	}
-	before, after, err := r.books.Neighbours(r.call.ctx, r.options.Period.From, r.options.Period.To)
-	if err != nil {
-		return booksError("db: ", err)
-	}
-	if !before.IsZero() {
-		page.Nearest = append(page.Nearest, "The last payment before this period was made on "+before.Format("2 January 2006")+".")
-	}
-	if !after.IsZero() {
-		page.Nearest = append(page.Nearest, "The first payment after this period was made on "+after.Format("2 January 2006")+".")
-	}
-	return nil
 }

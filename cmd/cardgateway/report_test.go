@@ -83,8 +83,7 @@ func TestReport(t *testing.T) {
 
 	before := from.AddDate(0, 0, -4)
 	page = report(exit.Failed, "--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339))
-	holds(page, "Nothing was compared in this period", "The first payment after this period was made on "+from.In(time.FixedZone("", 8*3600)).
-		Format("2 January 2006"))
+	holds(page, "Nothing was compared in this period")
 
 	err = filepath.WalkDir(m.dir, func(path string, e fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".tmp") {

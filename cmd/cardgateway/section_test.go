@@ -72,7 +72,7 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 		{"words are not said", []string{"--as", "shop", "--list", path, "--states", "x=approved"}, "state is not a state; say what your word means with --states"},
 		{"no such section", []string{"--as", "none"}, "there is no section [reconcile.none]; there are: query, secret, shop, type, wrong"},
 		{"no such setting", []string{"--as", "wrong"},
-			`section reconcile.wrong: there is no setting "lists"; there are amounts, columns, dates, exclude-test, grace`},
+			`section reconcile.wrong: there is no setting "lists"; there are amounts, columns, dates, grace`},
 		{"not a string", []string{"--as", "type"}, `columns must be a string: columns = "value", as in the flag --columns`},
 		{"a password", []string{"--list-dsn", "postgres://u:geheim@127.0.0.1:1/d", "--list-query", "x"}, "contains a password"},
 		{"a password in the file", []string{"--as", "secret", "--list-query", "x"}, "cannot be read from the postgres database 127.0.0.1:1/d"},
@@ -136,7 +136,8 @@ func TestDemonstrationWithSettings(t *testing.T) {
 func TestMonthsInOrder(t *testing.T) {
 	c := newClosing(t, englishForm())
 	month := func(name string, flags ...string) result {
-		return toolAt(t, closingDate(12, 5, 1), c.env, append([]string{"reconcile", "match", "--quiet", "--as", "shop", "--month", name}, flags...)...)
+		return toolAt(t, closingDate(12, 5, 1), c.env, append([]string{"reconcile", "report", "--force", "--out", filepath.Join(c.dir, name+".html"),
+			"--as", "shop", "--month", name}, flags...)...)
 	}
 	lists := map[time.Month][]string{}
 	for _, m := range []time.Month{9, 10, 11} {
@@ -147,7 +148,7 @@ func TestMonthsInOrder(t *testing.T) {
 	}
 	notes := func(name string, flags ...string) string {
 		t.Helper()
-		r := toolAt(t, closingDate(12, 5, 1), c.env, append([]string{"reconcile", "match", "--sum", "--as", "shop", "--month", name}, flags...)...)
+		r := month(name, flags...)
 		if r.code == exit.Failed {
 			t.Fatal(r.err)
 		}
@@ -163,7 +164,7 @@ func TestMonthsInOrder(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := notes("2026-10", lists[10]...); !strings.Contains(got, "November 2026 was compared before this month: compare it again") ||
-		!strings.Contains(got, fmt.Sprint("open at the end of this month, and kept for the next one: ", 24+neverFinal)) {
+		!strings.Contains(got, fmt.Sprint("open at the end of this month: ", 24+neverFinal)) {
 		t.Errorf("got %q", got)
 	}
 	if got := notes("2026-11", lists[11]...); strings.Contains(got, "compared before") ||
@@ -171,7 +172,7 @@ func TestMonthsInOrder(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	// The list of November is the one that was read last: September is not replaced by what it says.
-	if got := notes("2026-09"); !strings.Contains(got, "Your list has no payment in the period") || strings.Contains(got, "kept for the next one") {
+	if got := notes("2026-09"); !strings.Contains(got, "Your list has no payment in the period") || strings.Contains(got, "open at the end") {
 		t.Errorf("got %q", got)
 	}
 }

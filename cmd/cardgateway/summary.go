@@ -105,9 +105,6 @@ func (r *reconciliation) print(s *match.Summary) error {
 	if s.Elsewhere > 0 {
 		r.call.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
 	}
-	if s.TestsLeftOut > 0 {
-		r.call.tell("left out: %s", report.TestsLeftOut(s.TestsLeftOut))
-	}
 	if len(s.Changed) > 0 {
 		r.call.tell("changed since it was compared: %s payments or refunds of earlier months", terminal.Thousands(len(s.Changed)))
 	}
@@ -115,7 +112,7 @@ func (r *reconciliation) print(s *match.Summary) error {
 		r.call.tell("open from earlier months: %s", report.EarlierText(s))
 	}
 	if s.Kept > 0 {
-		r.call.tell("open at the end of this month, and kept for the next one: %s", terminal.Thousands(s.Kept))
+		r.call.tell("open at the end of this month: %s", terminal.Thousands(s.Kept))
 	}
 	if n := len(s.Unused); n > 0 {
 		r.call.tell("%s: entries that match no difference: %d, the first in line %d", r.flags.Known, n, s.Unused[0].Line)

@@ -46,21 +46,18 @@ func (b *Books) ChangesSince(ctx context.Context, kind Kind, seen int64) iter.Se
 	for _, name := range t.columns {
 		columns += `, COALESCE(CAST(r.` + name + ` AS TEXT), '')`
 	}
-	if kind == Refund { // refunds do not state the app
-		columns += `, CASE WHEN EXISTS (SELECT 1 FROM cardgateway_orders o WHERE o.id = r.unique_id AND o.other_app <> '') THEN '?' ELSE '' END`
-	}
 	query := t.sql(`SELECT c.id, c.what, c.old, CAST(c.seen AS TEXT)` + columns + ` FROM cardgateway_changes c LEFT JOIN $rows r ON r.id = c.id
 		WHERE c.kind = '` + t.kind + `' AND c.seen > $1 ORDER BY c.id, c.seen DESC`)
+	if kind == Refund { // which do not state the app
+		query = b.compared(query)
+	}
 	return func(yield func(*RowChanges, error) bool) {
 		zone, err := b.zone(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		cells := make([]string, 4+len(t.columns), 5+len(t.columns))
-		if kind == Refund {
-			cells = cells[:cap(cells)]
-		}
+		cells := make([]string, 4+len(t.columns))
 		targets := make([]any, len(cells))
 		for i := range cells {
 			targets[i] = &cells[i]
@@ -86,9 +83,6 @@ func (b *Books) ChangesSince(ctx context.Context, kind Kind, seen int64) iter.Se
 					c.now = map[string]string{}
 					for i, name := range t.columns {
 						c.now[name] = cells[4+i]
-					}
-					if kind == Refund {
-						c.now["other_app"] = cells[len(cells)-1]
 					}
 				}
 			}

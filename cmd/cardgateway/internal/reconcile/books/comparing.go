@@ -197,15 +197,3 @@ func (b *Books) ListSpan(ctx context.Context, kind Kind) (first, last time.Time,
 	}
 	return fromMicro(from, zone), fromMicro(to, zone), b.inWords(err)
 }
-
-// Neighbours returns the times of the last order before from and of the first at or after to; zero if there is none.
-func (b *Books) Neighbours(ctx context.Context, from, to time.Time) (before, after time.Time, err error) {
-	zone, err := b.zone(ctx)
-	if err != nil {
-		return before, after, err
-	}
-	var last, first int64
-	err = b.db.QueryRowContext(ctx, b.compared(`SELECT COALESCE((SELECT MAX(at) FROM cardgateway_orders WHERE at < $1), 0),
-		COALESCE((SELECT MIN(at) FROM cardgateway_orders WHERE at >= $2), 0)`), micro(from), micro(to)).Scan(&last, &first)
-	return fromMicro(last, zone), fromMicro(first, zone), b.inWords(err)
-}

@@ -18,16 +18,8 @@ import (
 type Month struct {
 	Kind     Kind
 	From, To time.Time
-	Compared time.Time // when
-	Seen     int64     // mark of the changes that were known then: see ChangesSince
-	Totals   []MonthTotal
-}
-
-// MonthTotal is what both sides had of a month in one currency when it was compared.
-type MonthTotal struct {
-	Currency string          `json:"currency"`
-	Gateway  decimal.Decimal `json:"gateway"`
-	Books    decimal.Decimal `json:"books"`
+	Seen     int64                      // mark of the changes that were known then: see ChangesSince
+	Totals   map[string]decimal.Decimal // of the gateway then, by currency
 }
 
 // KeptItem is a payment or a refund that did not tie out in a month. If it IsOpen, its other side was not final, or could be outside the
@@ -51,16 +43,16 @@ const MostKept = 100_000
 
 // Months returns the months of which the payments or the refunds were compared, sorted by their start.
 func (b *Books) Months(ctx context.Context, kind Kind) (all []Month, err error) {
-	for m, err := range comparedRows(ctx, b, `SELECT start, finish, compared, seen, totals FROM cardgateway_months WHERE kind = $1 ORDER BY start`,
+	for m, err := range comparedRows(ctx, b, `SELECT start, finish, seen, totals FROM cardgateway_months WHERE kind = $1 ORDER BY start`,
 		[]any{string(kind)}, func(scan func(...any) error, zone *time.Location) (Month, error) {
 			m := Month{Kind: kind}
-			var from, to, compared int64
+			var from, to int64
 			var totals string
-			err := scan(&from, &to, &compared, &m.Seen, &totals)
+			err := scan(&from, &to, &m.Seen, &totals)
 			if err == nil {
 				err = json.Unmarshal([]byte(totals), &m.Totals)
 			}
-			m.From, m.To, m.Compared = fromMicro(from, zone), fromMicro(to, zone), fromMicro(compared, zone)
+			m.From, m.To = fromMicro(from, zone), fromMicro(to, zone)
 			return m, err
 		}) {
 		if err != nil {
@@ -129,18 +121,13 @@ func laterLinesOf(id, state, list, rows, isSame string) string {
 }
 
 // KeepMonth records what a comparison of a month has found: that it was compared, what did not tie out, which open items of earlier months
-// are closed by it, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has
-// recorded; Compared, Seen and Totals only if isSigned is set.
-func (b *Books) KeepMonth(ctx context.Context, months []Month, items, closed []KeptItem, isSigned bool) error {
+// are closed by it, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has recorded.
+func (b *Books) KeepMonth(ctx context.Context, months []Month, items, closed []KeptItem) error {
 	err := b.change(ctx, func(tx *sql.Tx) (err error) {
 		do := func(statement string, args ...any) { // unless one has failed
 			if err == nil {
 				_, err = tx.ExecContext(ctx, statement, args...)
 			}
-		}
-		signed := ""
-		if isSigned {
-			signed = `, compared = excluded.compared, seen = excluded.seen, totals = excluded.totals`
 		}
 		for _, m := range months {
 			totals, failed := json.Marshal(m.Totals)
@@ -148,8 +135,9 @@ func (b *Books) KeepMonth(ctx context.Context, months []Month, items, closed []K
 				return failed
 			}
 			kind, from, to := string(m.Kind), micro(m.From), micro(m.To)
-			do(`INSERT INTO cardgateway_months (kind, start, finish, compared, seen, totals) VALUES ($1, $2, $3, $4, $5, $6)
-				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish`+signed, kind, from, to, micro(m.Compared), m.Seen, string(totals))
+			do(`INSERT INTO cardgateway_months (kind, start, finish, seen, totals) VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish, seen = excluded.seen, totals = excluded.totals`,
+				kind, from, to, m.Seen, string(totals))
 			do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, kind, from)
 			do(b.compared(keepLater[m.Kind]), kind, from, to)
 			if err == nil {

@@ -145,9 +145,8 @@ CREATE TABLE cardgateway_months (
     kind     $TEXT  NOT NULL,  -- payment or refund
     start    BIGINT NOT NULL,
     finish   BIGINT NOT NULL,  -- exclusive
-    compared BIGINT NOT NULL,  -- when
     seen     BIGINT NOT NULL,  -- of the last change that was recorded before
-    totals   $TEXT  NOT NULL,  -- JSON: those of both sides, by currency
+    totals   $TEXT  NOT NULL,  -- JSON: those of the gateway, by currency
     PRIMARY KEY (kind, start)
 );
 

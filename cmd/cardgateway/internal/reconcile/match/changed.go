@@ -17,13 +17,7 @@ import (
 type Changed struct {
 	*Difference
 	Was     []books.Row // at the comparison
-	Effects []Effect    // on the gateway's total of the month
-}
-
-// Effect is by how much a total has changed.
-type Effect struct {
-	Currency string
-	Sum      decimal.Decimal
+	effects totals      // on the gateway's total of the month
 }
 
 // ChangedTotal is the gateway's total of a month that was compared: then, and with the changes since.
@@ -78,7 +72,7 @@ func (k *kindMatcher) changeOf(month *books.Month, changes *books.RowChanges, no
 	}
 	var in [2]bool
 	for i, r := range []*books.Row{was, now} {
-		if r == nil || r.State != books.StateApproved || r.Test && k.ExcludeTest {
+		if r == nil || r.State != books.StateApproved {
 			continue
 		}
 		home, err := k.homeOf(r, changes)
@@ -106,19 +100,11 @@ func (k *kindMatcher) changeOf(month *books.Month, changes *books.RowChanges, no
 	if now != nil {
 		c.Gateway = append(c.Gateway, *now)
 	}
-	for i, r := range []*books.Row{was, now} {
-		if in[i] {
-			at := slices.IndexFunc(c.Effects, func(e Effect) bool { return e.Currency == r.Currency })
-			if at < 0 {
-				at = len(c.Effects)
-				c.Effects = append(c.Effects, Effect{Currency: r.Currency})
-			}
-			if i == 0 {
-				c.Effects[at].Sum = c.Effects[at].Sum.Sub(r.Amount)
-			} else {
-				c.Effects[at].Sum = c.Effects[at].Sum.Add(r.Amount)
-			}
-		}
+	if in[0] {
+		c.effects.add(was.Currency, was.Amount.Neg())
+	}
+	if in[1] {
+		c.effects.add(now.Currency, now.Amount)
 	}
 	return nil
 }
@@ -158,15 +144,13 @@ func isSame(a, b []books.Row) bool {
 func (k *kindMatcher) tellChanges() error {
 	all := slices.SortedFunc(maps.Values(k.changed), func(a, b *Changed) int { return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID)) })
 	for _, c := range all {
-		var text []string
-		for _, e := range c.Effects {
-			if c.Currency == "" || !e.Sum.IsZero() {
-				c.Currency, c.Value = e.Currency, e.Sum.Abs()
+		for _, e := range c.effects {
+			if c.Currency == "" || !e.sum.IsZero() {
+				c.Currency, c.Value = e.currency, e.sum.Abs()
 			}
-			text = append(text, Signed(e.Sum, e.Currency))
 		}
 		c.Why = "it was " + describe(c.Was) + ", and is " + describe(c.Gateway) + ": the gateway's total of " + c.Since.Format("January 2006") +
-			" changes by " + strings.Join(text, " and ")
+			" changes by " + c.Effect()
 		k.summary.changeTotals(k.months, c)
 		if c.Since.Equal(k.Month.From) {
 			k.summary.OwnChanges++
@@ -184,22 +168,16 @@ func (k *kindMatcher) tellChanges() error {
 // changeTotals adds the effects of a change to the total of its month.
 func (s *Summary) changeTotals(months []books.Month, c *Changed) {
 	month := months[slices.IndexFunc(months, func(m books.Month) bool { return m.From.Equal(c.Since) })]
-	for _, e := range c.Effects {
+	for _, e := range c.effects {
 		at := slices.IndexFunc(s.ChangedTotals, func(t ChangedTotal) bool {
-			return t.Kind == c.Kind && t.Month.Equal(c.Since) && t.Currency == e.Currency
+			return t.Kind == c.Kind && t.Month.Equal(c.Since) && t.Currency == e.currency
 		})
 		if at < 0 {
 			at = len(s.ChangedTotals)
-			t := ChangedTotal{Kind: c.Kind, Month: c.Since, Currency: e.Currency}
-			for _, was := range month.Totals {
-				if was.Currency == e.Currency {
-					t.Was = was.Gateway
-				}
-			}
-			t.Now = t.Was
-			s.ChangedTotals = append(s.ChangedTotals, t)
+			was := month.Totals[e.currency]
+			s.ChangedTotals = append(s.ChangedTotals, ChangedTotal{c.Kind, c.Since, e.currency, was, was})
 		}
-		s.ChangedTotals[at].Now = s.ChangedTotals[at].Now.Add(e.Sum)
+		s.ChangedTotals[at].Now = s.ChangedTotals[at].Now.Add(e.sum)
 	}
 }
 
@@ -216,11 +194,15 @@ func describe(rows []books.Row) string {
 	return strings.Join(all, " and ")
 }
 
-// Signed formats an effect with its sign and its currency.
-func Signed(d decimal.Decimal, currency string) string {
-	text := amount.Text(d, currency) + " " + currency
-	if !d.IsNegative() {
-		return "+" + text
+// Effect says by how much the gateway's total of the month has changed, by currency.
+func (c *Changed) Effect() string {
+	var all []string
+	for _, e := range c.effects {
+		sign := "+"
+		if e.sum.IsNegative() {
+			sign = ""
+		}
+		all = append(all, sign+amount.Text(e.sum, e.currency)+" "+e.currency)
 	}
-	return text
+	return strings.Join(all, " and ")
 }

@@ -71,7 +71,7 @@ var Classes = []About{
 	{ClassRefundMissingThere, "Refund in your list, not at the gateway", "Your list contains a refund that is not in the copy of the gateway.",
 		"Check whether it was sent: cardgateway resolve refund."},
 	{ClassTest, "Test payment", "The gateway marks it as a test, so no money moved, although it is in the total of the gateway. Not an error.",
-		"Do not book it, and do not deliver for it. To leave out test payments, use --exclude-test."},
+		"Do not book it, and do not deliver for it."},
 	{ClassUnchecked, "Not checked", "So near a limit of the period, your list or the copy that the other side may be outside.",
 		"Export a list that reaches further on both sides, update the copy, and compare again."},
 	{ClassTiming, "Timing difference", "Not final at the gateway, or recorded in different periods. Not an error.",

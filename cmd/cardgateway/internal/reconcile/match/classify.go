@@ -86,13 +86,13 @@ func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Differ
 
 // laterChargeAgain is laterCharge for an entry of an earlier month that was not checked: its charge, and those after it that were near
 // the end of that month, need a line.
-func (k *kindMatcher) laterChargeAgain(p *pair, e *earlier) *Difference {
-	if len(p.later) == 0 || Class(e.Class) != ClassUnchecked {
+func (k *kindMatcher) laterChargeAgain(p *pair, e *Earlier) *Difference {
+	if len(p.later) == 0 || e.Was != ClassUnchecked {
 		return nil
 	}
-	month := Span{From: e.Month, To: k.endOf(e.Month)}
+	month := Span{From: e.Since, To: k.endOf(e.Since)}
 	left, untimed := p.unlisted()
-	left = chargesIn(left, Span{From: e.Month, To: k.Period.To}.holds)
+	left = chargesIn(left, Span{From: e.Since, To: k.Period.To}.holds)
 	if len(left) <= untimed {
 		return nil
 	}

@@ -17,10 +17,10 @@ type kindMatcher struct {
 	findings findings // by ID
 
 	months  []books.Month       // that were compared
-	earlier map[string]*earlier // what was open at the end of earlier months, by ID
+	earlier map[string]*Earlier // what was open at the end of earlier months, by ID
 	became  map[string]bool     // the rows that were not final then, by Row.Key: if they are now, they count in this month
 	was     map[string]string   // the states of rows that count in a later month, by Row.Key
-	carried *earlier            // the one that is being classified, or nil
+	carried *Earlier            // the one that is being classified, or nil
 	changed map[changeKey]*Changed
 	items   []books.KeptItem // of this month
 }
@@ -41,20 +41,11 @@ func (k *kindMatcher) compare() error {
 				continue
 			}
 			e.Row.Test = e.Row.Test || k.testPayments[e.Row.Payment]
-			if e.Row.Test && k.ExcludeTest {
-				if k.inPeriod(e.Row.At) {
-					k.summary.TestsLeftOut++
-				}
-				continue
-			}
 			if was, isLater := k.was[e.Row.Key()]; isLater {
 				e.Row.State = was
 			}
 			rows = append(rows, e.Row)
 			k.count(&e.Row)
-		}
-		if len(rows) == 0 && len(lines) < len(entries) { // all were left out
-			continue
 		}
 		slices.SortFunc(rows, byTime)
 		slices.SortFunc(lines, func(a, b books.Line) int { return a.Line - b.Line })
@@ -235,7 +226,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 		return nil
 	}
 	if e := k.earlier[p.id()]; e != nil && found.class.isCounted() && found.class != ClassLaterCharge { // that is about another charge
-		e.isOfPeriod = true
+		e.IsOfPeriod = true
 	}
 	k.summary.step(k.kind, found, atGateway, inBooks)
 	return nil

@@ -98,7 +98,7 @@ type matcher struct {
 // found counts a difference and passes it on.
 func (m *matcher) found(d *Difference) (finding, error) {
 	d.Known, d.Reason = m.Known.covers(d)
-	m.summary.add(d, m.Now)
+	m.summary.add(d)
 	return finding{d.Class, d.Known}, m.Found(d)
 }
 

@@ -9,14 +9,17 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/shopspring/decimal"
 )
 
 // Earlier is what was open at the end of an earlier month, and what it is now: Class is empty if both sides agree, or if the
 // differences of the period have it, otherwise timing or unchecked if it is still open, otherwise that of a difference.
 type Earlier struct {
-	*Difference
-	Was        Class
-	IsOfPeriod bool // the differences of the period have it
+	*Difference // Since is the earlier month
+	Was         Class
+	IsOfPeriod  bool // the differences of the period have it
+
+	items []books.KeptItem // of the earlier months, the oldest first
 }
 
 // IsOpen reports whether it is still open.
@@ -37,22 +40,13 @@ func (s *Summary) EarlierNow() (settled, open, differences int) {
 	return settled, open, differences
 }
 
-// earlier is the item of an earlier month that is being looked at again.
-type earlier struct {
-	books.KeptItem
-	also       []books.KeptItem // those of later months with the same ID
-	rows       []books.Row
-	lines      []books.Line // of the list, or of that of the earlier months if it has none
-	isOfPeriod bool
-}
-
 // readEarlier reads the months that were compared, and what was open at the end of earlier ones. What a later month than this one has
 // closed is as it was.
 func (k *kindMatcher) readEarlier() (err error) {
 	if k.months, err = k.books.Months(k.ctx, k.kind); err != nil || k.Month.IsZero() {
 		return err
 	}
-	k.earlier, k.became, k.was = map[string]*earlier{}, map[string]bool{}, map[string]string{}
+	k.earlier, k.became, k.was = map[string]*Earlier{}, map[string]bool{}, map[string]string{}
 	for o, err := range k.books.OpenItems(k.ctx, k.kind, k.Month.From) {
 		if err != nil {
 			return err
@@ -65,13 +59,16 @@ func (k *kindMatcher) readEarlier() (err error) {
 				k.became[key] = true
 			}
 		}
-		switch e := k.earlier[o.ID]; {
-		case o.Month.Equal(k.Month.From):
-		case e != nil:
-			e.also, e.lines = append(e.also, o), append(e.lines, o.Lines...)
-		default:
-			k.earlier[o.ID] = &earlier{KeptItem: o, lines: o.Lines}
+		if o.Month.Equal(k.Month.From) {
+			continue
 		}
+		e := k.earlier[o.ID]
+		if e == nil {
+			d := &Difference{Kind: k.kind, ID: o.ID, Currency: o.Currency, Value: o.Value, At: o.At, Since: o.Month}
+			e = &Earlier{Difference: d, Was: Class(o.Class)}
+			k.earlier[o.ID] = e
+		}
+		e.items, e.Books = append(e.items, o), append(e.Books, o.Lines...)
 	}
 	return nil
 }
@@ -87,8 +84,8 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 		return lines
 	}
 	if len(lines) == 0 {
-		lines = append(lines, e.lines...)
-		month := Span{From: e.Month, To: k.endOf(e.Month)}
+		lines = append(lines, e.Books...)
+		month := Span{From: e.Since, To: k.endOf(e.Since)}
 		inMonth := slices.IndexFunc(rows, func(r books.Row) bool { return isApproved(r) && month.holds(r.At) })
 		for i := range lines { // one without a time is of a row of that month, if there is one
 			if lines[i].At.IsZero() && inMonth >= 0 {
@@ -96,7 +93,7 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 			}
 		}
 	}
-	e.rows, e.lines = slices.Clone(rows), slices.Clone(lines)
+	e.Gateway, e.Books = slices.Clone(rows), slices.Clone(lines)
 	return lines
 }
 
@@ -122,7 +119,7 @@ func (k *kindMatcher) endOf(month time.Time) time.Time {
 // mayBeNext reports whether the other side of the carried entry may be in the list of a month that was not compared: the one before its own,
 // or the one after it.
 func (k *kindMatcher) mayBeNext(t time.Time) bool {
-	from, to := k.carried.Month, k.endOf(k.carried.Month)
+	from, to := k.carried.Since, k.endOf(k.carried.Since)
 	if !from.Before(to) {
 		return false
 	}
@@ -193,75 +190,66 @@ func (m *matcher) lookBack(kinds ...*kindMatcher) error {
 		if !k.isKept() {
 			continue
 		}
-		month := books.Month{Kind: k.kind, From: m.Month.From, To: m.Month.To, Compared: m.Now, Seen: m.lastChange, Totals: []books.MonthTotal{}}
+		month := books.Month{Kind: k.kind, From: m.Month.From, To: m.Month.To, Seen: m.lastChange, Totals: map[string]decimal.Decimal{}}
 		for i := range m.summary.Bridges {
 			if b := &m.summary.Bridges[i]; b.Kind == k.kind {
-				month.Totals = append(month.Totals, books.MonthTotal{Currency: b.Currency, Gateway: b.Gateway, Books: b.Books})
+				month.Totals[b.Currency] = b.Gateway
 			}
 		}
 		months = append(months, month)
 		items = append(items, k.items...)
 		all := slices.Collect(maps.Values(k.earlier))
-		slices.SortFunc(all, func(a, b *earlier) int { return cmp.Or(a.Month.Compare(b.Month), strings.Compare(a.ID, b.ID)) })
+		slices.SortFunc(all, func(a, b *Earlier) int { return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID)) })
 		for _, e := range all {
-			now, err := k.classifyAgain(e)
-			if err != nil {
+			if err := k.classifyAgain(e); err != nil {
 				return err
 			}
-			m.summary.Earlier = append(m.summary.Earlier, now)
-			for _, o := range append(e.also, e.KeptItem) {
-				if isOfLater := len(o.Rows) > 0 && o.Closed.After(m.Month.From); !now.IsOpen() && !isOfLater {
+			m.summary.Earlier = append(m.summary.Earlier, *e)
+			for _, o := range e.items {
+				if isOfLater := len(o.Rows) > 0 && o.Closed.After(m.Month.From); !e.IsOpen() && !isOfLater {
 					closed = append(closed, o)
 				}
 			}
 		}
 	}
-	m.summary.keep = func(ctx context.Context, isSigned bool) error {
-		return m.books.KeepMonth(ctx, months, items, closed, isSigned)
-	}
+	m.summary.keep = func(ctx context.Context) error { return m.books.KeepMonth(ctx, months, items, closed) }
 	return nil
 }
 
 // classifyAgain classifies an entry of an earlier month by what both sides have now.
-func (k *kindMatcher) classifyAgain(e *earlier) (Earlier, error) {
-	now := Earlier{Was: Class(e.Class), IsOfPeriod: e.isOfPeriod}
+func (k *kindMatcher) classifyAgain(e *Earlier) error {
 	var d *Difference
-	if !e.isOfPeriod && len(e.rows)+len(e.lines) > 0 {
-		if p := newPair(k.kind, e.rows, e.lines); !k.isTest(p) {
+	if !e.IsOfPeriod && len(e.Gateway)+len(e.Books) > 0 {
+		if p := newPair(k.kind, e.Gateway, e.Books); !k.isTest(p) {
 			k.carried = e
 			if d = k.class(p); d == nil {
 				d = k.laterChargeAgain(p, e)
 			}
 			k.carried = nil
 		}
-		if d != nil && d.Class.isCounted() && d.Class == now.Was { // which that month has told
+		if d != nil && d.Class.isCounted() && d.Class == e.Was { // which that month has told
 			d = nil
 		}
 	}
 	if d == nil {
 		d = k.stillOpen(e)
 	}
-	isDifference := d != nil
-	if !isDifference {
-		d = &Difference{Currency: e.Currency, Value: e.Value, At: e.At}
+	if d == nil {
+		return nil
 	}
 	if k.kind == books.Refund {
 		d.Class = ofRefund(d.Class)
 	}
-	d.Kind, d.ID, d.Gateway, d.Books, d.Since = k.kind, e.ID, e.rows, e.lines, e.Month
-	now.Difference = d
-	if !isDifference {
-		return now, nil
-	}
-	d.Known, d.Reason = k.Known.covers(d)
-	return now, k.Found(d)
+	e.Class, e.Currency, e.Value, e.At, e.Why = d.Class, d.Currency, d.Value, d.At, d.Why
+	e.Known, e.Reason = k.Known.covers(e.Difference)
+	return k.Found(e.Difference)
 }
 
 // stillOpen returns the difference for rows of an earlier month that are still not final, or nil. A payment that the cardholder did not
 // complete is forgotten when it is queried no more.
-func (k *kindMatcher) stillOpen(e *earlier) (d *Difference) {
-	for i := range e.rows {
-		r := &e.rows[i]
+func (k *kindMatcher) stillOpen(e *Earlier) (d *Difference) {
+	for i := range e.Gateway {
+		r := &e.Gateway[i]
 		isOld := !r.At.IsZero() && r.At.Before(k.Copy.To.Add(-books.AskFor))
 		if r.IsFinal() || !k.became[r.Key()] && k.was[r.Key()] == "" || isOld && r.State == books.StateRedirect {
 			continue
@@ -274,10 +262,10 @@ func (k *kindMatcher) stillOpen(e *earlier) (d *Difference) {
 	return d
 }
 
-// Keep records the month that was compared: see Options.Month. If it was recorded before, its totals are replaced only if isSigned is set.
-func (s *Summary) Keep(ctx context.Context, isSigned bool) error {
+// Keep records the month that was compared: see Options.Month.
+func (s *Summary) Keep(ctx context.Context) error {
 	if s.keep == nil {
 		return nil
 	}
-	return s.keep(ctx, isSigned)
+	return s.keep(ctx)
 }

@@ -74,31 +74,29 @@ func TestOrderTotals(t *testing.T) {
 	}
 }
 
-// TestTestPayments has test payments among real ones, with and without --exclude-test.
+// TestTestPayments has test payments among real ones, on a live and on a test system.
 func TestTestPayments(t *testing.T) {
 	at := middle
 	real := func() *memory { return new(memory).pay("r", approved, "9 EUR", at).book("r", approved, "9 EUR", at) }
 	for _, test := range []struct {
-		name           string
-		m              *memory
-		want, excluded []string
-		books          string // total of the list with --exclude-test
+		name string
+		m    *memory
+		want []string
 	}{
-		{"not listed", real().pay("a", approved, "3 EUR", at).test(), []string{"test_payment payment a 3 EUR"}, nil, "9"},
-		{"not listed, near the end", real().pay("a", approved, "3 EUR", day0(10, 31, 12)).test(), []string{"test_payment payment a 3 EUR"}, nil, "9"},
-		{"listed", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at), []string{"test_payment payment a 3 EUR"}, nil, "9"},
-		{"listed with another amount", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "4 EUR", at), []string{"amount payment a 1 EUR"}, nil, "9"},
-		{"declined", real().pay("a", declined, "3 EUR", at).test(), nil, nil, "9"},
+		{"not listed", real().pay("a", approved, "3 EUR", at).test(), []string{"test_payment payment a 3 EUR"}},
+		{"not listed, near the end", real().pay("a", approved, "3 EUR", day0(10, 31, 12)).test(), []string{"test_payment payment a 3 EUR"}},
+		{"listed", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at), []string{"test_payment payment a 3 EUR"}},
+		{"listed with another amount", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "4 EUR", at), []string{"amount payment a 1 EUR"}},
+		{"declined", real().pay("a", declined, "3 EUR", at).test(), nil},
 		{"the id of a test and of a real payment", real().pay("a.1", declined, "3 EUR", at).test().pay("a.2", approved, "3 EUR", at).book("a", approved, "3 EUR", at),
-			nil, nil, "12"},
+			nil},
 		{"with a refund that is not listed", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at).back("b of a", approved, "2 EUR", at),
-			[]string{"test_payment payment a 3 EUR", "test_payment refund b 2 EUR"}, nil, "9"},
+			[]string{"test_payment payment a 3 EUR", "test_payment refund b 2 EUR"}},
 		{"with a refund without the gateway's id, as a real one", real().pay("a", approved, "3 EUR", at).test().back("b of a", approved, "2 EUR", at).
 			back("c of r", approved, "1 EUR", at).unnamed(),
-			[]string{"refund_missing_here refund c 1 EUR", "test_payment payment a 3 EUR", "test_payment refund b 2 EUR"},
-			[]string{"refund_missing_here refund c 1 EUR"}, "9"},
-		{"with a refund of another month", real().pay("a", approved, "3 EUR", day0(9, 2, 0)).test().back("b of a", approved, "2 EUR", day0(9, 2, 0)), nil, nil, "9"},
-		{"all are tests", new(memory).pay("a", approved, "3 EUR", at).test(), []string{"test_payment payment a 3 EUR"}, nil, ""},
+			[]string{"refund_missing_here refund c 1 EUR", "test_payment payment a 3 EUR", "test_payment refund b 2 EUR"}},
+		{"with a refund of another month", real().pay("a", approved, "3 EUR", day0(9, 2, 0)).test().back("b of a", approved, "2 EUR", day0(9, 2, 0)), nil},
+		{"all are tests", new(memory).pay("a", approved, "3 EUR", at).test(), []string{"test_payment payment a 3 EUR"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := onSQLite(t)
@@ -116,21 +114,6 @@ func TestTestPayments(t *testing.T) {
 				if strings.HasPrefix(found, "test_payment") {
 					t.Errorf("of a test system: got %s", found)
 				}
-			}
-			o = octoberOptions()
-			o.ExcludeTest = true
-			got, s = d.run(t, test.m, o)
-			if diff := cmp.Diff(test.excluded, got); diff != "" {
-				t.Errorf("without tests: differences (-want +got):\n%s", diff)
-			}
-			total := ""
-			for _, b := range s.Bridges {
-				if b.Kind == books.Payment {
-					total = b.Books.String()
-				}
-			}
-			if total != test.books {
-				t.Errorf("without tests: the list has %s, want %s", total, test.books)
 			}
 		})
 	}

@@ -43,7 +43,6 @@ type Options struct {
 	Month Span
 
 	TestPayments bool // the gateway is a test system: its test payments are compared as others are
-	ExcludeTest  bool // leave out test payments, their refunds, and the lines of both
 
 	Found func(*Difference) error // receives every difference; it may keep what it points to
 	// EachRow receives every payment of the gateway in the period, and every refund that was not declined, once each. It may be

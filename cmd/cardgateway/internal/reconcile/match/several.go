@@ -27,7 +27,7 @@ func (m *matcher) paidTwice(findings findings) error {
 			}
 			// A payment is reported with one order only, but a known difference hides only itself.
 			paid := &same[i].Paid
-			isTest := paid.Test && (!m.TestPayments || m.ExcludeTest) // no money moved
+			isTest := paid.Test && !m.TestPayments // no money moved
 			if of := findings[paid.ID]; paid.ID != "" && !isTest && (of.class != ClassPaidTwice || of.known) {
 				rows = append(rows, *paid)
 			}
@@ -93,9 +93,6 @@ func (m *matcher) parents(findings findings) error {
 		}
 		if payment != nil && payment.Test {
 			m.testPayments[payment.UniqueID] = true
-			if m.ExcludeTest {
-				continue
-			}
 		}
 		if err := m.compareRefunds(payment, refunds, findings); err != nil {
 			return err

@@ -21,11 +21,10 @@ type Summary struct {
 	Bridges   []Bridge     // by kind and currency
 	Unused    []KnownEntry // entries that no longer match a difference
 
-	Earlier      []Earlier // what was open at the end of earlier months; not in the counts, classes and bridges
-	Kept         int       // what is open at the end of the month, and is kept
-	NotKept      int       // what does not tie out and is not kept, because it is more than books.MostKept
-	keep         func(ctx context.Context, isSigned bool) error
-	TestsLeftOut int // test payments and their refunds in the period, if they are left out
+	Earlier []Earlier // what was open at the end of earlier months; not in the counts, classes and bridges
+	Kept    int       // what is open at the end of the month, and is kept
+	NotKept int       // what does not tie out and is not kept, because it is more than books.MostKept
+	keep    func(ctx context.Context) error
 
 	Changed       []Changed      // what has changed of other months since they were compared; not in the counts, classes and bridges
 	ChangedTotals []ChangedTotal // those of the months of Changed, and of the month itself if it was compared before
@@ -44,18 +43,6 @@ type Summary struct {
 	Cause        Cause
 }
 
-// Age is a range of the ages of differences.
-type Age struct {
-	Label string
-	below time.Duration // exclusive; zero means any
-}
-
-// Ages are the ranges, the youngest first.
-var Ages = [...]Age{{"0 to 2 days", 3 * day}, {"3 to 7", 8 * day}, {"8 to 30", 31 * day}, {"over 30", 0}}
-
-// ByAge are numbers of differences, in the order of Ages.
-type ByAge [len(Ages)]int
-
 const day = 24 * time.Hour
 
 // Count counts the differences of one class, of payments or of refunds, in one currency.
@@ -67,7 +54,6 @@ type Count struct {
 	Value    decimal.Decimal
 	Known    int       // marked differences, which are not in Rows and Value
 	Oldest   time.Time // of Rows; zero if unknown
-	ByAge    ByAge     // of Rows; without those that have no time
 }
 
 // Bridge reconciles the total of the merchant's books with that of the gateway.
@@ -149,7 +135,7 @@ func (s *Summary) Rows(class Class) (n int) {
 }
 
 // add counts a difference.
-func (s *Summary) add(d *Difference, now time.Time) {
+func (s *Summary) add(d *Difference) {
 	key := Count{Class: d.Class, Kind: d.Kind, Currency: d.Currency}
 	i, found := slices.BinarySearchFunc(s.Classes, key, func(a, b Count) int {
 		return cmp.Or(place(a.Class)-place(b.Class), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency))
@@ -164,18 +150,9 @@ func (s *Summary) add(d *Difference, now time.Time) {
 	}
 	c.Rows++
 	c.Value = c.Value.Add(d.Value)
-	age := d.Age(now)
-	if age < 0 {
-		return
-	}
-	c.ByAge[ageClass(age)]++
-	if c.Oldest.IsZero() || d.At.Before(c.Oldest) {
+	if c.Oldest.IsZero() || !d.At.IsZero() && d.At.Before(c.Oldest) {
 		c.Oldest = d.At
 	}
-}
-
-func ageClass(age time.Duration) int {
-	return slices.IndexFunc(Ages[:], func(a Age) bool { return a.below == 0 || age < a.below })
 }
 
 // total is a sum in one currency.

@@ -53,7 +53,6 @@ type classJSON struct {
 	Value       amount.Exact `json:"value"`
 	Known       int          `json:"known"`
 	Oldest      *time.Time   `json:"oldest"`
-	ByAge       match.ByAge  `json:"byAge"`
 }
 
 type bridgeJSON struct {
@@ -100,8 +99,7 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 		j.Lists = append(j.Lists, listOf("refunds", refunds))
 	}
 	for _, c := range s.Classes {
-		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known,
-			ByAge: c.ByAge}
+		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known}
 		if !c.Oldest.IsZero() {
 			row.Oldest = &c.Oldest
 		}

@@ -32,7 +32,6 @@ type Page struct {
 	Demonstration bool
 	OtherApps     books.OtherApps
 	Notes         []string // limits of the comparison, such as where a list ends
-	Nearest       []string // the nearest days with payments, if the period is empty
 	Command       string   // the command that creates this report again
 }
 
@@ -49,7 +48,7 @@ type Files struct {
 }
 
 // Create starts writing BASE.html, BASE.csv and BASE.json for a comparison with these options, in the zone of its period. The page shows
-// at most so many differences. Call Finish to complete the files, or Remove to discard them.
+// at most so many differences of each class and currency. Call Finish to complete the files, or Remove to discard them.
 func Create(base string, o *match.Options, most int) (f *Files, err error) {
 	f = &Files{options: o, columns: Columns(o.Period.From.Location(), o.Now), shown: &shownRows{most: most}, days: newDaily(o.Period),
 		content: sha256.New()}

@@ -20,9 +20,9 @@ var zone = time.FixedZone("UTC+8", 8*3600)
 
 func date(month time.Month, day int) time.Time { return time.Date(2026, month, day, 0, 0, 0, 0, zone) }
 
-// TestRows keeps the largest of every class and currency, shares the page among them, and adds up what it leaves out.
+// TestRows keeps the largest of every class and currency, and adds up what it leaves out.
 func TestRows(t *testing.T) {
-	rows := &shownRows{most: 5}
+	rows := &shownRows{most: 2}
 	add := func(class match.Class, currency string, values ...int64) {
 		for i, v := range values {
 			rows.add(&match.Difference{Class: class, Currency: currency, ID: fmt.Sprint(i), Value: decimal.NewFromInt(v)})
@@ -32,9 +32,8 @@ func TestRows(t *testing.T) {
 	add(match.ClassAmount, "JPY", 100)
 	add(match.ClassMissingHere, "EUR", 2, 4, 6)
 	var got []string
-	parts := rows.share()
 	for _, g := range rows.groups {
-		shown, rest := g.shown(parts[g])
+		shown, rest := rows.shown(g)
 		line := fmt.Sprintf("%s %s:", g.class, g.currency)
 		for _, d := range shown {
 			line += " " + d.Value.String()
@@ -45,8 +44,9 @@ func TestRows(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	if rows.most = 0; len(rows.share()) != 0 {
-		t.Error("rows are shown although none may be")
+	rows.most = 0
+	if shown, rest := rows.shown(rows.groups[0]); len(shown) != 0 || rest.IntPart() != 33 {
+		t.Errorf("got %d rows and %v although none may be shown", len(shown), rest)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // shownRows keeps the differences that a page shows: the largest ones of each class, kind and currency.
 type shownRows struct {
-	most   int // maximum number on the page
+	most   int // maximum number of a group
 	groups []*group
 }
 
@@ -57,33 +57,12 @@ func compare(a, b *match.Difference) int {
 	return cmp.Or(b.Value.Cmp(a.Value), strings.Compare(a.ID, b.ID))
 }
 
-// share returns how many rows each group can show: all, or equal shares if there are too many.
-func (r *shownRows) share() map[*group]int {
-	for _, g := range r.groups {
-		g.keep(r.most)
-	}
-	parts, left := map[*group]int{}, r.most
-	for left > 0 {
-		given := 0
-		for _, g := range r.groups {
-			if parts[g] < len(g.largest) && given < left {
-				parts[g]++
-				given++
-			}
-		}
-		if given == 0 {
-			break
-		}
-		left -= given
-	}
-	return parts
-}
-
-// shown returns the n largest rows of a group, the largest first, and the sum of the others. They are those of share.
-func (g *group) shown(n int) (rows []*match.Difference, rest decimal.Decimal) {
-	rows, rest = g.largest[:n], g.sum
-	for _, d := range rows {
+// shown returns the largest rows of a group, the largest first, and the sum of the others.
+func (r *shownRows) shown(g *group) (rows []*match.Difference, rest decimal.Decimal) {
+	g.keep(r.most)
+	rest = g.sum
+	for _, d := range g.largest {
 		rest = rest.Sub(d.Value)
 	}
-	return rows, rest
+	return g.largest, rest
 }

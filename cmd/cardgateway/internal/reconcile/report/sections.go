@@ -35,7 +35,6 @@ type entry struct{ Money, Details string }
 
 // sections returns the rows that the page shows, by class; known differences come last.
 func (v *view) sections() (all []section) {
-	parts := v.shown.share()
 	for _, known := range []bool{false, true} {
 		for _, a := range match.Classes {
 			s := section{About: a, Anchor: string(a.Class), IsKnown: known}
@@ -47,7 +46,7 @@ func (v *view) sections() (all []section) {
 			slices.SortFunc(groups, func(x, y *group) int { return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.currency, y.currency)) })
 			for _, g := range groups {
 				n += g.rows
-				rows, rest := g.shown(parts[g])
+				rows, rest := v.shown.shown(g)
 				for _, d := range rows {
 					s.Rows = append(s.Rows, v.row(d))
 				}
@@ -94,11 +93,7 @@ func (v *view) changes() (c changed) {
 	for i := range all {
 		r := changedRow{row: v.row(all[i].Difference), Month: month(all[i].Since)}
 		r.Why = r.Why[:len(r.Why)-1] // the columns say it
-		var effects []string
-		for _, e := range all[i].Effects {
-			effects = append(effects, match.Signed(e.Sum, terminal.Clean(e.Currency)))
-		}
-		r.Effect = strings.Join(effects, ", ")
+		r.Effect = terminal.Clean(all[i].Effect())
 		for j := range all[i].Was {
 			r.Was = append(r.Was, v.gatewayEntry(&all[i].Was[j], ""))
 		}

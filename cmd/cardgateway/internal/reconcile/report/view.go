@@ -41,7 +41,6 @@ type view struct {
 	Bridges         []bridge
 	Facts           []fact
 	Classes         []classRow
-	Ages            []match.Age // the columns of Classes
 	Changed         changed
 	Earlier         earlier
 	Sections        []section
@@ -76,13 +75,12 @@ type classRow struct {
 	Count      string // of differences
 	Values     []string
 	Oldest     string
-	Ages       [len(match.Ages)]string // in the order of view.Ages; empty if there are none
 	Known      string
 	HasSection bool
 }
 
 func newView(p *Page, f *Files, content string) *view {
-	v := &view{Page: p, Content: content, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, testPayments: f.options.TestPayments, shown: f.shown, days: f.days, Ages: match.Ages[:]}
+	v := &view{Page: p, Content: content, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, testPayments: f.options.TestPayments, shown: f.shown, days: f.days}
 	v.Range = v.rangeText()
 	v.Foot = v.foot()
 	v.verdict()
@@ -102,7 +100,6 @@ func (v *view) verdict() {
 	case s.Compared == 0 && n == 0:
 		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
 		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
-		v.Sentences = append(v.Sentences, v.Nearest...)
 	case n == 0 && unchecked == 0 && len(leftOut) == 0:
 		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 		v.Sentences = append(v.Sentences, "No difference was found.")
@@ -139,9 +136,6 @@ func (v *view) verdict() {
 	if later := s.Rows(match.ClassLaterCharge); later > 0 {
 		v.Sentences = append(v.Sentences,
 			plural(later, "transaction id")+" charged again like a subscription, and not in your list: each is one, or was charged twice.")
-	}
-	if s.TestsLeftOut > 0 {
-		v.Sentences = append(v.Sentences, "Left out: "+TestsLeftOut(s.TestsLeftOut)+".")
 	}
 	if s.Kept > 0 {
 		v.Sentences = append(v.Sentences, "Open at the end of this month: "+plural(s.Kept, "row")+", kept and looked at again with the next month.")
@@ -258,7 +252,6 @@ func (v *view) class(a match.About, kind books.Kind) {
 	row := classRow{About: a}
 	row.Title += inRefunds(a.Class, kind)
 	rows, known := 0, 0
-	var ages match.ByAge
 	var oldest time.Time
 	for _, c := range v.Summary.Classes {
 		if !isOf(c) {
@@ -268,9 +261,6 @@ func (v *view) class(a match.About, kind books.Kind) {
 		known += c.Known
 		if c.Rows > 0 && c.Currency != "" {
 			row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+terminal.Clean(c.Currency))
-		}
-		for i := range ages {
-			ages[i] += c.ByAge[i]
 		}
 		if oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(oldest) {
 			oldest = c.Oldest
@@ -282,11 +272,6 @@ func (v *view) class(a match.About, kind books.Kind) {
 	}
 	if !oldest.IsZero() {
 		row.Oldest = oldest.In(v.Period.From.Location()).Format(time.DateOnly)
-	}
-	for i, n := range ages {
-		if n > 0 {
-			row.Ages[i] = terminal.Thousands(n)
-		}
 	}
 	row.HasSection = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
 	v.Classes = append(v.Classes, row)

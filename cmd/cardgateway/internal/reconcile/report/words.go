@@ -66,11 +66,6 @@ func LeftOut(s *match.Summary) (why []string) {
 	return why
 }
 
-// TestsLeftOut says how many test payments and their refunds were left out.
-func TestsLeftOut(n int) string {
-	return plural(n, "test row") + " of the gateway, and the lines of your lists that have their ids"
-}
-
 // ReadFrom says which columns of a list were read.
 func ReadFrom(as books.ReadAs) string {
 	var all []string
