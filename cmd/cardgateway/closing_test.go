@@ -766,7 +766,7 @@ func TestSigned(t *testing.T) {
 	if !strings.Contains(r.out, ",2026-10,payment,"+id+",") || !strings.HasSuffix(r.out, ",state,approved,declined\n") {
 		t.Errorf("got %s", r.out)
 	}
-	toolAt(t, now, env, later...).want(t, exit.Failed, "later.html exists, and says something else, which may have been signed")
+	toolAt(t, now, env, later...).want(t, exit.Negative, "later.html exists, and says something else, which may have been signed")
 	later = append(later, "--force")
 	for range 2 { // until October is written anew: comparing it alone changes nothing
 		toolAt(t, now, env, later...).want(t, exit.Negative, "changed since it was compared: 1 payments or refunds of earlier months", "differences: 1")
@@ -778,7 +778,7 @@ func TestSigned(t *testing.T) {
 		}
 		toolAt(t, now, env, "reconcile", "match", "--month", "2026-10").want(t, exit.Negative,
 			"This month was compared before, and 1 payments or refunds of it have changed since; payments ", "differences: 1")
-		toolAt(t, now, env, october...).want(t, exit.Failed, "october.html exists, and says something else")
+		toolAt(t, now, env, october...).want(t, exit.Negative, "october.html exists, and says something else")
 	}
 	toolAt(t, now, env, append(october, "--force")...).want(t, exit.Negative, "differences: 1")
 	r = toolAt(t, now, env, later...)

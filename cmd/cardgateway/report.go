@@ -34,8 +34,8 @@ func (*reportCommand) Help() string {
 	return compareHelp + `
 
 The page is self-contained. The page, the CSV and the JSON are each replaced atomically, and only your user account can read them.
-Files that no report wrote, that were changed since, or that say something else are replaced only with --force, and files that the
-command reads never. The path of the page is printed on stdout.
+Files that no report wrote, that were changed since, or that say something else (exit code 1) are replaced only with --force, and files that
+the command reads never. The path of the page is printed on stdout.
 
 Examples:
   cardgateway reconcile report --db books.db --month last --list paid.csv --refund-list refunds.csv
@@ -81,7 +81,7 @@ func (r *reconciliation) report(f *reportFlags) error {
 		return err
 	}
 	if err := written.Finish(r.page(summary, f), f.Force); errors.Is(err, report.ErrDiffers) {
-		return exit.Fail(exit.Failed, "--out: %s.html exists, and says something else, which may have been signed: choose another name, or replace it with --force",
+		return exit.Fail(exit.Negative, "--out: %s.html exists, and says something else, which may have been signed: choose another name, or replace it with --force",
 			base)
 	} else if err != nil {
 		return exit.CannotWrite("report", err)

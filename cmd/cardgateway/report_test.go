@@ -58,7 +58,7 @@ func TestReport(t *testing.T) {
 	// An id that would be a formula, and one that would be markup.
 	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime),
 		`<script>alert(1)</script>,2.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime)}, m.lines...)
-	tool(t, m.env, append([]string{"reconcile", "report", "--out", out, "--list", m.list(t, lines...)}, period...)...).want(t, exit.Failed, "says something else")
+	tool(t, m.env, append([]string{"reconcile", "report", "--out", out, "--list", m.list(t, lines...)}, period...)...).want(t, exit.Negative, "says something else")
 	page = report(exit.Negative, append(period, "--rows", "1", "--force")...)
 	holds(page, "2 differences", "Not shown: 1 difference with a total of 1.00 EUR", "month.csv", "month.json", "&lt;script&gt;")
 	if strings.Contains(page, "<script") {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -32,16 +31,7 @@ func (r *reconciliation) run() (*match.Summary, error) {
 		r.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(r.options.Copy.From.Location())),
 			terminal.Wall(list.To.In(r.options.Copy.From.Location())), terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To))
 	}
-	if later := summary.ListLater; later != 0 {
-		cure := "Is its time zone right? See --list-zone."
-		if later%(24*time.Hour) == 0 {
-			cure = "Are its dates right? See --dates."
-		}
-		r.note("Nearly all payments of your list are %s than at the gateway. %s", hoursLater(later), cure)
-	}
-	if text := causeText(summary); text != "" {
-		r.note("%s", text)
-	}
+	r.notes = append(r.notes, summary.Causes...)
 	if s := summary; s.OwnChanges > 0 {
 		text := ""
 		for _, t := range s.ChangedTotals {
@@ -62,34 +52,6 @@ func (r *reconciliation) run() (*match.Summary, error) {
 		}
 	}
 	return summary, nil
-}
-
-// causeText says what explains nearly all differences, and what to do, or "".
-func causeText(s *match.Summary) string {
-	switch {
-	case s.AmountsTimes > 0:
-		return fmt.Sprintf("Nearly all amounts that differ are %g times those of the gateway. How does your list write amounts? See --amounts.", math.Pow10(s.AmountsTimes))
-	case s.AmountsTimes < 0:
-		return fmt.Sprintf("Nearly all amounts that differ are those of the gateway divided by %g. How does your list write amounts? See --amounts.",
-			math.Pow10(-s.AmountsTimes))
-	case s.Cause == match.CauseIDs:
-		return "Nearly all ids that are missing on one side differ only in case, blanks or apostrophes. Correct the export, or name another column with --columns transaction_id=NAME."
-	case s.Cause == match.CauseUniqueIDs:
-		return "The ids of your list are the gateway's. Name their column with --columns unique_id=NAME."
-	}
-	return ""
-}
-
-// hoursLater says how much later something is, in hours.
-func hoursLater(d time.Duration) string {
-	hours, word := "hours", "later"
-	if d.Abs() == time.Hour {
-		hours = "hour"
-	}
-	if d < 0 {
-		word = "earlier"
-	}
-	return fmt.Sprintf("%g %s %s", d.Abs().Hours(), hours, word)
 }
 
 // print prints the differences by class, and the totals of both sides.

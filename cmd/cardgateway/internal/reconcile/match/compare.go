@@ -150,7 +150,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 		return inPeriod || len(rows) == 0
 	}
 	if k.kind == books.Payment && len(p.paid) == 1 && len(lines) == 1 {
-		k.clocks.add(&p.paid[0], &lines[0])
+		k.causes.addTimes(&p.paid[0], &lines[0])
 	}
 	atGateway, inBooks := totals{}, totals{}
 	hasLine := false

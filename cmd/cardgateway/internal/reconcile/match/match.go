@@ -21,7 +21,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	if o.EachRow == nil {
 		o.EachRow = func(books.Kind, *books.Row) {}
 	}
-	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testPayments: map[string]bool{}}
+	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testPayments: map[string]bool{}, causes: newCauses()}
 	m.Known.begin()
 	var err error
 	if m.lastChange, err = b.LastChange(ctx); err != nil {
@@ -76,8 +76,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 			return nil, err
 		}
 	}
-	m.summary.ListLater = m.clocks.apart()
-	m.causes.find(m.summary)
+	m.summary.Causes = m.causes.find(m.summary)
 	m.summary.finish(m.Known.unused())
 	return m.summary, nil
 }
@@ -90,8 +89,7 @@ type matcher struct {
 	summary *Summary
 
 	testPayments map[string]bool // those with refunds, by the gateway's id
-	clocks       clocks          // of payments
-	causes       causes
+	causes       *causes
 	lastChange   int64 // the mark of what the copy has now
 }
 

@@ -33,14 +33,7 @@ type Summary struct {
 	RefundsLeftOut int       // of the gateway, because there is no list of refunds
 	ListUsed       time.Time // start of the other period with which the same list of payments was compared before; zero if there is none
 
-	// ListLater is by how much nearly all lines of payments are later than the gateway's, if by a number of hours, as in a list that was
-	// read in a wrong time zone. Otherwise it is zero.
-	ListLater time.Duration
-
-	// What explains nearly all differences. AmountsTimes is the power of ten by which the amounts of the lists are too large, below zero if
-	// they are too small.
-	AmountsTimes int
-	Cause        Cause
+	Causes []string // what explains nearly all differences, and what to do
 }
 
 const day = 24 * time.Hour
