@@ -38,7 +38,7 @@ func workbookOf(t testing.TB, other map[string]string, sheets ...string) string 
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for name, text := range parts {
-		part, err := w.Create(name)
+		part, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err == nil {
 			_, err = part.Write([]byte(text))
 		}
@@ -95,7 +95,10 @@ func TestWorkbookRefused(t *testing.T) {
 		{"no cells", workbookOf(t, nil, ""), "is empty"},
 		{"a sheet that is cut off", workbookOf(t, map[string]string{"xl/worksheets/a.xml": `<worksheet><sheetData>` + workbookTitles + row}, ""), "damaged"},
 		{"a text that is not there", workbookOf(t, nil, workbookTitles+`<row r="4"><c r="A4" t="s"><v>7</v></c></row>`), "not there"},
-		{"rows in no order", workbookOf(t, nil, workbookTitles+row+row), "in no order"},
+		{"rows in no order", workbookOf(t, nil, workbookTitles+row+row), "its rows are in no order"},
+		{"a cell twice", workbookOf(t, nil, workbookTitles+strings.Replace(row, "</row>", `<c r="D4" t="str"><v>USD</v></c></row>`, 1)), "its cells are in no order"},
+		{"another byte in the styles", strings.Replace(workbookOf(t, nil, workbookTitles+row), `<xf numFmtId="14"/>`, `<xf numFmtId="10"/>`, 1), "checksum"},
+		{"another byte in the sheet", strings.Replace(workbookOf(t, nil, workbookTitles+row), `<c r="B4"><v>1<`, `<c r="B4"><v>7<`, 1), "checksum"},
 		{"a row without end", workbookOf(t, nil, workbookTitles+`<row r="4">`+strings.Repeat("<c/>", longestLine)+"</row>"), errTooLarge.Error()},
 		{"a text without end", workbookOf(t, map[string]string{"xl/sharedStrings.xml": "<sst><si><t>" + strings.Repeat("x", largestPart+9000) + "</t></si></sst>"}, row), errTooLarge.Error()},
 		{"dates from 1904", workbookOf(t, map[string]string{"xl/workbook.xml": `<workbook><workbookPr date1904="1"/></workbook>`}), "1904"},
