@@ -50,6 +50,9 @@ func (r *tryCommand) Run(c *call) error {
 	if t.Totals > 0 {
 		fmt.Fprintf(&text, ", and %s of totals", terminal.Thousands(t.Totals))
 	}
+	if t.Encoding != "" {
+		text.WriteString(", with letters as " + t.Encoding)
+	}
 	text.WriteString("\n")
 	for _, column := range t.Columns {
 		fmt.Fprintf(&text, "  %s from %q\n", column.Column, column.Title)

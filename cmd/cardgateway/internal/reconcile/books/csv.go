@@ -12,6 +12,10 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	utf16 "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 const (
@@ -20,8 +24,7 @@ const (
 	mostColumns = 1000
 	separators  = ",;\t|"
 	byteOrder   = "\xef\xbb\xbf" // UTF-8 byte order mark
-	utf16Little = "\xff\xfe"
-	utf16Big    = "\xfe\xff"
+	windows1252 = "Windows-1252"
 	mostAbove   = 20 // lines above the titles
 )
 
@@ -34,8 +37,9 @@ type csvReader struct {
 	line      int      // number of the last line that was read
 	ahead     []string // lines that were read, but not returned yet
 	separator rune
-	width     int  // number of titles
-	isCut     bool // the last line that was read has no line break
+	width     int    // number of titles
+	encoding  string // of the lines; empty as long as they are ASCII
+	isCut     bool   // the last line that was read has no line break
 }
 
 func (r *csvReader) isNumber(int) bool { return false }
@@ -53,6 +57,11 @@ func (b *badLine) Error() string { return fmt.Sprintf("line %d %s", b.line, b.wh
 func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error) {
 	r := &csvReader{in: bufio.NewReaderSize(in, 64<<10)}
 	head, _ := r.in.Peek(sniffed) // a shorter file has less
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		r.encoding = "UTF-16"
+		r.in = bufio.NewReaderSize(transform.NewReader(r.in, utf16.UTF16(utf16.BigEndian, utf16.ExpectBOM).NewDecoder()), 64<<10)
+		head, _ = r.in.Peek(sniffed)
+	}
 	if bytes.HasPrefix(head, []byte(byteOrder)) {
 		_, _ = r.in.Discard(len(byteOrder)) // they are in the buffer
 	}
@@ -73,9 +82,6 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 		}
 		if strings.Contains(text, "\r") {
 			return nil, &Refused{Why: "has lines that end with a carriage return, as old spreadsheet programs write them; save it as CSV UTF-8"}
-		}
-		if !utf8.ValidString(text) {
-			return nil, &Refused{Why: fmt.Sprintf("is not UTF-8 (line %d); save it as CSV UTF-8", r.line)}
 		}
 		lines++
 		n, err := r.readTitles(text, choose)
@@ -264,5 +270,19 @@ func (r *csvReader) text() (string, error) {
 	if tooLong {
 		return "", &badLine{r.line, fmt.Sprintf("is longer than %d MiB", longestLine>>20)}
 	}
-	return strings.TrimRight(string(line), "\r\n"), nil
+	return r.decode(strings.TrimRight(string(line), "\r\n")), nil
+}
+
+// decode returns a line in UTF-8. The first line that is not ASCII tells whether all are UTF-8 or, as those of many spreadsheets, in
+// Windows-1252, which has the letters of Latin-1. What is in neither has U+FFFD, which no id may have.
+func (r *csvReader) decode(text string) string {
+	if r.encoding == "" && !utf8.ValidString(text) {
+		r.encoding = windows1252
+	} else if r.encoding == "" && strings.ContainsFunc(text, func(c rune) bool { return c > unicode.MaxASCII }) {
+		r.encoding = "UTF-8"
+	}
+	if r.encoding == windows1252 {
+		text, _ = charmap.Windows1252.NewDecoder().String(text) // it has no errors
+	}
+	return text
 }

@@ -2,11 +2,16 @@ package books
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	utf16 "golang.org/x/text/encoding/unicode"
 )
 
 // readAll reads a list to its end.
@@ -92,12 +97,10 @@ func TestCSVRefused(t *testing.T) {
 		{"only a separator", "sep=;\n", "is empty"},
 		{"carriage returns only", "a,b\r1,2\r", "carriage return"},
 		{"only empty lines", "\n \n", "is empty"},
-		{"UTF-16", "\xff\xfea\x00,\x00b\x00", "UTF-16"},
-		{"UTF-16, big end first", "\xfe\xff\x00a", "UTF-16"},
+		{"UTF-16 without a mark", "a\x00,\x00b\x00", "is not a text"},
 		{"a workbook", "PK\x03\x04rest", "workbook"},
 		{"an old workbook", "\xd0\xcf\x11\xe0", "Excel 97"}, {"JSON", " [\n {", "is JSON"}, {"CAMT", "<?xml version", "CAMT"}, {"HTML", "<table>", "is HTML"},
 		{"PDF", "%PDF-1.7", "is a PDF"}, {"MT940", "{1:F01", "MT940"}, {"SQLite", "SQLite format 3\x00", "--list-dsn"}, {"bytes", "a\x00b", "is not a text"},
-		{"Latin-1 titles", "a,gr\xf6\xdfe\n", "is not UTF-8 (line 1)"},
 		{"one column", "a b\n", "has one column"},
 		{"a first line without end", strings.Repeat("x,", longestLine), "line 1 is longer"},
 		{"too many columns", strings.Repeat("x,", mostColumns+1), "more than 1000 columns"},
@@ -106,6 +109,51 @@ func TestCSVRefused(t *testing.T) {
 			_, _, err := readAll(test.text)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want in it %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestEncodings: a list in UTF-16 or Windows-1252 has its letters, and what is in no encoding is unreadable, never another id.
+func TestEncodings(t *testing.T) {
+	const titles, umlaut = "transaction_id;amount;currency;K\u00e4ufer\n", "t-\u00fc;1,50 \u20ac;EUR;M\u00fcller\n"
+	plain := strings.ReplaceAll(titles, "K\u00e4ufer", "note")
+	in := func(e encoding.Encoding, text string) string {
+		text, err := e.NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	little, big := utf16.UTF16(utf16.LittleEndian, utf16.UseBOM), utf16.UTF16(utf16.BigEndian, utf16.UseBOM)
+	for _, test := range []struct{ name, text, order, encoding, want string }{
+		{"UTF-8", titles + umlaut, "K\u00e4ufer", "", "t-\u00fc 1.5 M\u00fcller "},
+		{"UTF-8, a line of another encoding", titles + umlaut + "t-\xfc;2;EUR;\n", "", "", "t-\u00fc 1.5  line 3 transaction_id"},
+		{"UTF-8, another column of another encoding", titles + "t-1;2;EUR;M\xfcller\n", "", "", "t-1 2  "},
+		{"UTF-16, little end first", in(little, titles+umlaut), "K\u00e4ufer", "UTF-16", "t-\u00fc 1.5 M\u00fcller "},
+		{"UTF-16, big end first", in(big, titles+umlaut), "K\u00e4ufer", "UTF-16", "t-\u00fc 1.5 M\u00fcller "},
+		{"UTF-16, cut off in a letter", in(little, titles+"t-1;2;EUR;\nt-2;3;EUR;") + "\x00", "K\u00e4ufer", "UTF-16", "t-1 2  line 3 order"},
+		{"Windows-1252", in(charmap.Windows1252, titles+umlaut), "K\u00e4ufer", "Windows-1252", "t-\u00fc 1.5 M\u00fcller "},
+		{"Windows-1252, first far below", plain + "t-1;2;EUR;\n" + in(charmap.Windows1252, umlaut), "", "Windows-1252", "t-1 2  t-\u00fc 1.5  "},
+		{"a byte that Windows-1252 does not have", plain + "t-\x81;2;EUR;\nt-1;1;EUR;\n", "", "Windows-1252", "t-1 1  line 2 transaction_id"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := open(t, filepath.Join(t.TempDir(), "books.db"))
+			s := csvList(t, test.text)
+			s.Columns, s.Amounts = map[string]string{"order": test.order}, "1.234,50"
+			info, err := importOne(t.Context(), b, Payment, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, l := range listed(t, b, Payment) {
+				got += l.ID + " " + l.Amount.String() + " " + l.Order + " "
+			}
+			for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {
+				got += fmt.Sprintf("line %d %s", u.Line, u.Column)
+			}
+			if got != test.want || info.As.Encoding != test.encoding {
+				t.Errorf("got %q as %q, want %q as %q", got, info.As.Encoding, test.want, test.encoding)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 // ListSource is the source of a list: a CSV file, or a database of the merchant.
 type ListSource struct {
 	Kind Kind   // of its lines
-	Path string // a CSV file in UTF-8, with the column names in its first line
+	Path string // a CSV file or a workbook
 
 	DSN   string // alternatively a SQLite file, postgres:// or mysql://; opened read-only
 	Query string // a SELECT statement or a table name
@@ -180,6 +180,14 @@ func (s *ListSource) openAs(ctx context.Context, guesses bool) (_ *openList, err
 	return l, err
 }
 
+// encoding returns that of a CSV file that is not UTF-8, as far as it was read.
+func (l *openList) encoding() string {
+	if f, ok := l.source.(*csvFile); ok && f.csvReader.encoding != "UTF-8" {
+		return f.csvReader.encoding
+	}
+	return ""
+}
+
 // importLines replaces the list.
 func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error {
 	info := &l.info
@@ -243,7 +251,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		return err
 	}
 	info.SHA256 = hex.EncodeToString(l.source.sum().Sum(nil))
-	info.As.Columns, info.As.States = l.titles, l.words()
+	info.As.Columns, info.As.States, info.As.Encoding = l.titles, l.words(), l.encoding()
 	as, err := json.Marshal(info.As)
 	if err != nil {
 		return err

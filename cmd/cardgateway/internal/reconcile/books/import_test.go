@@ -148,7 +148,7 @@ func TestImport(t *testing.T) {
 			"payments 4 amount: is not an amount such as 1234.50", "payments 5 transaction_id: is empty", "payments 6 currency: is not a currency code of three letters, such as EUR",
 			"payments 7 state: is not a state", "payments 8 at: is not a time", "payments 9 state: is left out",
 			"payments 10 : has 9 cells, but the titles are 8", "payments 11 : has a quotation mark that is not closed",
-			"payments 12 transaction_id: is not UTF-8",
+			"payments 12 transaction_id: has a character that cannot be read",
 		}
 		if diff := cmp.Diff(wantLines, lines); diff != "" {
 			t.Errorf("unreadable (-want +got):\n%s", diff)

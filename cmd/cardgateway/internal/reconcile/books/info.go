@@ -35,12 +35,13 @@ type ListInfo struct {
 
 // ReadAs describes how a list was read.
 type ReadAs struct {
-	Columns []ColumnTitle `json:"columns"` // in the order of ListSource.Columns
-	Totals  int           `json:"totals"`  // lines of totals, which are left out
-	Amounts string        `json:"amounts"` // as ListSource.Amounts
-	Zone    string        `json:"zone"`    // of times without a zone; empty for that of the gateway
-	Dates   string        `json:"dates"`   // as ListSource.Dates
-	States  []StateWord   `json:"states"`  // sorted by the word; empty if the list has no such column
+	Columns  []ColumnTitle `json:"columns"`  // in the order of ListSource.Columns
+	Totals   int           `json:"totals"`   // lines of totals, which are left out
+	Encoding string        `json:"encoding"` // of a CSV file that is not UTF-8
+	Amounts  string        `json:"amounts"`  // as ListSource.Amounts
+	Zone     string        `json:"zone"`     // of times without a zone; empty for that of the gateway
+	Dates    string        `json:"dates"`    // as ListSource.Dates
+	States   []StateWord   `json:"states"`   // sorted by the word; empty if the list has no such column
 }
 
 // ColumnTitle is the title of a column in a list.

@@ -22,7 +22,6 @@ const (
 
 // kinds are files of other kinds by how they begin, after blanks, and what to do with them.
 var kinds = []struct{ begin, is string }{
-	{"\xff\xfe", "is UTF-16; save it as CSV UTF-8"}, {"\xfe\xff", "is UTF-16; save it as CSV UTF-8"},
 	{zipSignature, "is a workbook or another archive in a compressed file; unpack it"}, {gzipSignature, "is compressed twice; unpack it"},
 	{"\xd0\xcf\x11\xe0", "is a workbook of Excel 97 to 2003 (.xls), or one with a password; save it as .xlsx without a password, or as CSV UTF-8"},
 	{"%PDF", "is a PDF; export it as CSV or .xlsx"}, {"SQLite format 3\x00", "is a SQLite database; name it with --list-dsn"},

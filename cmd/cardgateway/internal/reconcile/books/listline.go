@@ -209,8 +209,8 @@ func (l *lineReader) value(column listColumn, text, currency string, isNumber bo
 		return l.readTime(text)
 	}
 	switch {
-	case !utf8.ValidString(text):
-		return nil, errors.New("is not UTF-8")
+	case strings.ContainsRune(text, utf8.RuneError): // or what is not UTF-8
+		return nil, errors.New("has a character that cannot be read; export the list as CSV UTF-8")
 	case utf8.RuneCountInString(text) > longestID:
 		return nil, fmt.Errorf("has more than %d characters", longestID)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):

@@ -24,6 +24,7 @@ type Trial struct {
 	Totals   int      // lines of totals
 	Problems []Problem
 	Words    []string // for states, that are not known; at most 50
+	Encoding string   // of a CSV file that is not UTF-8
 }
 
 // Problem is why lines cannot be read.
@@ -204,6 +205,7 @@ func (l *openList) try(ctx context.Context) (*Trial, error) {
 			}
 		}
 	}, problem)
+	t.Encoding = again.encoding()
 	return t, err
 }
 

@@ -70,7 +70,7 @@ func TestReadKnown(t *testing.T) {
 		{"an empty line, blanks", "\nclass , id, Reason\n\n missing_here , a , paid in cash \n", "4 missing_here a paid in cash"},
 		{"no reason", "class;id;reason\nmissing_here;a;\n", ""},
 		{"no column", "class;id;why\nmissing_here;a;b\n", "error: the first line must name the columns class, id and reason"},
-		{"UTF-16", "\xff\xfec\x00", "error: is UTF-16; save it as CSV UTF-8"},
+		{"Latin-1", "class;id;reason\nmissing_here;a;bezahlt f\xfcr b\n", "2 missing_here a bezahlt f\u00fcr b"},
 		{"an open quotation mark", "class;id;reason\nmissing_here;\"a;b\n", "error: line 2 has a quotation mark that is not closed"},
 		{"no amount", "class;id;reason;value\nmissing_here;a;b;1.234,50\n", `error: line 2: the value "1.234,50" is not an amount`},
 		{"no class", "class;id;reason\nlost;a;b\n", `error: line 2: there is no class "lost"`},

@@ -78,6 +78,9 @@ func ReadFrom(as books.ReadAs) string {
 // ReadAs says how the amounts, times and states of a list were read, or returns "" if there is nothing to say.
 func ReadAs(as books.ReadAs) string {
 	var all []string
+	if as.Encoding != "" {
+		all = append(all, "letters as "+as.Encoding)
+	}
 	if as.Amounts != "" {
 		all = append(all, "amounts as "+as.Amounts)
 	}
