@@ -1,7 +1,8 @@
 package books
 
 import (
-	"cmp"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -29,8 +30,23 @@ type Row struct {
 	Test     bool   // a payment that the gateway marks as a test: no money moved
 }
 
-// Key identifies the row: the gateway's id or, if it gave none, the merchant's.
-func (r *Row) Key() string { return cmp.Or(r.UniqueID, r.ID) }
+// Key identifies the row: the gateway's id or, if it gave none, UnnamedKey.
+func (r *Row) Key() string {
+	if r.UniqueID == "" {
+		return r.UnnamedKey()
+	}
+	return r.UniqueID
+}
+
+// UnnamedKey is the Key that the row had before the gateway gave it an id, if there was such a time.
+func (r *Row) UnnamedKey() string {
+	return fmt.Sprint(unnamed, r.ID, " ", r.Payment, " ", r.At.UnixMicro())
+}
+
+const unnamed = "unnamed "
+
+// IsUnnamed reports whether a Key is an UnnamedKey.
+func IsUnnamed(key string) bool { return strings.HasPrefix(key, unnamed) }
 
 // IsFinal reports whether its state does not change any more.
 func (r *Row) IsFinal() bool { return r.State == StateApproved || r.State == StateDeclined }

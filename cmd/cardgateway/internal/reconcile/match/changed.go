@@ -117,11 +117,14 @@ func (k *kindMatcher) homeOf(r *books.Row, changes *books.RowChanges) (time.Time
 		return time.Time{}, nil
 	}
 	was, err := changes.At(k.months[i].Seen)
-	if err != nil || was == nil || was.IsFinal() {
+	if err != nil || was != nil && was.IsFinal() {
 		return k.months[i].From, err
 	}
-	item, _, err := k.books.KeptItem(k.ctx, k.kind, k.months[i].From, (&pair{rows: []books.Row{*was}}).id())
-	if _, isKept := item.Rows[was.Key()]; isKept {
+	if was != nil {
+		r = was
+	}
+	item, _, err := k.books.KeptItem(k.ctx, k.kind, k.months[i].From, cmp.Or(r.ID, r.UniqueID))
+	if item.Rows[r.Key()] != "" || item.Rows[r.UnnamedKey()] != "" {
 		return item.Closed, err
 	}
 	return k.months[i].From, err

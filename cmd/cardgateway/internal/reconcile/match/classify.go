@@ -51,7 +51,7 @@ func (k *kindMatcher) missingHere(p *pair) *Difference {
 		return nil
 	}
 	d := &Difference{Class: ClassMissingHere, Currency: p.row.Currency, Value: p.atGateway(), At: p.paid[0].At}
-	if k.atEdge(d.At) && !k.became[p.paid[0].Key()] {
+	if k.atEdge(d.At) && !k.becameFinal(&p.paid[0]) {
 		d.Class, d.Why = ClassUnchecked, "its line may be before the start or after the end of your list; "+k.bothClocks(d.At)
 	}
 	return d

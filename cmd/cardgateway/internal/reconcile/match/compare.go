@@ -16,13 +16,13 @@ type kindMatcher struct {
 	list     List
 	findings findings // by ID
 
-	months  []books.Month       // that were compared
-	earlier map[string]*Earlier // what was open at the end of earlier months, by ID
-	became  map[string]bool     // the rows that were not final then, by Row.Key: if they are now, they count in this month
-	was     map[string]string   // the states of rows that count in a later month, by Row.Key
-	carried *Earlier            // the one that is being classified, or nil
-	changed map[changeKey]*Changed
-	items   []books.KeptItem // of this month
+	months     []books.Month       // that were compared
+	earlier    map[string]*Earlier // what was open at the end of earlier months, by ID
+	open       map[string]openRow  // the rows that were not final then, by Row.Key
+	hasUnnamed bool                // one of them had no id of the gateway
+	carried    *Earlier            // the one that is being classified, or nil
+	changed    map[changeKey]*Changed
+	items      []books.KeptItem // of this month
 }
 
 // compare finds the differences, id by id.
@@ -41,8 +41,8 @@ func (k *kindMatcher) compare() error {
 				continue
 			}
 			e.Row.Test = e.Row.Test || k.testPayments[e.Row.Payment]
-			if was, isLater := k.was[e.Row.Key()]; isLater {
-				e.Row.State = was
+			if was := k.openOf(&e.Row); was.isOfLater {
+				e.Row.State = was.state
 			}
 			rows = append(rows, e.Row)
 			k.count(&e.Row)
@@ -93,7 +93,7 @@ func (k *kindMatcher) count(row *books.Row) {
 }
 
 // isOurs reports whether a row counts in this period: by its time, or because it was not final at the end of an earlier month.
-func (k *kindMatcher) isOurs(r *books.Row) bool { return k.became[r.Key()] || k.inPeriod(r.At) }
+func (k *kindMatcher) isOurs(r *books.Row) bool { return k.becameFinal(r) || k.inPeriod(r.At) }
 
 // compareID chooses the rows to compare among those with one id, of any time. It must not keep the slices.
 func (k *kindMatcher) compareID(rows []books.Row, lines []books.Line) error {
@@ -125,7 +125,7 @@ func (k *kindMatcher) compareID(rows []books.Row, lines []books.Line) error {
 
 // isFar reports whether a row is farther from the period than the grace. A row without a time is not, nor one that counts in it.
 func (k *kindMatcher) isFar(r books.Row) bool {
-	return !r.At.IsZero() && !k.became[r.Key()] && (r.At.Before(k.Period.From.Add(-k.Grace)) || !r.At.Before(k.Period.To.Add(k.Grace)))
+	return !r.At.IsZero() && !k.becameFinal(&r) && (r.At.Before(k.Period.From.Add(-k.Grace)) || !r.At.Before(k.Period.To.Add(k.Grace)))
 }
 
 // mayBeOfPeriod reports whether a line may belong to the period: its time is in it, or unknown.
@@ -152,7 +152,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	if k.kind == books.Payment && len(p.paid) == 1 && len(lines) == 1 {
 		k.causes.addTimes(&p.paid[0], &lines[0])
 	}
-	atGateway, inBooks := totals{}, totals{}
+	inBooks, excess := totals{}, totals{} // excess is by how much the gateway has more
 	hasLine := false
 	for i := range lines {
 		if !ours(lines[i]) {
@@ -162,13 +162,14 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 		hasLine = true
 		if lines[i].State == books.StateApproved {
 			inBooks.add(lines[i].Currency, lines[i].Amount)
+			excess.add(lines[i].Currency, lines[i].Amount.Neg())
 		}
 	}
 	hasRow := false
 	for i := range p.paid {
 		if k.isOurs(&p.paid[i]) {
 			hasRow = true
-			atGateway.add(p.paid[i].Currency, p.paid[i].Amount)
+			excess.add(p.paid[i].Currency, p.paid[i].Amount)
 		}
 	}
 	open := k.notFinal(rows)
@@ -189,7 +190,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 		if d == nil && !isEmpty {
 			d = k.laterCharge(p, ours)
 		}
-		if isApart = d == nil && !atGateway.equal(inBooks); isApart {
+		if isApart = d == nil && !excess.isZero(); isApart {
 			var err error
 			if d, err = k.apart(p, ours); err != nil {
 				return err
@@ -219,7 +220,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 		}
 	}
 	isOpen := len(open) > 0 || d != nil && (d.Class == ClassUnchecked || d.Class == ClassTiming && !isApart || isApart && k.reachesOn(d))
-	if isOpen && (d == nil || !d.Known) || found.class != "" && !atGateway.equal(inBooks) {
+	if isOpen && (d == nil || !d.Known) || found.class != "" && !excess.isZero() {
 		k.keepItem(p, d, found, open, isOpen && (d == nil || !d.Known))
 	}
 	if isEmpty {
@@ -228,7 +229,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 	if e := k.earlier[p.id()]; e != nil && found.class.isCounted() && found.class != ClassLaterCharge { // that is about another charge
 		e.IsOfPeriod = true
 	}
-	k.summary.step(k.kind, found, atGateway, inBooks)
+	k.summary.step(k.kind, found, inBooks, excess)
 	return nil
 }
 

@@ -46,18 +46,15 @@ func (k *kindMatcher) readEarlier() (err error) {
 	if k.months, err = k.books.Months(k.ctx, k.kind); err != nil || k.Month.IsZero() {
 		return err
 	}
-	k.earlier, k.became, k.was = map[string]*Earlier{}, map[string]bool{}, map[string]string{}
+	k.earlier, k.open = map[string]*Earlier{}, map[string]openRow{}
 	for o, err := range k.books.OpenItems(k.ctx, k.kind, k.Month.From) {
 		if err != nil {
 			return err
 		}
 		isOfLater := o.Closed.After(k.Month.From)
 		for key, state := range o.Rows {
-			if isOfLater {
-				k.was[key] = state
-			} else {
-				k.became[key] = true
-			}
+			k.open[key] = openRow{state, isOfLater}
+			k.hasUnnamed = k.hasUnnamed || books.IsUnnamed(key)
 		}
 		if o.Month.Equal(k.Month.From) {
 			continue
@@ -71,6 +68,27 @@ func (k *kindMatcher) readEarlier() (err error) {
 		e.items, e.Books = append(e.items, o), append(e.Books, o.Lines...)
 	}
 	return nil
+}
+
+// openRow is a row that was not final at the end of a month. If it is now, it counts in this month or, if one has closed it, in a later one.
+type openRow struct {
+	state     string
+	isOfLater bool
+}
+
+// openOf returns what a row was at the end of an earlier month, if it was not final.
+func (k *kindMatcher) openOf(r *books.Row) openRow {
+	was, ok := k.open[r.Key()]
+	if !ok && k.hasUnnamed {
+		was = k.open[r.UnnamedKey()]
+	}
+	return was
+}
+
+// becameFinal reports whether a row counts in this month because it was not final before.
+func (k *kindMatcher) becameFinal(r *books.Row) bool {
+	was := k.openOf(r)
+	return was.state != "" && !was.isOfLater
 }
 
 // lookAgain notes the rows and lines with the ID of an entry of an earlier month. If the list has no line with it, it returns those of
@@ -148,7 +166,7 @@ func (k *kindMatcher) notFinal(rows []books.Row) (open []books.Row) {
 	for i := range rows {
 		r := &rows[i]
 		isOld := !r.At.IsZero() && r.At.Before(k.Copy.To.Add(-books.AskFor))
-		if !r.IsFinal() && k.inPeriod(r.At) && !k.became[r.Key()] && !isOld && (!r.Test || k.TestPayments) {
+		if !r.IsFinal() && k.inPeriod(r.At) && !k.becameFinal(r) && !isOld && (!r.Test || k.TestPayments) {
 			open = append(open, *r)
 		}
 	}
@@ -251,7 +269,7 @@ func (k *kindMatcher) stillOpen(e *Earlier) (d *Difference) {
 	for i := range e.Gateway {
 		r := &e.Gateway[i]
 		isOld := !r.At.IsZero() && r.At.Before(k.Copy.To.Add(-books.AskFor))
-		if r.IsFinal() || !k.became[r.Key()] && k.was[r.Key()] == "" || isOld && r.State == books.StateRedirect {
+		if r.IsFinal() || k.openOf(r).state == "" || isOld && r.State == books.StateRedirect {
 			continue
 		}
 		d = &Difference{Class: ClassTiming, Currency: r.Currency, Value: r.Amount, At: r.At, Why: "its state at the gateway is still " + r.State}

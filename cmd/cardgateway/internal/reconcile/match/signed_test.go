@@ -123,6 +123,85 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(0, "timing %s", r.ID)
 		s.tells(1, "two_successes %s", r.ID)
 	},
+	"refund in processing, made and listed in September": func(s *signedShop) {
+		paid, r := s.row(s.at(0)), s.row(s.at(0))
+		r.Payment, r.Amount, r.Currency = paid.UniqueID, paid.Amount, paid.Currency
+		s.copied(0, paid, 0)
+		s.listed(0, 0, paid, paid.At)
+		s.copied(1, r, 0, processing, approved)
+		s.listed(1, 1, r, s.at(1))
+		s.tells(0, "timing %s", r.ID)
+	},
+	"refund in processing and listed as made, made in October": func(s *signedShop) {
+		paid, r := s.row(s.at(0)), s.row(s.at(0))
+		r.Payment, r.Amount, r.Currency = paid.UniqueID, paid.Amount, paid.Currency
+		s.copied(0, paid, 0)
+		s.listed(0, 0, paid, paid.At)
+		s.copied(1, r, 0, processing, processing, approved)
+		s.listed(1, 0, r, r.At)
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "timing %s since August", r.ID)
+		s.tells(2, "timing %s", r.ID)
+	},
+	"in processing, approved in September, declined in October, never listed": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0, processing, approved, declined)
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "missing_here %s", r.ID)
+		s.tells(2, "changed %s since September", r.ID)
+	},
+	"in processing, approved in September, listed in October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0, processing, approved)
+		s.listed(0, 2, r, s.at(2))
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "missing_here %s", r.ID)
+		s.tells(2, "timing %s", r.ID)
+	},
+	"unknown, redirected in September, approved in October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0, books.StateUnknown, redirect, approved)
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "timing %s since August", r.ID)
+		s.tells(2, "missing_here %s", r.ID)
+	},
+	"listed as paid and declined, approved in September": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0, declined, approved)
+		s.listed(0, 0, r, r.At)
+		s.tells(0, "state %s", r.ID)
+		s.tells(1, "changed %s since August", r.ID)
+		s.tells(2, "changed %s since August", r.ID)
+	},
+	"gone, and there again in October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.rows[0][0] = append(s.rows[0][0], r)
+		s.listed(0, 0, r, r.At)
+		s.copied(0, r, 2)
+		s.tells(1, "changed %s since August", r.ID)
+	},
+	"late and in processing, approved in October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 1, processing, approved)
+		s.tells(2, "changed %s since August", r.ID)
+	},
+	"two lines whose ids differ in case": func(s *signedShop) {
+		r := s.row(s.at(1))
+		s.copied(0, r, 1)
+		s.listed(0, 1, r, r.At)
+		r.ID = strings.ToUpper(r.ID)
+		s.listed(0, 1, r, r.At)
+		s.tells(1, "missing_there %s", r.ID)
+	},
+	"in processing without the gateway's id, approved with it in September": func(s *signedShop) {
+		r := s.row(s.at(0))
+		unnamed := r
+		unnamed.UniqueID, unnamed.State = "", processing
+		s.rows[0][0] = append(s.rows[0][0], unnamed)
+		s.copied(0, r, 1)
+		s.listed(0, 1, r, s.at(1))
+		s.tells(0, "timing %s", r.ID)
+	},
 	"declined after August was compared": func(s *signedShop) {
 		r := s.row(s.at(0))
 		s.copied(0, r, 0, approved, declined)
@@ -373,7 +452,7 @@ func (s *signedShop) total(month, now int, kind books.Kind, currency string) (su
 		}
 		home := int(r.At.In(zone).Month()) - 8
 		for home >= 0 && home < now && slices.ContainsFunc(s.rows[home][n], func(was books.Row) bool {
-			return was.UniqueID == r.UniqueID && was.State != approved && was.State != declined
+			return (was.UniqueID == r.UniqueID || was.UniqueID == "" && was.ID == r.ID) && was.State != approved && was.State != declined
 		}) {
 			home++
 		}

@@ -167,27 +167,8 @@ func (t *totals) add(currency string, amount decimal.Decimal) {
 	*t = append(*t, total{currency, amount})
 }
 
-func (t totals) get(currency string) decimal.Decimal {
-	for i := range t {
-		if t[i].currency == currency {
-			return t[i].sum
-		}
-	}
-	return decimal.Zero
-}
-
-func (t totals) equal(other totals) bool {
-	for i := range t {
-		if !t[i].sum.Equal(other.get(t[i].currency)) {
-			return false
-		}
-	}
-	for i := range other {
-		if !other[i].sum.Equal(t.get(other[i].currency)) {
-			return false
-		}
-	}
-	return true
+func (t totals) isZero() bool {
+	return !slices.ContainsFunc(t, func(of total) bool { return !of.sum.IsZero() })
 }
 
 func (s *Summary) bridge(kind books.Kind, currency string) *Bridge {
@@ -208,9 +189,9 @@ func (s *Summary) gateway(kind books.Kind, r *books.Row) {
 	}
 }
 
-// step adds the totals of an id to the bridges, and to the step of its class. An id without a class ties out: its totals are
-// equal.
-func (s *Summary) step(kind books.Kind, found finding, gateway, books totals) {
+// step adds the books' totals of an id to the bridges, and by how much those of the gateway exceed them to the step of its class. An id
+// without a class ties out.
+func (s *Summary) step(kind books.Kind, found finding, inBooks, excess totals) {
 	s.Compared++
 	if found.class == "" {
 		s.TiedOut++
@@ -218,30 +199,22 @@ func (s *Summary) step(kind books.Kind, found finding, gateway, books totals) {
 	if found.known {
 		s.known++
 	}
-	for _, at := range books {
-		b := s.bridge(kind, at.currency)
-		b.Books = b.Books.Add(at.sum)
+	for _, of := range inBooks {
+		b := s.bridge(kind, of.currency)
+		b.Books = b.Books.Add(of.sum)
 	}
-	if found.class == "" {
-		return
-	}
-	change := func(currency string) {
-		b := s.bridge(kind, currency)
+	for _, of := range excess {
+		if found.class == "" {
+			break
+		}
+		b := s.bridge(kind, of.currency)
 		i := slices.IndexFunc(b.Steps, func(s Step) bool { return s.Class == found.class && s.Known == found.known })
 		if i < 0 {
 			i = len(b.Steps)
 			b.Steps = append(b.Steps, Step{Class: found.class, Known: found.known})
 		}
 		b.Steps[i].Rows++
-		b.Steps[i].Sum = b.Steps[i].Sum.Add(gateway.get(currency).Sub(books.get(currency)))
-	}
-	for _, at := range gateway {
-		change(at.currency)
-	}
-	for _, at := range books {
-		if !slices.ContainsFunc(gateway, func(g total) bool { return g.currency == at.currency }) {
-			change(at.currency)
-		}
+		b.Steps[i].Sum = b.Steps[i].Sum.Add(of.sum)
 	}
 }
 
