@@ -160,37 +160,52 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// TestGatewayIDs: a line with the gateway's id alone is that of its payment, also if the copy gets it later.
+// TestGatewayIDs: a line with the gateway's id alone is that of its payment or refund, also if the copy gets it later.
 func TestGatewayIDs(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
-		put := func(id, unique string) {
+		insert := func(table *table, row record) {
 			t.Helper()
-			row := orderRecord(&cardgateway.Transaction{TransactionID: id, UniqueID: unique}, "", timeUTC, 1)
-			if _, err := b.writer.ExecContext(t.Context(), `INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, test, walk)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, row...); err != nil {
+			if err := b.change(t.Context(), func(tx *sql.Tx) error {
+				_, err := b.save(t.Context(), tx, table, []record{row}, 0, time.Now())
+				if err == nil {
+					err = nameLines(t.Context(), tx)
+				}
+				return err
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		ids := func() (all string) {
-			for _, l := range listed(t, b, Payment) {
+		pay := func(id, unique string) {
+			insert(&ordersTable, orderRecord(&cardgateway.Transaction{TransactionID: id, UniqueID: unique}, "", timeUTC, 1))
+		}
+		giveBack := func(id, unique string) {
+			insert(&refundsTable, refundRecord(&cardgateway.Refund{MerchantRefundID: id, RefundUniqueID: unique}, timeUTC, 1))
+		}
+		ids := func(kind Kind) (all string) {
+			for _, l := range listed(t, b, kind) {
 				all += l.ID + " "
 			}
 			return all
 		}
-		put("t-1", "901")
-		list := "transactionId,uniqueId,amount,currency\n,901,1,EUR\n,902,2,EUR\nt-3,901,3,EUR\n"
-		if _, err := importOne(t.Context(), b, Payment, csvList(t, list)); err != nil {
-			t.Fatal(err)
+		pay("t-1", "901")
+		giveBack("r-1", "801")
+		giveBack("801", "810") // the merchant's id is another refund's id of the gateway
+		for kind, list := range map[Kind]string{
+			Payment: "transactionId,uniqueId,amount,currency\n,901,1,EUR\n,902,2,EUR\nt-3,901,3,EUR\n",
+			Refund:  "refundId,refundUniqueId,amount,currency\n,801,1,EUR\n,802,2,EUR\nr-3,801,3,EUR\n,803,4,EUR\n",
+		} {
+			if _, err := importOne(t.Context(), b, kind, csvList(t, list)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if got := ids(); got != "902 t-1 t-3 " {
+		if got := ids(Payment) + ids(Refund); got != "902 t-1 t-3 802 803 r-1 r-3 " {
 			t.Errorf("got %s", got)
 		}
-		put("t-2", "902")
-		if err := b.change(t.Context(), func(tx *sql.Tx) error { return nameLines(t.Context(), tx) }); err != nil {
-			t.Fatal(err)
-		}
-		if got := ids(); got != "t-1 t-2 t-3 " {
+		pay("t-2", "902")
+		giveBack("", "802") // which has no other id
+		giveBack("r-4", "803")
+		if got := ids(Payment) + ids(Refund); got != "t-1 t-2 t-3 802 r-1 r-3 r-4 " {
 			t.Errorf("later: got %s", got)
 		}
 	})
