@@ -25,7 +25,7 @@ type compareFlags struct {
 	Known         string `section:"" placeholder:"FILE" file:"read" help:"CSV file of accepted differences, with the columns class, id, reason and, if the value must not change, value."`
 }
 
-const compareHelp = `Your list is a CSV file (separator , ; | or TAB, UTF-8) or a query of your database. It stays in the database of --db until you
+const compareHelp = `Your list is a CSV file (separator , ; | or TAB) or a query of your database. It stays in the database of --db until you
 read another one. If it has a column order, several successful payments of one order are paid_twice. If your customers pay in parts,
 name the column with the total of the order, too: --columns order_total=NAME. Payments up to that total are parts of it.
 

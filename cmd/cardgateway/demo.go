@@ -70,11 +70,12 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 	if err != nil {
 		return booksError("db: ", err)
 	}
-	payments, refunds, known := &csvLines{}, &csvLines{}, &csvLines{}
-	payments.add("transaction_id", "order", "amount", "currency", "at", "note")
-	refunds.add("refund_id", "amount", "currency", "at")
-	known.add("class", "id", "reason")
-	p := planter{payments: payments, upTo: info.CompleteUpTo, inside: func(t time.Time) bool {
+	files := map[string]*strings.Builder{"paid.csv": {}, "refunds.csv": {}, "known.csv": {}}
+	add := func(name string, cells ...string) { files[name].WriteString(strings.Join(cells, ",") + "\n") } // which need no quotation marks
+	add("paid.csv", "transaction_id", "order", "amount", "currency", "at", "note")
+	add("refunds.csv", "refund_id", "amount", "currency", "at")
+	add("known.csv", "class", "id", "reason")
+	p := planter{pay: func(cells ...string) { add("paid.csv", cells...) }, upTo: info.CompleteUpTo, inside: func(t time.Time) bool {
 		return t.After(info.Since.AddDate(0, 0, 7)) && t.Before(info.CompleteUpTo.AddDate(0, 0, -7))
 	}}
 	var group []books.Row
@@ -95,9 +96,9 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 	middle := info.CompleteUpTo.AddDate(0, -1, 0)
 	for i, amount := range []string{"49.90", "120.00", "8.75"} {
 		id := fmt.Sprintf("cash-%d", i+1)
-		payments.add(id, fmt.Sprintf("A-9000%d", i), amount, "EUR", terminal.Wall(middle.AddDate(0, 0, -i)), "")
+		add("paid.csv", id, fmt.Sprintf("A-9000%d", i), amount, "EUR", terminal.Wall(middle.AddDate(0, 0, -i)), "")
 		if i == 2 {
-			known.add("missing_there", id, "paid in cash at the counter")
+			add("known.csv", "missing_there", id, "paid in cash at the counter")
 		}
 	}
 	n := 0
@@ -113,29 +114,22 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 		if n%400 == 200 {
 			amount = r.Amount.Add(r.Amount).String()
 		}
-		refunds.add(r.ID, amount, r.Currency, terminal.Wall(r.At))
+		add("refunds.csv", r.ID, amount, r.Currency, terminal.Wall(r.At))
 	}
 	for i := range 3 {
-		refunds.add(fmt.Sprintf("lost-refund-%d", i+1), fmt.Sprintf("1%d.50", i), "USD", terminal.Wall(middle.AddDate(0, 0, -i)))
+		add("refunds.csv", fmt.Sprintf("lost-refund-%d", i+1), fmt.Sprintf("1%d.50", i), "USD", terminal.Wall(middle.AddDate(0, 0, -i)))
 	}
-	for name, lines := range map[string]*csvLines{"paid.csv": payments, "refunds.csv": refunds, "known.csv": known} {
-		if err := os.WriteFile(filepath.Join(dir, name), lines.text, 0o600); err != nil {
+	for name, lines := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(lines.String()), 0o600); err != nil {
 			return exit.CannotWrite("lists of the demonstration", err)
 		}
 	}
 	return nil
 }
 
-// csvLines are lines of CSV whose cells need no quotes.
-type csvLines struct{ text []byte }
-
-func (l *csvLines) add(cells ...string) {
-	l.text = append(l.text, strings.Join(cells, ",")+"\n"...)
-}
-
 // planter writes the lines of payments, some of them with an error.
 type planter struct {
-	payments *csvLines
+	pay      func(cells ...string)
 	upTo     time.Time            // the copy is complete up to here
 	inside   func(time.Time) bool // not near a limit of the copy
 	unlisted bool                 // a payment near the end was left out
@@ -206,5 +200,5 @@ func (p *planter) add(id, amount, currency string, at time.Time) {
 }
 
 func (p *planter) line(order int, id, amount, currency string, at time.Time) {
-	p.payments.add(id, fmt.Sprintf("A-%05d", order), amount, currency, terminal.Wall(at), "")
+	p.pay(id, fmt.Sprintf("A-%05d", order), amount, currency, terminal.Wall(at), "")
 }

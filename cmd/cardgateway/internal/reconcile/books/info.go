@@ -24,13 +24,13 @@ type Info struct {
 
 // ListInfo describes an imported list.
 type ListInfo struct {
-	Name       string // of the file, or the query
-	SHA256     string // of the bytes of the file, or of the rows of the query; in hex
-	Rows       int    // lines that were parsed
-	Unreadable int    // lines that could not be parsed
-	First      string // the first of these and why, if the list has just been imported
-	As         ReadAs
-	ReadAt     time.Time // zero if no list was imported
+	Name       string    `json:"name"`       // of the file, or the query
+	SHA256     string    `json:"sha256"`     // of the bytes of the file, or of the rows of the query; in hex
+	Rows       int       `json:"rows"`       // lines that were parsed
+	Unreadable int       `json:"unreadable"` // lines that could not be parsed
+	First      string    `json:"-"`          // the first of these and why, if the list has just been imported
+	As         ReadAs    `json:"readAs"`
+	ReadAt     time.Time `json:"readAt"` // zero if no list was imported
 }
 
 // ReadAs describes how a list was read.

@@ -106,39 +106,27 @@ func better(all []*reading) (best, other *reading) {
 
 func (l *openList) try(ctx context.Context) (*Trial, error) {
 	s := l.ListSource
-	forms := func(tried []string, said *string) (all []*reading, err error) {
+	readings := func(tried []string, said *string) (all []*reading) {
 		if *said != "" {
 			tried = []string{*said}
 		}
 		for _, form := range tried {
 			as := *l.lineReader
-			saved := *said
 			*said = form
 			as.ListSource = s
-			*said = saved
-			if as.form, err = as.amountForm(); err == nil {
-				as.layouts, err = as.timeLayouts()
-			}
-			if err != nil {
-				return nil, err
-			}
+			as.form, _ = as.amountForm() // those that are tried, and those that were said, are right
+			as.layouts, _ = as.timeLayouts()
 			all = append(all, &reading{lineReader: &as, form: form})
 		}
-		return all, nil
+		*said = ""
+		return all
 	}
-	amounts, err := forms(triedAmounts, &s.Amounts)
-	if err != nil {
-		return nil, errors.Join(err, l.source.close())
-	}
-	dates, err := forms(triedDates, &s.Dates)
-	if err != nil {
-		return nil, errors.Join(err, l.source.close())
-	}
+	amounts, dates := readings(triedAmounts, &s.Amounts), readings(triedDates, &s.Dates)
 	at := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "at" })
 	state := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "state" })
 	words := map[string]bool{}
 	t := &Trial{Columns: l.titles}
-	err = l.each(func(_ int, cells []string) {
+	err := l.each(func(_ int, cells []string) {
 		currency, _ := l.readCurrency(l.cell(currencyColumn, cells))
 		for _, r := range amounts {
 			if amount, err := r.parseAmount(l.cell(amountColumn, cells), currency, l.source.isNumber(l.at[amountColumn])); err == nil {

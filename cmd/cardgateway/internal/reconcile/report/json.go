@@ -72,13 +72,8 @@ type stepJSON struct {
 }
 
 type listJSON struct {
-	List       string       `json:"list"`
-	Name       string       `json:"name"`
-	SHA256     string       `json:"sha256"`
-	Rows       int          `json:"rows"`
-	Unreadable int          `json:"unreadable"`
-	As         books.ReadAs `json:"readAs"`
-	ReadAt     time.Time    `json:"readAt"`
+	List string `json:"list"`
+	books.ListInfo
 }
 
 func summaryOf(p *Page, period match.Span) summaryJSON {
@@ -87,7 +82,7 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 		From: period.From, To: period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
 		OtherApps: otherJSON{p.OtherApps.Orders, p.OtherApps.Refunds},
 		Kept:      s.Kept, Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
-		Lists: []listJSON{listOf("payments", p.Info.PaymentList)},
+		Lists: []listJSON{{"payments", p.Info.PaymentList}},
 	}
 	j.Earlier.Settled, j.Earlier.Open, j.Earlier.Differences = s.EarlierNow()
 	j.Changed = []changedJSON{}
@@ -96,7 +91,7 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 			amount.InJSON(t.Now, t.Currency)})
 	}
 	if refunds := p.Info.RefundList; !refunds.ReadAt.IsZero() {
-		j.Lists = append(j.Lists, listOf("refunds", refunds))
+		j.Lists = append(j.Lists, listJSON{"refunds", refunds})
 	}
 	for _, c := range s.Classes {
 		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known}
@@ -115,8 +110,4 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 		j.Bridges = append(j.Bridges, row)
 	}
 	return j
-}
-
-func listOf(name string, l books.ListInfo) listJSON {
-	return listJSON{name, l.Name, l.SHA256, l.Rows, l.Unreadable, l.As, l.ReadAt}
 }

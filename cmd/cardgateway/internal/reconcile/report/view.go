@@ -69,11 +69,11 @@ type bridgeRow struct {
 	IsTotal           bool
 }
 
-// classRow is a row of the table of classes.
+// classRow is a row of the table of classes, of one kind and currency.
 type classRow struct {
 	match.About
 	Count      string // of differences
-	Values     []string
+	Value      string
 	Oldest     string
 	Known      string
 	HasSection bool
@@ -236,43 +236,19 @@ func (v *view) foot() template.CSS {
 }
 
 func (v *view) classes() {
-	for _, a := range match.Classes {
-		for _, kind := range []books.Kind{books.Payment, books.Refund} {
-			v.class(a, kind)
-		}
-	}
-}
-
-// class adds the row of a class of payments or of refunds, if it has any.
-func (v *view) class(a match.About, kind books.Kind) {
-	isOf := func(c match.Count) bool { return c.Class == a.Class && c.Kind == kind }
-	if !slices.ContainsFunc(v.Summary.Classes, isOf) {
-		return
-	}
-	row := classRow{About: a}
-	row.Title += inRefunds(a.Class, kind)
-	rows, known := 0, 0
-	var oldest time.Time
 	for _, c := range v.Summary.Classes {
-		if !isOf(c) {
-			continue
-		}
-		rows += c.Rows
-		known += c.Known
+		row := classRow{About: c.Class.About(), Count: terminal.Thousands(c.Rows)}
+		row.Title += inRefunds(c.Class, c.Kind)
 		if c.Rows > 0 && c.Currency != "" {
-			row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+terminal.Clean(c.Currency))
+			row.Value = amount.ForPeople(c.Value, c.Currency) + " " + terminal.Clean(c.Currency)
 		}
-		if oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(oldest) {
-			oldest = c.Oldest
+		if c.Known > 0 {
+			row.Known = terminal.Thousands(c.Known)
 		}
+		if !c.Oldest.IsZero() {
+			row.Oldest = c.Oldest.In(v.Period.From.Location()).Format(time.DateOnly)
+		}
+		row.HasSection = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == c.Class && !s.IsKnown })
+		v.Classes = append(v.Classes, row)
 	}
-	row.Count = terminal.Thousands(rows)
-	if known > 0 {
-		row.Known = terminal.Thousands(known)
-	}
-	if !oldest.IsZero() {
-		row.Oldest = oldest.In(v.Period.From.Location()).Format(time.DateOnly)
-	}
-	row.HasSection = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
-	v.Classes = append(v.Classes, row)
 }
