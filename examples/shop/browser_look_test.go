@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -144,18 +145,18 @@ type look struct {
 // prepareLooks creates an order of every kind and state.
 func prepareLooks(b *tab) []look {
 	gateway := b.w.gateway
-	buy := func(sku string, who cardholder, want State) string {
+	buy := func(sku string, who cardholder, want payments.State) string {
 		b.toCheckout(sku)
 		b.click("#pay")
 		b.reaches(who, want)
 		return b.orderID()
 	}
-	declined := buy("orange", cardholder{card: sandbox.Declined}, Declined)
-	cancelled := buy("orange", cardholder{cancels: true}, Declined)
-	paid := buy("tealights", cardholder{card: sandbox.Approved}, Paid)
-	processing := buy("cedar", cardholder{card: sandbox.Pending}, Processing)
+	declined := buy("orange", cardholder{card: sandbox.Declined}, payments.Declined)
+	cancelled := buy("orange", cardholder{cancels: true}, payments.Declined)
+	paid := buy("tealights", cardholder{card: sandbox.Approved}, payments.Paid)
+	processing := buy("cedar", cardholder{card: sandbox.Pending}, payments.Processing)
 	refund := func(made bool) string {
-		id := buy("tealights", cardholder{card: sandbox.Approved}, Paid)
+		id := buy("tealights", cardholder{card: sandbox.Approved}, payments.Paid)
 		b.click("#refund")
 		if made {
 			if err := gateway.SettleRefund(id+"-R1", true); err != nil {
@@ -227,7 +228,7 @@ func (b *tab) loseAnswer(sku string) string {
 	b.w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 	b.toCheckout(sku)
 	b.click("#pay")
-	b.reaches(cardholder{}, Paid)
+	b.reaches(cardholder{}, payments.Paid)
 	return b.orderID()
 }
 
@@ -267,7 +268,7 @@ func TestPrintAndMotion(t *testing.T) {
 	b := newTab(t, open(t))
 	b.toCheckout("cedar")
 	b.click("#pay")
-	b.reaches(cardholder{card: sandbox.Pending}, Processing)
+	b.reaches(cardholder{card: sandbox.Pending}, payments.Processing)
 	defer b.media("", "prefers-reduced-motion", "")
 	for value, moves := range map[string]bool{"no-preference": true, "reduce": false} {
 		b.media("", "prefers-reduced-motion", value)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -66,7 +67,7 @@ var troubles = []trouble{
 				t.Error(err)
 			}
 		}
-		if o, err := b.w.store.Order(b.ctx, id); err != nil || o.State == Paid {
+		if o, err := b.w.payments.Order(b.ctx, id); err != nil || o.State == payments.Paid {
 			t.Errorf("a forged notification makes the order %s (%v)", o.State, err)
 		}
 	}},
@@ -92,7 +93,7 @@ func TestBrowserPay(t *testing.T) {
 				if trouble.during != nil {
 					trouble.during(t, b)
 				}
-				b.reaches(cardholder{card: card}, Paid)
+				b.reaches(cardholder{card: card}, payments.Paid)
 				if n := w.gateway.Executed(b.orderID()); n != 1 {
 					t.Errorf("charged %d times", n)
 				}
@@ -122,7 +123,7 @@ func TestBrowserNotPaid(t *testing.T) {
 				b := newTab(t, w)
 				j.ready(b, tt.who.card)
 				b.click(j.pay)
-				b.reaches(tt.who, Declined)
+				b.reaches(tt.who, payments.Declined)
 				if got := b.text("main"); !strings.Contains(got, tt.said) || strings.Contains(got, "bank says") {
 					t.Errorf("the page says %q, want %q", got, tt.said)
 				}
@@ -143,7 +144,7 @@ func TestBrowserThreeD(t *testing.T) {
 			b := newTab(t, w)
 			j.ready(b, sandbox.Challenged)
 			b.click(j.pay)
-			b.reaches(cardholder{card: sandbox.Challenged}, Paid)
+			b.reaches(cardholder{card: sandbox.Challenged}, payments.Paid)
 		})
 	}
 	t.Run("large amount", func(t *testing.T) {
@@ -158,7 +159,7 @@ func TestBrowserThreeD(t *testing.T) {
 		b.enterCard(sandbox.Approved)
 		b.click("#pay")
 		eventually(t, "the bank's page", func() string { return is(b.where(), "3D page", nil) })
-		b.reaches(cardholder{}, Paid)
+		b.reaches(cardholder{}, payments.Paid)
 	})
 }
 
@@ -167,9 +168,9 @@ func TestBrowserAgain(t *testing.T) {
 	b := newTab(t, open(t))
 	b.toCheckout("orange")
 	b.click("#pay")
-	b.reaches(cardholder{card: sandbox.Declined}, Declined)
+	b.reaches(cardholder{card: sandbox.Declined}, payments.Declined)
 	b.click("#pay-otherwise")
-	b.reaches(cardholder{card: sandbox.Approved}, Paid)
+	b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)
 }
 
 // TestBrowserProcessing closes the page while the bank decides.
@@ -178,13 +179,13 @@ func TestBrowserProcessing(t *testing.T) {
 	b := newTab(t, w)
 	b.toCheckout("cedar")
 	b.click("#pay")
-	b.reaches(cardholder{card: sandbox.Pending}, Processing)
+	b.reaches(cardholder{card: sandbox.Pending}, payments.Processing)
 	id := b.orderID()
 	b.do(chromedp.Navigate("about:blank"))
 	w.gateway.Settle(id, true)
 	eventually(t, "the order", func() string {
-		o, err := w.store.Order(context.Background(), id)
-		return is(string(o.State), string(Paid), err)
+		o, err := w.payments.Order(context.Background(), id)
+		return is(string(o.State), string(payments.Paid), err)
 	})
 	b.visit("/orders/" + id)
 	if got := b.text("#state"); got != "Paid" {
@@ -203,7 +204,7 @@ func TestBrowserSandboxPage(t *testing.T) {
 	b.click("#lose")
 	b.toCheckout("tealights")
 	b.click("#pay")
-	b.reaches(cardholder{}, Paid)
+	b.reaches(cardholder{}, payments.Paid)
 	if n := w.gateway.Executed(b.orderID()); n != 1 {
 		t.Errorf("charged %d times", n)
 	}

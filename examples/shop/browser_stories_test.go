@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -133,7 +134,7 @@ func stories() []story {
 			if !b.is(`document.body.innerText.includes("Wick & Wax")`) {
 				t.Error("the payment page does not name the shop")
 			}
-			b.reaches(cardholder{card: sandbox.Approved}, Paid)
+			b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)
 			b.says("Thank you. Your order is paid.", "ending in 0000")
 			for _, want := range []string{"Written down", "Sent", "Answered: redirect", "Charged", "Answered: approved"} {
 				if got := b.moments(); !slices.Contains(got, want) {
@@ -144,15 +145,15 @@ func stories() []story {
 		{"declined", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("pillar")
 			b.click("#pay")
-			b.reaches(cardholder{card: sandbox.Declined}, Declined)
+			b.reaches(cardholder{card: sandbox.Declined}, payments.Declined)
 			b.says("The payment was declined.", "Nothing was charged.", "The payment service says: Declined")
 			b.click("#pay-otherwise")
-			b.reaches(cardholder{card: sandbox.Approved}, Paid)
+			b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)
 		}},
 		{"cancelled", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("pillar")
 			b.click("#pay")
-			b.reaches(cardholder{cancels: true}, Declined)
+			b.reaches(cardholder{cancels: true}, payments.Declined)
 			b.says("You cancelled the payment.", "Pay on the payment page")
 			if got := b.text("main"); strings.Contains(got, "says:") || strings.Contains(got, "declined.") {
 				t.Errorf("the page of a cancelled payment says %q", got)
@@ -162,13 +163,13 @@ func stories() []story {
 			b.toCheckout("holder")
 			b.says("Your bank will ask you")
 			b.click("#pay")
-			b.reaches(cardholder{card: sandbox.Challenged}, Paid)
+			b.reaches(cardholder{card: sandbox.Challenged}, payments.Paid)
 			b.says("Your order is paid.")
 		}},
 		{"processing", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("cedar")
 			b.click("#pay")
-			b.reaches(cardholder{card: sandbox.Pending}, Processing)
+			b.reaches(cardholder{card: sandbox.Pending}, payments.Processing)
 			id := b.orderID()
 			b.visit("/sandbox")
 			b.click(`[value="approve"]`)
@@ -180,7 +181,7 @@ func stories() []story {
 		{"processing goes on", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("cedar")
 			b.click("#pay")
-			b.reaches(cardholder{card: sandbox.Pending}, Processing)
+			b.reaches(cardholder{card: sandbox.Pending}, payments.Processing)
 			id := b.orderID()
 			go func() {
 				time.Sleep(time.Second)
@@ -199,7 +200,7 @@ func stories() []story {
 				t.Error("the saved card is not preselected")
 			}
 			b.click("#pay")
-			b.reaches(cardholder{}, Paid)
+			b.reaches(cardholder{}, payments.Paid)
 			b.visit("/")
 			b.click("#add-tapers")
 			b.click("#checkout")
@@ -260,19 +261,19 @@ func stories() []story {
 			b.visit("/weekly")
 			b.fillBuyer()
 			b.click("#subscribe")
-			b.reaches(cardholder{card: sandbox.Approved}, Paid)
+			b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)
 			b.says("every week")
 			b.visit("/weekly")
 			b.click("#typed")
 			b.says("Why the payment page is better")
 			b.enterCard(sandbox.Approved)
 			b.click("#subscribe")
-			b.reaches(cardholder{}, Paid)
+			b.reaches(cardholder{}, payments.Paid)
 		}},
 		{"refund", []option{func(s *setup) { s.gateway.RefundSettleAfter = 4 * time.Second }}, func(t *testing.T, b *tab) {
 			b.toCheckout("pillar")
 			b.click("#pay")
-			b.reaches(cardholder{card: sandbox.Approved}, Paid)
+			b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)
 			b.click("#refund")
 			b.goesOn("Being refunded", "Refunded")
 			b.says("We returned $24.00 on "+time.Now().UTC().Format("2 January 2006"), "Nothing is left to refund.", "Answered: refunded")
@@ -287,7 +288,7 @@ func stories() []story {
 		{"refund, answer lost", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("pillar")
 			b.click("#pay")
-			b.reaches(cardholder{card: sandbox.Approved}, Paid)
+			b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)
 			id := b.orderID()
 			b.w.courier.SetMode(courierDrop)
 			b.visit("/sandbox")
@@ -345,7 +346,7 @@ func stories() []story {
 			b.open(strings.Replace(evil.URL, "127.0.0.1", "evil.test", 1))
 			b.click("#win")
 			b.says("That did not come from this shop")
-			if err := b.w.store.Close(); err != nil {
+			if err := b.w.db.Close(); err != nil {
 				t.Error(err)
 			}
 			b.visit("/orders")

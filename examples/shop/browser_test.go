@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -200,7 +201,7 @@ type cardholder struct {
 }
 
 // reaches continues like a patient customer, through the gateway's pages and back, until the order is in a state.
-func (b *tab) reaches(who cardholder, want State) {
+func (b *tab) reaches(who cardholder, want payments.State) {
 	b.t.Helper()
 	trail := []string{}
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
@@ -278,7 +279,7 @@ func (b *tab) saveCard(card sandbox.Outcome) {
 func (b *tab) orderID() string {
 	b.t.Helper()
 	var id string
-	row := b.w.store.db.QueryRowContext(b.ctx, `SELECT id FROM orders ORDER BY created DESC LIMIT 1`)
+	row := b.w.db.QueryRowContext(b.ctx, `SELECT id FROM orders ORDER BY created DESC LIMIT 1`)
 	if err := row.Scan(&id); err != nil {
 		b.t.Fatal(err)
 	}

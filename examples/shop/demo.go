@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -55,7 +56,7 @@ func (d *Demo) Close() { d.Server.Close() }
 func (d *Demo) settings(s settings) settings {
 	s.gateway, s.appID, s.merchantID, s.secretKey = d.Server.URL, demoAppID, "shop", d.secret
 	s.typedCards, s.testPayments = true, true
-	s.db = cmp.Or(s.db, ":memory:")
+	s.database = cmp.Or(s.database, ":memory:")
 	return s
 }
 
@@ -114,7 +115,7 @@ type demoPage struct {
 	Armed    []armed
 	Courier  string
 	Couriers []string
-	Orders   []Order
+	Orders   []payments.Order
 	Gateway  string // URL of its dashboard
 }
 
@@ -126,7 +127,7 @@ var doneTexts = map[string]string{
 }
 
 func (s *Shop) showDemo(w http.ResponseWriter, r *http.Request) error {
-	orders, err := s.store.OrdersOf(r.Context(), s.customer(w, r))
+	orders, err := s.payments.Orders(r.Context(), s.customer(w, r))
 	if err != nil {
 		return err
 	}
@@ -172,11 +173,11 @@ func (s *Shop) changeDemo(w http.ResponseWriter, r *http.Request) error {
 
 // forge sends a forged notification, which says that an order is paid.
 func (s *Shop) forge(ctx context.Context, id string) error {
-	o, err := s.store.Order(ctx, id)
+	o, err := s.payments.Order(ctx, id)
 	if err != nil {
 		return err
 	}
-	forged, err := sandbox.NotificationRequest(s.url+notificationPath, "", map[string]any{
+	forged, err := sandbox.NotificationRequest(s.url+payments.NotificationPath, "", map[string]any{
 		"code": 100, "transactionType": "Sale", "uniqueId": o.UniqueID, "transactionId": o.Attempt.ID,
 		"transactionAmount": o.Amount.String(), "transactionCurrency": currency, "sign": "forged",
 	})

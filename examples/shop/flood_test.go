@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -66,7 +67,7 @@ func flood(t *testing.T, checked bool) {
 	before := books(t, w)
 	asked, memory := queries.n.Load(), heap()
 	begun := time.Now()
-	statuses := send(t, w.url+notificationPath, bodies, floodSize(t))
+	statuses := send(t, w.url+payments.NotificationPath, bodies, floodSize(t))
 	took := time.Since(begun)
 	asked = queries.n.Load() - asked
 	grown := heap() - memory
@@ -109,7 +110,7 @@ func forgeries(t *testing.T, w *world) (bodies []string) {
 		}
 		time.Sleep(120 * time.Millisecond) // the gateway's own notifications take their share of the queries
 		s.get("/orders/" + id)
-		o, err := w.store.Order(t.Context(), id)
+		o, err := w.payments.Order(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,10 +171,10 @@ func books(t *testing.T, w *world) string {
 	t.Helper()
 	var all strings.Builder
 	for _, query := range []string{
-		`SELECT id, state, unique_id, reason || card || redirect_url FROM attempts ORDER BY id`,
-		`SELECT id, state, token, card FROM cards ORDER BY id`,
+		`SELECT id, state, unique_id, reason || digits || redirect_url FROM attempts ORDER BY id`,
+		`SELECT id, state, token, digits FROM cards ORDER BY id`,
 	} {
-		rows, err := w.store.db.QueryContext(t.Context(), query)
+		rows, err := w.db.QueryContext(t.Context(), query)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 // tokenLate is after how long without a token the customer is told what to do. A gateway may repeat the notification for some
@@ -13,20 +16,20 @@ const tokenLate = 30 * time.Second
 
 // cardsPage is the data of the page of saved cards.
 type cardsPage struct {
-	Cards []StoredCard
+	Cards []payments.Card
 	ID    string // of the card that the form saves: sent twice, it saves one
 	late  time.Duration
 }
 
 // Late reports whether the token of a card should have come.
-func (p cardsPage) Late(c StoredCard) bool {
-	return c.State == CardEntered && time.Since(c.Changed) >= p.late
+func (p cardsPage) Late(c payments.Card) bool {
+	return !c.Ready && c.State == payments.Paid && time.Since(c.Changed) >= p.late
 }
 
 // Again returns after how many seconds the page is to be loaded again, or 0 if no card and no token is awaited.
 func (p cardsPage) Again() int {
 	for _, c := range p.Cards { // the newest first
-		if c.State == CardOpen || c.State == CardEntered {
+		if !c.Ready && (c.State == payments.Paid || !c.State.Final()) {
 			return againAfter(c.Changed)
 		}
 	}
@@ -34,7 +37,7 @@ func (p cardsPage) Again() int {
 }
 
 func (s *Shop) showCards(w http.ResponseWriter, r *http.Request) error {
-	cards, err := s.store.CardsOf(r.Context(), s.customer(w, r))
+	cards, err := s.payments.Cards(r.Context(), s.customer(w, r))
 	if err != nil {
 		return err
 	}
@@ -42,9 +45,9 @@ func (s *Shop) showCards(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readyCards returns the cards that can be used for payments.
-func (s *Shop) readyCards(r *http.Request, customer string) ([]StoredCard, error) {
-	cards, err := s.store.CardsOf(r.Context(), customer)
-	return slices.DeleteFunc(cards, func(c StoredCard) bool { return c.State != CardReady }), err
+func (s *Shop) readyCards(r *http.Request, customer string) ([]payments.Card, error) {
+	cards, err := s.payments.Cards(r.Context(), customer)
+	return slices.DeleteFunc(cards, func(c payments.Card) bool { return !c.Ready }), err
 }
 
 // storeCard starts a token order. The customer enters the card on the gateway's page.
@@ -53,37 +56,33 @@ func (s *Shop) storeCard(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &StoredCard{ID: field("id"), Customer: s.customer(w, r)}
-	if !isID("C", c.ID) {
+	id := field("id")
+	if !isID("C", id) {
 		return errBadForm
 	}
-	err = s.store.AddCard(r.Context(), c)
-	if err == nil {
-		err = s.storeToken(r.Context(), c, s.visitor(r))
-	}
-	if err != nil && !errors.Is(err, errCardExists) { // it exists if the form was sent twice
+	one := Lines{{Product{SKU: "card", Name: "Saving a card", Price: price("1.00")}, 1}}
+	terms := s.terms(one, cardgateway.Address{Country: countries[0].Code})
+	err = s.payments.StoreCard(r.Context(), s.customer(w, r), id, one.Total(), terms, s.visitor(r))
+	if err != nil && !errors.Is(err, payments.ErrExists) { // the form was sent twice
 		return err
 	}
-	return redirect(w, r, "/cards/"+c.ID+"/enter")
+	return redirect(w, r, "/cards/"+id+"/enter")
 }
 
 // showCardRedirect redirects to the page where the card is entered.
 func (s *Shop) showCardRedirect(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.store.Card(r.Context(), r.PathValue("id"))
+	c, err := s.payments.Card(r.Context(), s.customer(w, r), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	if c.Customer != s.customer(w, r) {
-		return errNoCard
-	}
-	if c.State != CardOpen || c.RedirectURL == "" {
+	if c.Ready || c.State.Final() || c.RedirectURL == "" {
 		return redirect(w, r, "/cards")
 	}
 	return s.leadTo(w, r, c.RedirectURL)
 }
 
 func (s *Shop) removeCard(w http.ResponseWriter, r *http.Request) error {
-	if err := s.store.RemoveCard(r.Context(), s.customer(w, r), r.PathValue("id")); err != nil {
+	if err := s.payments.RemoveCard(r.Context(), s.customer(w, r), r.PathValue("id")); err != nil {
 		return err
 	}
 	return redirect(w, r, "/cards")

@@ -17,14 +17,14 @@ type cartPage struct{ Lines Lines }
 
 // Quantities returns the quantities of a product to choose from.
 func (cartPage) Quantities() (all []int) {
-	for n := range mostOfOne {
+	for n := range maxQuantity {
 		all = append(all, n+1)
 	}
 	return all
 }
 
 func (s *Shop) showCart(w http.ResponseWriter, r *http.Request) error {
-	lines, err := s.store.Cart(r.Context(), s.customer(w, r))
+	lines, err := s.cart(r.Context(), s.customer(w, r))
 	if err != nil {
 		return err
 	}
@@ -44,13 +44,13 @@ func (s *Shop) changeCart(w http.ResponseWriter, r *http.Request) error {
 	customer := s.customer(w, r)
 	switch n, notNumber := strconv.Atoi(field("quantity")); {
 	case field("remove") != "":
-		err = s.store.SetQuantity(r.Context(), customer, p.SKU, 0)
+		err = s.setQuantity(r.Context(), customer, p.SKU, 0)
 	case field("quantity") == "":
-		err = s.store.AddToCart(r.Context(), customer, p.SKU)
+		err = s.addToCart(r.Context(), customer, p.SKU)
 	case notNumber != nil:
 		err = errBadForm
 	default:
-		err = s.store.SetQuantity(r.Context(), customer, p.SKU, n)
+		err = s.setQuantity(r.Context(), customer, p.SKU, n)
 	}
 	if err != nil {
 		return err

@@ -1,12 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 type country struct{ Code, Name string }
@@ -19,7 +21,7 @@ var countries = []country{
 
 // buyerForm holds the input, and the errors by field.
 type buyerForm struct {
-	Buyer
+	Buyer    cardgateway.Address
 	Problems problems
 }
 
@@ -49,22 +51,24 @@ func (f buyerForm) Wrong(field string) string {
 
 // newBuyerForm returns the form with what the customer has entered for the last order.
 func (s *Shop) newBuyerForm(w http.ResponseWriter, r *http.Request) (buyerForm, error) {
-	b, err := s.store.BuyerOf(r.Context(), s.customer(w, r))
-	b.Country = cmp.Or(b.Country, countries[0].Code)
-	return buyerForm{Buyer: b}, err
+	orders, err := s.payments.Orders(r.Context(), s.customer(w, r))
+	if err != nil || len(orders) == 0 {
+		return buyerForm{Buyer: cardgateway.Address{Country: countries[0].Code}}, err
+	}
+	return buyerForm{Buyer: orders[0].Billing}, nil
 }
 
 // readBuyer reads the fields that every kind of order has.
 func readBuyer(field func(string) string) buyerForm {
-	f := buyerForm{Buyer: Buyer{
+	f := buyerForm{Buyer: cardgateway.Address{
 		FirstName: field("firstName"), LastName: field("lastName"), Email: field("email"), Country: field("country"),
 	}}
 	name := func(s string) bool { return s != "" && utf8.RuneCountInString(s) <= 64 }
-	f.Problems.check(name(f.FirstName), "firstName", "First name", "is needed, with at most 64 letters")
-	f.Problems.check(name(f.LastName), "lastName", "Last name", "is needed, with at most 64 letters")
-	local, domain, _ := strings.Cut(f.Email, "@")
-	f.Problems.check(local != "" && domain != "" && len(f.Email) <= 254, "email", "Email", "does not look like an address")
-	known := slices.ContainsFunc(countries, func(c country) bool { return c.Code == f.Country })
+	f.Problems.check(name(f.Buyer.FirstName), "firstName", "First name", "is needed, with at most 64 letters")
+	f.Problems.check(name(f.Buyer.LastName), "lastName", "Last name", "is needed, with at most 64 letters")
+	local, domain, _ := strings.Cut(f.Buyer.Email, "@")
+	f.Problems.check(local != "" && domain != "" && len(f.Buyer.Email) <= 254, "email", "Email", "does not look like an address")
+	known := slices.ContainsFunc(countries, func(c country) bool { return c.Code == f.Buyer.Country })
 	f.Problems.check(known, "country", "Country", "is not one that we deliver to")
 	return f
 }
@@ -73,7 +77,7 @@ func readBuyer(field func(string) string) buyerForm {
 type checkoutPage struct {
 	buyerForm
 	Lines   Lines
-	Cards   []StoredCard
+	Cards   []payments.Card
 	Pay     string // the choice: empty for the gateway's page, or the id of a card
 	Changed bool   // the cart has changed since the form was shown
 }
@@ -101,7 +105,7 @@ func (s *Shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Shop) checkoutForm(w http.ResponseWriter, r *http.Request, status int, p checkoutPage) (err error) {
-	if p.Lines, err = s.store.Cart(r.Context(), s.customer(w, r)); err != nil {
+	if p.Lines, err = s.cart(r.Context(), s.customer(w, r)); err != nil {
 		return err
 	}
 	if len(p.Lines) == 0 {
@@ -124,21 +128,21 @@ func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	if len(page.Problems) > 0 {
 		return s.checkoutForm(w, r, http.StatusUnprocessableEntity, page)
 	}
-	o := &Order{ID: newID("S"), Customer: customer, Attempt: Attempt{Kind: KindHosted}, Buyer: page.Buyer}
-	var m means
+	o := &payments.Order{ID: newID("S"), Customer: customer, Attempt: payments.Attempt{Kind: payments.KindHosted}}
+	o.Billing = page.Buyer
 	if page.Pay != "" {
-		o.Kind, o.CardID = KindToken, page.Pay
-		m.token, err = s.token(r.Context(), customer, o.CardID) // before the order exists
-		if errors.Is(err, errNoCard) {                          // it was removed since the form was shown
+		c, err := s.payments.Card(r.Context(), customer, page.Pay)
+		switch {
+		case errors.Is(err, payments.ErrNotFound) || err == nil && !c.Ready: // it was removed since the form was shown
 			page.Pay = ""
 			page.Problems.check(false, "pay-hosted", "The card", "is no longer saved. Please look at how you pay")
 			return s.checkoutForm(w, r, http.StatusUnprocessableEntity, page)
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
+		o.Kind, o.CardID = payments.KindToken, c.ID
 	}
-	err = s.store.PlaceOrder(r.Context(), o, contents(field("cart")))
+	err = s.orderCart(r.Context(), o, contents(field("cart")))
 	switch {
 	case errors.Is(err, errEmptyCart): // the form was sent twice, and the first one made the order
 		return redirect(w, r, "/orders")
@@ -148,20 +152,20 @@ func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	}
-	return s.payAndLead(w, r, o, m)
+	return s.payAndLead(w, r, o, cardgateway.Card{})
 }
 
 // payAndLead submits an order's payment and redirects to the next page. Whatever the outcome, the order's page shows it.
-func (s *Shop) payAndLead(w http.ResponseWriter, r *http.Request, o *Order, m means) error {
-	if err := s.pay(r.Context(), o, s.visitor(r), m); err != nil {
+func (s *Shop) payAndLead(w http.ResponseWriter, r *http.Request, o *payments.Order, card cardgateway.Card) error {
+	if err := s.payments.Pay(r.Context(), o, s.visitor(r), card); err != nil {
 		return err
 	}
-	now, err := s.store.Order(r.Context(), o.ID)
+	now, err := s.payments.Order(r.Context(), o.ID)
 	if err != nil {
 		return err
 	}
 	to := "/orders/" + o.ID
-	if now.State == Waiting && now.RedirectURL != "" {
+	if now.State == payments.Waiting && now.RedirectURL != "" {
 		to += "/pay"
 	}
 	return redirect(w, r, to)

@@ -6,10 +6,13 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 func (s *Shop) showOrders(w http.ResponseWriter, r *http.Request) error {
-	orders, err := s.store.OrdersOf(r.Context(), s.customer(w, r))
+	orders, err := s.payments.Orders(r.Context(), s.customer(w, r))
 	if err != nil {
 		return err
 	}
@@ -17,25 +20,28 @@ func (s *Shop) showOrders(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ownOrder returns the order named in the path, if it belongs to the customer.
-func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (Order, error) {
-	o, err := s.store.Order(r.Context(), r.PathValue("id"))
+func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (payments.Order, error) {
+	o, err := s.payments.Order(r.Context(), r.PathValue("id"))
 	if err == nil && o.Customer != s.customer(w, r) {
-		return Order{}, errNoOrder
+		return payments.Order{}, payments.ErrNotFound
 	}
 	return o, err
 }
 
 // orderPage is the data of an order's page.
 type orderPage struct {
-	Order
-	Cards    []StoredCard // to choose from, if the order may be paid in another way
-	Refund   Refund       // may be made; without an ID none may
-	NoRefund string       // why
+	payments.Order
+	Cards    []payments.Card // to choose from, if the order may be paid in another way
+	Refund   payments.Refund // may be made; without an ID none may
+	NoRefund string          // why
 	Timeline []moment
 }
 
+// Lines returns what was ordered.
+func (p orderPage) Lines() Lines { return linesOf(p.Order) }
+
 // OnPage reports whether the gateway's page is offered too: what was refused with a stored card is only submitted again with another one.
-func (o Order) OnPage() bool { return o.State != Refused }
+func (p orderPage) OnPage() bool { return p.State != payments.Refused }
 
 // Pay returns the way to pay that is chosen at first: the id of a card, or empty for the gateway's page.
 func (p orderPage) Pay() string {
@@ -69,47 +75,35 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.look(r.Context(), &o); err != nil {
+	began := time.Now()
+	looked, err := s.payments.Look(r.Context(), o)
+	if err != nil {
 		return err
 	}
+	if looked {
+		s.addEvent(r.Context(), o.Attempt.ID, EventAsked, began)
+		if o, err = s.payments.Order(r.Context(), o.ID); err != nil {
+			return err
+		}
+	}
 	page := orderPage{Order: o}
-	page.Refund, page.NoRefund = o.nextRefund()
-	if o.MayPayOtherwise() {
+	page.Refund, page.NoRefund = o.NextRefund()
+	if o.MayPayOtherwise() && !o.OnPageOnly {
 		if page.Cards, err = s.readyCards(r, o.Customer); err != nil {
 			return err
 		}
-		page.Cards = slices.DeleteFunc(page.Cards, func(c StoredCard) bool { return o.State == Refused && c.ID == o.CardID })
+		page.Cards = slices.DeleteFunc(page.Cards, func(c payments.Card) bool { return o.State == payments.Refused && c.ID == o.CardID })
 	}
-	if page.Timeline, err = s.timeline(r.Context(), &o); err != nil {
+	if page.Timeline, err = s.timeline(r.Context(), o); err != nil {
 		return err
 	}
 	return s.render(w, r, http.StatusOK, "order", page)
 }
 
-// MayPay reports whether the customer may submit the attempt, with the same transactionId: it is proved that nothing was sent, or
-// nothing is known, and then the journal decides. The data of a card typed into the shop is never stored, so such an attempt cannot be
-// submitted again.
-func (o Order) MayPay() bool {
-	return (o.State == Open || o.State == Unsent) && o.Kind != KindWeeklyCard
-}
-
-// MayPayOtherwise reports whether the customer may pay with another card or on the gateway's page: the last attempt has ended without a
-// payment, or the gateway has refused a stored card, as it does one that it no longer knows. After a decline on the gateway's page, that page may
-// still take another card: a second payment there is prevented by the gateway, because the orderId is the same, and otherwise seen by a person.
-func (o Order) MayPayOtherwise() bool {
-	switch o.State {
-	case Declined, Closed, Tested:
-		return o.Kind == KindHosted || o.Kind == KindToken
-	case Refused:
-		return o.Kind == KindToken
-	}
-	return false
-}
-
 // MayAgain reports whether the same products may be ordered again: the payment was most likely not made, but that is not proved, so this order gets
 // no other attempt.
-func (o Order) MayAgain() bool {
-	return (o.State == Refused || o.State == Unpaid) && (o.Kind == KindHosted || o.Kind == KindToken)
+func (p orderPage) MayAgain() bool {
+	return (p.State == payments.Refused || p.State == payments.Unpaid) && (p.Kind == payments.KindHosted || p.Kind == payments.KindToken)
 }
 
 // showRedirect shows a page that redirects to the gateway's page, automatically and with a link. It is a separate page
@@ -119,7 +113,7 @@ func (s *Shop) showRedirect(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if o.State != Waiting || o.RedirectURL == "" {
+	if o.State != payments.Waiting || o.RedirectURL == "" {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
 	return s.leadTo(w, r, o.RedirectURL)
@@ -145,17 +139,11 @@ func (s *Shop) payAgain(w http.ResponseWriter, r *http.Request) error {
 	if !o.MayPay() {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
-	var m means
-	if o.Kind == KindToken {
-		m.token, err = s.token(r.Context(), o.Customer, o.CardID)
-		if errors.Is(err, errNoCard) && o.State == Unsent { // it was removed: only another order can be paid
-			return s.backToCheckout(w, r, &o)
-		}
-		if err != nil {
-			return err
-		}
+	err = s.payAndLead(w, r, &o, cardgateway.Card{})
+	if errors.Is(err, payments.ErrNotFound) && o.State == payments.Unsent { // its card was removed: only another order can be paid
+		return s.backToCheckout(w, r, o)
 	}
-	return s.payAndLead(w, r, &o, m)
+	return err
 }
 
 // payOtherwise pays an order with another card, or on the gateway's page. A form that is sent twice pays once.
@@ -168,29 +156,25 @@ func (s *Shop) payOtherwise(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	kind, card := KindHosted, field("pay")
-	var m means
+	kind, card := payments.KindHosted, field("pay")
 	if card != "" {
-		kind = KindToken
-		m.token, err = s.token(r.Context(), o.Customer, card)
+		kind = payments.KindToken
+		c, err := s.payments.Card(r.Context(), o.Customer, card)
+		if errors.Is(err, payments.ErrNotFound) || err == nil && !c.Ready { // it was removed meanwhile
+			return redirect(w, r, "/orders/"+o.ID)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	may := o.MayPayOtherwise() && (o.OnPage() || kind == KindToken) && !errors.Is(err, errNoCard) // it was removed meanwhile
-	switch {
-	case !may:
-		return redirect(w, r, "/orders/"+o.ID)
-	case err != nil:
-	case o.State == Refused:
-		err = s.store.ReplaceCard(r.Context(), o.Attempt.ID, card)
-	default:
-		may, err = s.store.NextAttempt(r.Context(), &o, kind, card)
-	}
+	began, err := s.payments.Next(r.Context(), &o, kind, card)
 	if err != nil {
 		return err
 	}
-	if !may {
+	if !began {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
-	return s.payAndLead(w, r, &o, m)
+	return s.payAndLead(w, r, &o, cardgateway.Card{})
 }
 
 // orderAgain begins a new order with the same products.
@@ -199,21 +183,41 @@ func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !o.MayAgain() {
+	if !(orderPage{Order: o}).MayAgain() {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
-	return s.backToCheckout(w, r, &o)
+	return s.backToCheckout(w, r, o)
 }
 
 // backToCheckout puts the products of an order that was not paid back into the cart.
-func (s *Shop) backToCheckout(w http.ResponseWriter, r *http.Request, o *Order) error {
-	for _, l := range o.Lines {
-		if err := s.store.AddToCart(r.Context(), o.Customer, l.SKU); err != nil {
+func (s *Shop) backToCheckout(w http.ResponseWriter, r *http.Request, o payments.Order) error {
+	for _, l := range linesOf(o) {
+		if err := s.addToCart(r.Context(), o.Customer, l.SKU); err != nil {
 			return err
 		}
-		if err := s.store.SetQuantity(r.Context(), o.Customer, l.SKU, l.Quantity); err != nil {
+		if err := s.setQuantity(r.Context(), o.Customer, l.SKU, l.Quantity); err != nil {
 			return err
 		}
 	}
 	return redirect(w, r, "/checkout")
+}
+
+// refund makes the refund of an order that is possible now.
+func (s *Shop) refund(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.ownOrder(w, r)
+	if err != nil {
+		return err
+	}
+	if err := s.payments.Refund(r.Context(), o); err != nil {
+		return err
+	}
+	return redirect(w, r, "/orders/"+o.ID)
+}
+
+func (s *Shop) showRefunds(w http.ResponseWriter, r *http.Request) error {
+	refunds, err := s.payments.Refunds(r.Context(), s.customer(w, r))
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, "refunds", refunds)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 // weeklyPage offers the subscription.
@@ -46,22 +48,27 @@ func (s *Shop) subscribe(w http.ResponseWriter, r *http.Request) error {
 	if len(f.Problems) > 0 {
 		return s.render(w, r, http.StatusUnprocessableEntity, "weekly", weeklyPage{f, field("id")})
 	}
-	return s.placeSubscription(w, r, KindWeekly, field("id"), f.Buyer, means{})
+	return s.placeSubscription(w, r, payments.KindWeekly, field("id"), f.Buyer, cardgateway.Card{})
 }
 
 // placeSubscription stores the order with the id of the form, and starts its payment.
-func (s *Shop) placeSubscription(w http.ResponseWriter, r *http.Request, kind Kind, id string, b Buyer, m means) error {
+func (s *Shop) placeSubscription(w http.ResponseWriter, r *http.Request, kind payments.Kind, id string, b cardgateway.Address, card cardgateway.Card) error {
 	if !isID("W", id) {
 		return errBadForm
 	}
-	o := &Order{ID: id, Customer: s.customer(w, r), Attempt: Attempt{Kind: kind}, Amount: weekly.Price, Buyer: b, Lines: Lines{{weekly, 1}}}
-	switch err := s.store.AddOrder(r.Context(), o); {
-	case errors.Is(err, errOrderExists): // the form was sent twice
+	lines := Lines{{weekly, 1}}
+	o := &payments.Order{ID: id, Customer: s.customer(w, r), Amount: lines.Total(), Terms: s.terms(lines, b), Attempt: payments.Attempt{Kind: kind}}
+	o.Repeats = cardgateway.SubscriptionExtension{
+		SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: weeks, SubscriptionDescription: weekly.Name,
+	}
+	err := s.transaction(r.Context(), func(tx *sql.Tx) error { return s.payments.Place(r.Context(), tx, o) })
+	switch {
+	case errors.Is(err, payments.ErrExists): // the form was sent twice
 		return redirect(w, r, "/orders/"+id)
 	case err != nil:
 		return err
 	}
-	return s.payAndLead(w, r, o, m)
+	return s.payAndLead(w, r, o, card)
 }
 
 // subscribeWithCard starts a subscription with a card that is typed into the shop. It is the only place where the shop
@@ -76,14 +83,14 @@ func (s *Shop) subscribeWithCard(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := readBuyer(field)
 	f.Problems.checkCard(field)
-	id, m := field("id"), means{card: readCard(field)}
-	defer m.card.Wipe()
+	id, card := field("id"), readCard(field)
+	defer card.Wipe()
 	clear(r.PostForm)
 	clear(r.Form)
 	if len(f.Problems) > 0 {
 		return s.render(w, r, http.StatusUnprocessableEntity, "weekly-card", weeklyPage{f, id})
 	}
-	return s.placeSubscription(w, r, KindWeeklyCard, id, f.Buyer, m)
+	return s.placeSubscription(w, r, payments.KindWeeklyCard, id, f.Buyer, card)
 }
 
 func readCard(field func(string) string) cardgateway.Card {

@@ -22,9 +22,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
-	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -60,31 +60,10 @@ type setup struct {
 type option func(*setup)
 
 // withDB makes the shop use this database instead of one in memory.
-func withDB(name, key string) option { return func(s *setup) { s.db, s.keyFile = name, key } }
+func withDB(name, key string) option { return func(s *setup) { s.database, s.keyFile = name, key } }
 
 // withoutRun lets Run look only once, at the beginning: only what a test does itself happens.
 func withoutRun(s *setup) { s.settleEvery = time.Hour }
-
-// runUntil resolves a shop's open payments until check returns no error. It does not use Run, because another Run of the test may
-// have the lease.
-func runUntil(t testing.TB, s *Shop, what string, check func() string) {
-	t.Helper()
-	eventually(t, what, func() string {
-		for e, err := range s.payments.Recover(t.Context()) {
-			if err == nil {
-				err = s.storeOutcome(t.Context(), e)
-			}
-			switch e.State() {
-			case journal.NotSent, journal.Abandoned, journal.Declined, journal.Succeeded, journal.Conflicting:
-				err = errors.Join(err, s.payments.Ack(t.Context(), e.ID(), e.State()))
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
-		return check()
-	})
-}
 
 // processingFor keeps token payments in processing.
 func processingFor(d time.Duration) option { return func(s *setup) { s.gateway.SettleAfter = d } }
@@ -320,14 +299,13 @@ func (s *shopper) saveCard(card sandbox.Outcome) string {
 		s.t.Fatal(err)
 	}
 	eventually(s.t, "the card is ready", func() string {
-		c, err := s.w.store.Card(context.Background(), id)
-		return is(string(c.State), string(CardReady), err)
+		return is(fmt.Sprint(strings.Contains(s.get("/cards").page, `data-card="`+id+`" data-state="ready"`)), "true", nil)
 	})
 	return id
 }
 
 // awaits waits until an order is in a state, according to its page.
-func (s *shopper) awaits(id string, want State) {
+func (s *shopper) awaits(id string, want payments.State) {
 	s.t.Helper()
 	eventually(s.t, "order "+id, func() string {
 		s.get("/orders/" + id)

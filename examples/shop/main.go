@@ -24,11 +24,13 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 // settings come from flags or the environment.
 type settings struct {
-	listen, db, keyFile                   string
+	listen, database, keyFile             string
 	url                                   string // of the shop, as browsers and the gateway see it
 	gateway, appID, merchantID, secretKey string
 	clientIPHeader                        string
@@ -36,8 +38,8 @@ type settings struct {
 	settleEvery                           time.Duration
 
 	attemptTimeout     time.Duration // zero means the constant of that name
-	refundsEvery       time.Duration // the same
 	tokenLate          time.Duration // the same
+	refundsEvery       time.Duration // zero means the default of package payments
 	hostedPageLifetime time.Duration // zero means the client's default
 	httpClient         *http.Client  // nil means the client's default
 	log                *slog.Logger
@@ -80,7 +82,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 		"file that contains only the secret key, for HTTP Basic and for checking notifications (or the key in $CARDGATEWAY_SECRET)")
 	setting(&s.listen, "listen", "SHOP_LISTEN", "address to listen on; default a free port of 127.0.0.1")
 	setting(&s.url, "url", "SHOP_URL", "URL under which browsers and the gateway reach the shop; default http:// and the address")
-	setting(&s.db, "db", "SHOP_DB",
+	setting(&s.database, "db", "SHOP_DB",
 		"SQLite file, :memory:, or postgres:// URL, with a password only in the variable; default :memory: with the sandbox, shop.db otherwise")
 	setting(&s.keyFile, "key-file", "SHOP_KEY_FILE",
 		"file with the key that stored tokens are encrypted with, made if absent; default shop.key, none with :memory:")
@@ -95,7 +97,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 	if flags.NArg() > 0 {
 		return s, fmt.Errorf("%q belongs to no flag", flags.Arg(0))
 	}
-	if u, err := url.Parse(s.db); err == nil {
+	if u, err := url.Parse(s.database); err == nil {
 		if _, set := u.User.Password(); set {
 			return s, errors.New("-db has a password, which every user of the machine can read: set SHOP_DB, PGPASSWORD or ~/.pgpass")
 		}
@@ -138,8 +140,8 @@ func run(ctx context.Context, s settings) (err error) {
 	}
 	defer func() { _ = listener.Close() }() // if Serve has not closed it
 	s.url = strings.TrimSuffix(cmp.Or(s.url, "http://"+listener.Addr().String()), "/")
-	s.db = cmp.Or(s.db, "shop.db")
-	if s.keyFile == "" && s.db != ":memory:" {
+	s.database = cmp.Or(s.database, "shop.db")
+	if s.keyFile == "" && s.database != ":memory:" {
 		s.keyFile = "shop.key"
 	}
 	shop, err := NewShop(ctx, s, demo)
@@ -168,10 +170,10 @@ func (s settings) check() error {
 	return nil
 }
 
-// The longest wait of a request is for a payment, which is never aborted: see payTimeout.
+// The longest wait of a request is for a payment, which is never aborted.
 const (
 	readTimeout  = 10 * time.Second
-	writeTimeout = payTimeout + 15*time.Second
+	writeTimeout = payments.PayTimeout + 15*time.Second
 	idleTimeout  = 60 * time.Second
 	maxHeader    = 32 << 10
 )
@@ -187,11 +189,8 @@ func (s *Shop) serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { // resolves open payments, also those of an earlier run of the program
-		s.log.Info("no longer resolving payments", "reason", s.payments.Run(ctx, s.settleEvery, s.storeOutcome))
-	})
+	running.Go(func() { s.payments.Run(ctx) })
 	running.Go(func() { s.forgetCarts(ctx) })
-	running.Go(func() { s.followRefunds(ctx) })
 	running.Go(func() {
 		<-ctx.Done()
 		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -205,30 +204,4 @@ func (s *Shop) serve(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	return nil
-}
-
-const (
-	cartAge     = 30 * 24 * time.Hour
-	forgetEvery = time.Hour
-)
-
-// forgetCarts regularly deletes the carts that nobody has changed for a long time, until ctx ends.
-func (s *Shop) forgetCarts(ctx context.Context) {
-	every(ctx, forgetEvery, func() {
-		if err := s.store.ForgetCarts(ctx, time.Now().Add(-cartAge)); err != nil && ctx.Err() == nil {
-			s.log.Error("forgetting carts", "error", err)
-		}
-	})
-}
-
-// every calls do at once, and again after each pause, until ctx ends.
-func every(ctx context.Context, pause time.Duration, do func()) {
-	for {
-		do()
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -25,16 +23,16 @@ func TestEveryFault(t *testing.T) {
 			s := *saved
 			s.t = t
 			id := s.buy("tapers", card)
-			want := Paid
+			want := payments.Paid
 			if fault.Commit == sandbox.CommitNever {
-				want = Checking // for a day, until it is presumed absent
+				want = payments.Checking // for a day, until it is presumed absent
 			}
 			eventually(t, "the order", func() string {
-				o, err := w.store.Order(t.Context(), id)
+				o, err := w.payments.Order(t.Context(), id)
 				return is(string(o.State), string(want), err)
 			})
 			charged := 0
-			if want == Paid {
+			if want == payments.Paid {
 				charged = 1
 			}
 			if n := w.gateway.Executed(id); n != charged {
@@ -51,60 +49,27 @@ func TestLostCheckout(t *testing.T) {
 	w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose})
 	s := newShopper(t, w)
 	id := s.buy("cedar", "")
-	s.awaits(id, Waiting)
+	s.awaits(id, payments.Waiting)
 	s.get("/orders/" + id + "/pay")
 	s.enter(s.hostedPage(), sandbox.Approved)
-	s.awaits(id, Paid)
+	s.awaits(id, payments.Paid)
 }
 
 // TestAbandonedCheckout: an order whose customer does not finish the gateway's page is closed, and can still be paid there.
 func TestAbandonedCheckout(t *testing.T) {
-	w := open(t, withoutRun, func(s *setup) { s.hostedPageLifetime = time.Millisecond })
+	w := open(t, func(s *setup) { s.hostedPageLifetime = time.Millisecond })
 	s := newShopper(t, w)
 	id := s.buy("cedar", "")
-	page := s.hostedPage()
-	runUntil(t, w.Shop, "the entry is acknowledged", func() string {
-		e, err := w.payments.Get(t.Context(), journal.PaymentID(id))
-		return is(fmt.Sprint(e.State(), e.Unacked()), fmt.Sprint(journal.Abandoned, false), err)
-	})
-	s.awaits(id, Closed)
+	s.awaits(id, payments.Closed)
 	if !strings.Contains(s.page, `id="pay-otherwise"`) || strings.Contains(s.page, `id="to-page"`) {
 		t.Errorf("the page of a closed order:\n%s", s.page)
 	}
-	s.enter(page, sandbox.Approved) // it was still open in another window
-	s.awaits(id, Paid)
-}
-
-// TestCrash lets a process crash between the gateway's response and the shop's database, and lets the next one find out.
-func TestCrash(t *testing.T) {
-	dir := t.TempDir()
-	file, key := filepath.Join(dir, "shop.db"), filepath.Join(dir, "shop.key")
-	w := open(t, withDB(file, key), withoutRun)
-	s := newShopper(t, w)
-	card := s.saveCard(sandbox.Approved)
-	w.courier.SetMode(courierDrop)
-	w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-	id := s.buy("orange", card)
-	if o, err := w.store.Order(t.Context(), id); err != nil || o.State != Checking {
-		t.Fatalf("the order is %s, %v", o.State, err)
-	}
-
-	next, err := NewShop(t.Context(), w.demo.settings(settings{db: file, keyFile: key, url: w.url, log: w.log}), w.demo)
+	o, err := w.payments.Order(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := next.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	runUntil(t, next, "the order", func() string {
-		o, err := next.store.Order(t.Context(), id)
-		return is(fmt.Sprint(o.State, o.Card), fmt.Sprint(Paid, "0000"), err)
-	})
-	if n := w.gateway.Executed(id); n != 1 {
-		t.Errorf("charged %d times", n)
-	}
+	s.enter(o.RedirectURL, sandbox.Approved) // it was still open in another window
+	s.awaits(id, payments.Paid)
 }
 
 // TestNotified sends false claims to the shop's notification handler. Only what the gateway confirms counts.
@@ -116,11 +81,11 @@ func TestNotified(t *testing.T) {
 	if err := w.forge(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if o, _ := w.store.Order(t.Context(), id); o.State != Waiting {
+	if o, _ := w.payments.Order(t.Context(), id); o.State != payments.Waiting {
 		t.Errorf("a forged notification makes the order %s", o.State)
 	}
 	s.enter(s.hostedPage(), sandbox.Approved)
-	if s.get("/orders/" + id); s.match(`data-state="([^"]+)"`) != string(Paid) {
+	if s.get("/orders/" + id); s.match(`data-state="([^"]+)"`) != string(payments.Paid) {
 		t.Error("coming back does not ask the gateway")
 	}
 	if strings.Contains(s.get("/orders/"+id+"?code=101&state=declined").page, `data-state="declined"`) {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 //go:embed templates
@@ -96,7 +98,7 @@ func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name s
 	var cart Lines
 	if s.session(r) != "" {
 		var err error
-		if cart, err = s.store.Cart(r.Context(), s.customer(w, r)); err != nil {
+		if cart, err = s.cart(r.Context(), s.customer(w, r)); err != nil {
 			return err
 		}
 	}
@@ -141,7 +143,7 @@ func (s *Shop) page(show func(http.ResponseWriter, *http.Request) error) http.Ha
 		status := http.StatusInternalServerError
 		_, tooLong := errors.AsType[*http.MaxBytesError](err)
 		switch {
-		case errors.Is(err, errNotFound), errors.Is(err, errNoOrder), errors.Is(err, errNoCard):
+		case errors.Is(err, errNotFound), errors.Is(err, payments.ErrNotFound):
 			status = http.StatusNotFound
 		case tooLong:
 			status = http.StatusRequestEntityTooLarge

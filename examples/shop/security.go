@@ -4,6 +4,9 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 // maxForm is the size limit of a form.
@@ -48,10 +51,8 @@ func (s *Shop) withHeaders(next http.Handler) http.Handler {
 // maxUserAgent is the published limit. Some browsers send more.
 const maxUserAgent = 128
 
-// Visitor is what the gateway requires about the customer's connection and browser.
-type Visitor struct{ IP, UserAgent, Referer string }
-
-func (s *Shop) visitor(r *http.Request) Visitor {
+// visitor returns what the gateway requires to know of the customer's connection and browser.
+func (s *Shop) visitor(r *http.Request) payments.Visitor {
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		ip = r.RemoteAddr
@@ -62,7 +63,8 @@ func (s *Shop) visitor(r *http.Request) Visitor {
 			ip = told.String()
 		}
 	}
-	return Visitor{IP: ip, UserAgent: cut(r.UserAgent(), maxUserAgent), Referer: s.url + "/checkout"}
+	browser := cardgateway.Browser{UserAgent: cut(r.UserAgent(), maxUserAgent), Referer: s.url + "/checkout"}
+	return payments.Visitor{IP: ip, Browser: browser}
 }
 
 // cut shortens text to at most so many bytes, and removes invalid UTF-8, which the client refuses to send.

@@ -3,13 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/journal"
-	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 // Shop is everything that the pages need.
@@ -17,61 +18,61 @@ type Shop struct {
 	settings
 	demo *Demo // nil with a real gateway
 
-	store    *Store
-	client   *cardgateway.Client
-	payments *journal.Journal // makes every payment; the client itself is used only for queries
-	tokens   *notify.TokenURLs
-	cipher   *cardgateway.TokenCipher // for the tokens of stored cards
+	db       *sql.DB
+	payments *payments.Service // everything that concerns money
 }
 
-// Paths for notifications. The URLs of token orders have a binding in their query; see TokenURLs.
-const notificationPath = "/notifications"
+const attemptTimeout = 20 * time.Second
 
 // NewShop opens the database and creates the client. Call Close after use.
 func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
-	s.attemptTimeout = cmp.Or(s.attemptTimeout, attemptTimeout)
-	s.refundsEvery = cmp.Or(s.refundsEvery, refundsEvery)
 	s.tokenLate = cmp.Or(s.tokenLate, tokenLate)
 	shop := &Shop{settings: s, demo: demo}
 	config := cardgateway.Config{
-		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), TestPayments: s.testPayments, AttemptTimeout: s.attemptTimeout, Logger: s.log,
-		HTTPClient: s.httpClient, HostedPageLifetime: s.hostedPageLifetime, Observe: shop.observe,
+		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), TestPayments: s.testPayments, AttemptTimeout: cmp.Or(s.attemptTimeout, attemptTimeout),
+		Logger: s.log, HTTPClient: s.httpClient, HostedPageLifetime: s.hostedPageLifetime, Observe: shop.observe,
 	}
 	if s.merchantID != "" {
 		config.Authenticate = cardgateway.BasicAuth(s.merchantID, s.secretKey)
 	}
-	if shop.client, err = cardgateway.New(config); err != nil {
+	client, err := cardgateway.New(config)
+	if err != nil {
 		return nil, err
 	}
 	key, err := LoadKey(s.keyFile)
 	if err != nil {
 		return nil, err
 	}
-	tokenKey, err := derive(key, "shop: tokens")
+	tokenKey, err1 := derive(key, "shop: tokens")
+	urlKey, err2 := derive(key, "shop: token URLs")
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	db, store, err := payments.OpenDatabase(ctx, s.database)
 	if err != nil {
 		return nil, err
 	}
-	if shop.cipher, err = cardgateway.NewTokenCipher(tokenKey); err != nil {
+	shop.db = db
+	defer func() {
+		if err != nil {
+			_ = db.Close()
+		}
+	}()
+	if _, err := db.ExecContext(ctx, tables); err != nil {
 		return nil, err
 	}
-	urlKey, err := derive(key, "shop: token URLs")
-	if err != nil {
-		return nil, err
-	}
-	if shop.tokens, err = notify.NewTokenURLs(s.url+notificationPath, urlKey); err != nil {
-		return nil, err
-	}
-	if shop.store, err = OpenStore(ctx, s.db); err != nil {
-		return nil, err
-	}
-	shop.payments = journal.New(shop.client, shop.store.journal, journal.Options{Logger: s.log})
-	return shop, nil
+	shop.payments, err = payments.New(ctx, payments.Config{
+		Client: client, DB: db, Store: store, URL: s.url, SecretKey: s.secretKey, TokenKey: tokenKey, URLKey: urlKey, Logger: s.log,
+		Every: s.settleEvery, RefundsEvery: s.refundsEvery,
+		Notified: func(ctx context.Context, id string, came time.Time) { shop.addEvent(ctx, id, EventNotified, came) },
+	})
+	return shop, err
 }
 
 // Close closes the database and the connections to the gateway.
 func (s *Shop) Close() error {
-	s.client.CloseIdleConnections()
-	return s.store.Close()
+	s.payments.Client.CloseIdleConnections()
+	return s.db.Close()
 }
 
 // Handler serves the shop. Notifications are separate from the pages: they come from another server, without a session, and
@@ -114,7 +115,7 @@ func (s *Shop) Handler() http.Handler {
 	all := http.NewServeMux()
 	all.Handle("/", s.protect(pages))
 	all.Handle("GET /static/", http.HandlerFunc(serveStatic))
-	all.Handle(notificationPath, s.notifications())
+	all.Handle(payments.NotificationPath, s.payments.Notifications())
 	return s.logged(s.withHeaders(all))
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -21,9 +21,9 @@ func testPay(t *testing.T, mode string) {
 	w := open(t)
 	for _, tt := range []struct {
 		card sandbox.Outcome
-		want State
+		want payments.State
 	}{
-		{sandbox.Approved, Paid}, {sandbox.Declined, Declined}, {sandbox.Challenged, Paid},
+		{sandbox.Approved, payments.Paid}, {sandbox.Declined, payments.Declined}, {sandbox.Challenged, payments.Paid},
 	} {
 		t.Run("hosted, "+tt.card.String(), func(t *testing.T) {
 			w.courier.SetMode(mode)
@@ -243,7 +243,7 @@ func TestAttempts(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		first func(t *testing.T, w *world, s *shopper) string // begins an order whose first attempt ends unpaid
-		state State
+		state payments.State
 		card  bool // the second attempt is with a stored card, or else on the page
 		paid  int  // by which attempt
 	}{
@@ -251,21 +251,22 @@ func TestAttempts(t *testing.T) {
 			id := s.buy("orange", "")
 			s.enter(s.hostedPage(), sandbox.Declined)
 			return id
-		}, Declined, false, 2},
+		}, payments.Declined, false, 2},
 		{"a stored card is declined, then another", func(t *testing.T, w *world, s *shopper) string {
-			id := s.buy("orange", s.cardOf(t, w, w.gateway.NewToken(sandbox.Declined)))
-			return id
-		}, Declined, true, 2},
+			return s.buy("orange", s.saveCard(sandbox.Declined))
+		}, payments.Declined, true, 2},
 		{"the gateway does not know the card", func(t *testing.T, w *world, s *shopper) string {
-			return s.buy("orange", s.cardOf(t, w, strings.Repeat("0", 32)))
-		}, Refused, true, 1},
+			card := s.saveCard(sandbox.Approved)
+			w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, Commit: sandbox.CommitNever, Code: 201})
+			return s.buy("orange", card)
+		}, payments.Refused, true, 1},
 		{"the page was not finished, then a stored card", func(t *testing.T, w *world, s *shopper) string {
 			id := s.buy("orange", "")
-			if _, err := w.store.SetPayment(t.Context(), id, Payment{State: Closed, Evidence: 5}); err != nil { // a day passes
+			if _, err := w.db.ExecContext(t.Context(), `UPDATE attempts SET state = 'closed' WHERE id = $1`, id); err != nil { // a day passes
 				t.Fatal(err)
 			}
 			return id
-		}, Closed, true, 2},
+		}, payments.Closed, true, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := open(t)
@@ -286,10 +287,10 @@ func TestAttempts(t *testing.T) {
 				s.get("/orders/" + id + "/pay")
 				s.enter(s.hostedPage(), sandbox.Approved)
 			}
-			s.awaits(id, Paid)
+			s.awaits(id, payments.Paid)
 			s.post("/orders/"+id+"/otherwise", values("pay", good)) // a form that was still open in another window
-			s.awaits(id, Paid)
-			attempts, err := w.store.Attempts(t.Context(), id)
+			s.awaits(id, payments.Paid)
+			attempts, err := w.payments.Attempts(t.Context(), id)
 			if err != nil || len(attempts) != tt.paid {
 				t.Errorf("its attempts are %q, %v; want %d", attempts, err, tt.paid)
 			}
@@ -302,20 +303,6 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// cardOf stores a card with this token, as if the gateway had sent it.
-func (s *shopper) cardOf(t *testing.T, w *world, token string) string {
-	t.Helper()
-	card := s.saveCard(sandbox.Approved)
-	encrypted, err := w.cipher.Encrypt(cardgateway.NewToken(token), card)
-	if err == nil {
-		_, err = w.store.db.ExecContext(t.Context(), `UPDATE cards SET token = $1 WHERE id = $2`, encrypted, card)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return card
-}
-
 // TestUnsent makes the gateway unreachable: the order says that nothing was sent, and is then paid with the same
 // transactionId.
 func TestUnsent(t *testing.T) {
@@ -324,18 +311,18 @@ func TestUnsent(t *testing.T) {
 	s := newShopper(t, w)
 	gone.Store(true)
 	id := s.buy("cedar", "")
-	if got := s.match(`data-state="([^"]+)"`); got != string(Unsent) {
+	if got := s.match(`data-state="([^"]+)"`); got != string(payments.Unsent) {
 		t.Fatalf("state %s", got)
 	}
 	gone.Store(false)
 	s.post("/orders/"+id+"/pay", nil)
 	s.enter(s.hostedPage(), sandbox.Approved)
-	s.awaits(id, Paid)
+	s.awaits(id, payments.Paid)
 	if n := w.gateway.Executed(id); n != 1 {
 		t.Errorf("charged %d times", n)
 	}
 	s.post("/orders/"+id+"/pay", nil) // a form that was still open in another window
-	s.awaits(id, Paid)
+	s.awaits(id, payments.Paid)
 	if n := w.gateway.Executed(id); n != 1 {
 		t.Errorf("charged %d times after the form was sent again", n)
 	}
@@ -346,7 +333,7 @@ func TestRefunds(t *testing.T) {
 	s := newShopper(t, w)
 	id := s.buy("pillar", "")
 	s.enter(s.hostedPage(), sandbox.Approved)
-	s.awaits(id, Paid)
+	s.awaits(id, payments.Paid)
 	if got := s.match(`id="refund"[^>]*>([^<]+)`); got != "Refund $24.00" {
 		t.Errorf("the button says %q", got)
 	}
@@ -378,7 +365,7 @@ func TestRefunds(t *testing.T) {
 	other := newShopper(t, w)
 	otherID := other.buy("pillar", "")
 	other.enter(other.hostedPage(), sandbox.Approved)
-	other.awaits(otherID, Paid)
+	other.awaits(otherID, payments.Paid)
 	if other.get("/refunds"); strings.Contains(other.page, id) {
 		t.Error("another customer sees the refund")
 	}
@@ -396,7 +383,7 @@ func TestRefundFaults(t *testing.T) {
 			s := *s
 			s.t = t
 			id := s.buy("tapers", card)
-			s.awaits(id, Paid)
+			s.awaits(id, payments.Paid)
 			fault.Operation = sandbox.OpCreateRefund
 			w.gateway.Inject(fault.Fault)
 			for range 2 {
@@ -423,7 +410,7 @@ func TestOfficeRefund(t *testing.T) {
 			s := newShopper(t, w)
 			id := s.buy("pillar", "")
 			s.enter(s.hostedPage(), sandbox.Approved)
-			s.awaits(id, Paid)
+			s.awaits(id, payments.Paid)
 			w.courier.SetMode(mode)
 			if _, err := w.gateway.Refund(id, "4.50", ""); err != nil {
 				t.Fatal(err)
@@ -447,15 +434,15 @@ func TestRefundNotMade(t *testing.T) {
 	gone := new(unreachable)
 	w := open(t, gone.option)
 	for _, tt := range []struct {
-		state State
+		state payments.State
 		code  int // with which the gateway answers; 0 if it cannot be reached
 		id    string
-	}{{Unsent, 0, "-R1"}, {Refused, 201, "-R1"}, {Declined, 112, "-R2"}} {
+	}{{payments.Unsent, 0, "-R1"}, {payments.Refused, 201, "-R1"}, {payments.Declined, 112, "-R2"}} {
 		t.Run(string(tt.state), func(t *testing.T) {
 			s := newShopper(t, w)
 			id := s.buy("pillar", "")
 			s.enter(s.hostedPage(), sandbox.Approved)
-			s.awaits(id, Paid)
+			s.awaits(id, payments.Paid)
 			if tt.code != 0 {
 				w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitNever, Code: tt.code})
 			}
@@ -480,7 +467,7 @@ func TestProcessing(t *testing.T) {
 	s := newShopper(t, w)
 	card := s.saveCard(sandbox.Approved)
 	id := s.buy("pillar", card)
-	if got := s.match(`data-state="([^"]+)"`); got != string(Processing) {
+	if got := s.match(`data-state="([^"]+)"`); got != string(payments.Processing) {
 		t.Errorf("state %s", got)
 	}
 	for path, want := range map[string][3]bool{ // without script it loads itself again, says so, and can be told to stay
@@ -493,7 +480,7 @@ func TestProcessing(t *testing.T) {
 		}
 	}
 	s.post("/sandbox", values("do", "decline", "order", id))
-	s.awaits(id, Declined)
+	s.awaits(id, payments.Declined)
 	if s.get("/orders/" + id); strings.Contains(s.page, "follow.js") || strings.Contains(s.page, "refresh") {
 		t.Errorf("a final order is loaded again:\n%s", s.page)
 	}
@@ -563,5 +550,5 @@ func TestPayWithRemovedCard(t *testing.T) {
 	}
 	again := s.post("/checkout", buyer("cart", s.hidden("cart"), "pay", "")).orderID()
 	s.enter(s.hostedPage(), sandbox.Approved)
-	s.awaits(again, Paid)
+	s.awaits(again, payments.Paid)
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
 // cancelledText is the gateway's text if the cardholder has left its page with Cancel. The interface defines no texts: this is the
@@ -19,38 +21,38 @@ type Status struct {
 }
 
 // statusOf returns the status of an order. It claims nothing that is not known.
-func statusOf(o Order) Status {
+func statusOf(o payments.Order) Status {
 	switch o.State {
-	case Paid:
+	case payments.Paid:
 		return statusOfPaid(o)
-	case Declined:
+	case payments.Declined:
 		if o.Reason == cancelledText {
 			return Status{"plain", "Cancelled", "You cancelled the payment.", "Nothing was charged. You can still pay, whenever you like."}
 		}
 		return Status{"bad", "Declined", "The payment was declined.", "Nothing was charged. You can try again with another card."}
-	case Processing:
+	case payments.Processing:
 		return Status{"busy", "Processing", "Your payment is being processed.",
 			"The bank has it and has not answered yet. You do not need to pay again, and you may close this page."}
-	case Waiting:
+	case payments.Waiting:
 		return Status{"plain", "Waiting for you", "One step is left.",
 			"The payment page is waiting for you. Nothing is charged before you have finished there."}
-	case Checking:
+	case payments.Checking:
 		return Status{"busy", "Being checked", "We are checking your payment.",
 			"The answer of the payment service was lost on its way to us. We are finding out whether it was made, " +
 				"and will not charge you twice. Please do not pay again; this order settles by itself."}
-	case Unpaid:
+	case payments.Unpaid:
 		return Status{"bad", "Not paid", "The payment was most likely never made.",
 			"The payment service has not known it for a day. You can order again. If it is charged after all, we will refund it."}
-	case Closed:
+	case payments.Closed:
 		return Status{"plain", "Closed", "The payment was not finished.", "Nothing was charged. You can still pay."}
-	case Unsent:
+	case payments.Unsent:
 		return Status{"bad", "Not sent", "The payment could not be started.",
 			"The payment service could not be reached, and nothing was charged. You can try again."}
-	case Refused:
+	case payments.Refused:
 		return Status{"bad", "Refused", "The payment service did not accept the payment.", "Nothing was charged. We are looking into it."}
-	case Tested:
+	case payments.Tested:
 		return Status{"bad", "Not paid", "This was a test payment.", "It was approved as a test, so the order is not paid. You can pay with another card."}
-	case Conflict:
+	case payments.Conflict:
 		return Status{"bad", "Being looked at", "Somebody is looking at this payment.",
 			"We have received contradictory messages about it. We will write to you, and nothing will be lost."}
 	}
@@ -58,19 +60,19 @@ func statusOf(o Order) Status {
 }
 
 // statusOfPaid returns the status of an order whose payment was made, and perhaps returned.
-func statusOfPaid(o Order) Status {
+func statusOfPaid(o payments.Order) Status {
 	for _, r := range o.Refunds {
 		switch r.State {
-		case Open, Checking:
+		case payments.Open, payments.Checking:
 			return Status{"busy", "Refund being checked", "We are checking your refund.",
 				"The answer of the payment service was lost on its way to us. We are finding out whether " + money(r.Amount) +
 					" was returned, and will not return it twice. This settles by itself."}
-		case Processing:
+		case payments.Processing:
 			return Status{"busy", "Being refunded", "Your money is on its way back.",
 				"The payment service has accepted the refund of " + money(r.Amount) + ", and has not finished it yet."}
 		}
 	}
-	sum, last := o.refunded()
+	sum, last := o.Refunded()
 	switch {
 	case sum.IsZero():
 		return Status{"good", "Paid", "Thank you. Your order is paid.", "We pack it today and write to you when it leaves."}
@@ -83,19 +85,19 @@ func statusOfPaid(o Order) Status {
 }
 
 // statusOfRefund returns the status of one refund.
-func statusOfRefund(r Refund) Status {
+func statusOfRefund(r payments.Refund) Status {
 	switch r.State {
-	case Refunded:
+	case payments.Refunded:
 		return Status{"good", "Refunded", "", "Returned on " + date(r.Made) + "."}
-	case Processing:
+	case payments.Processing:
 		return Status{"busy", "On its way", "", "Accepted by the payment service."}
-	case Declined:
+	case payments.Declined:
 		return Status{"bad", "Declined", "", "The payment service declined it. No money was returned."}
-	case Unsent:
+	case payments.Unsent:
 		return Status{"bad", "Not sent", "", "The payment service could not be reached. No money was returned. You can try again."}
-	case Refused:
+	case payments.Refused:
 		return Status{"bad", "Refused", "", "The payment service did not accept it. No money was returned. You can try again."}
-	case Unpaid, Conflict:
+	case payments.Unpaid, payments.Conflict:
 		return Status{"bad", "Being looked at", "", "Somebody is looking at it. We will write to you, and nothing will be lost."}
 	}
 	return Status{"busy", "Being checked", "", "The answer was lost, and we are finding out what became of it."}

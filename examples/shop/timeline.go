@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -48,19 +49,43 @@ func (s *Shop) observe(ctx context.Context, op cardgateway.Operation) (context.C
 // eventTimeout limits how long a payment waits for the record of an event.
 const eventTimeout = time.Second
 
-// addEvent records an event. Only the timeline needs it: if that fails, nothing else does.
+// addEvent records an event. Of the same event of a payment or a refund, the first and the last time are kept, and how often it happened: so their
+// number is limited, however long an outcome is unknown. Only the timeline needs it: if that fails, nothing else does.
 func (s *Shop) addEvent(ctx context.Context, id string, what Event, at time.Time) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventTimeout)
 	defer cancel()
-	if err := s.store.AddEvent(ctx, id, what, at); err != nil {
+	_, err := s.db.ExecContext(ctx, `INSERT INTO order_events (id, what, first_at, last_at, times) VALUES ($1, $2, $3, $3, 1)
+		ON CONFLICT (id, what) DO UPDATE SET last_at = $3, times = order_events.times + 1`, id, what, at.UnixMicro())
+	if err != nil {
 		s.log.Warn("recording an event", "id", id, "error", err)
 	}
 }
 
+// events returns the events of a payment or a refund.
+func (s *Shop) events(ctx context.Context, id string) (all []moment, _ error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT what, first_at, last_at, times FROM order_events WHERE id = $1 ORDER BY first_at`, id)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // already closed after Next has returned false; errors are in Err
+	for rows.Next() {
+		var what Event
+		var first, last int64
+		var times int
+		if err := rows.Scan(&what, &first, &last, &times); err != nil {
+			return nil, err
+		}
+		m := what.moment()
+		m.At, m.Last, m.Times = time.UnixMicro(first), time.UnixMicro(last), times
+		all = append(all, m)
+	}
+	return all, rows.Err()
+}
+
 // timeline returns what happened to an order's attempts and to its refunds, in order: what the journal has as evidence, what the shop has
 // recorded, and with the sandbox, when money moved.
-func (s *Shop) timeline(ctx context.Context, o *Order) (all []moment, _ error) {
-	attempts, err := s.store.Attempts(ctx, o.ID)
+func (s *Shop) timeline(ctx context.Context, o payments.Order) (all []moment, _ error) {
+	attempts, err := s.payments.Attempts(ctx, o.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +97,14 @@ func (s *Shop) timeline(ctx context.Context, o *Order) (all []moment, _ error) {
 		ids = append(ids, journal.RefundID(r.ID))
 	}
 	for _, id := range ids {
-		e, err := s.payments.Get(ctx, id)
+		e, err := s.payments.Journal.Get(ctx, id)
 		if errors.Is(err, journal.ErrNoEntry) { // not begun, or made in the gateway's back office
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		events, err := s.store.Events(ctx, id.Text)
+		events, err := s.events(ctx, id.Text)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +188,7 @@ type storyPage struct {
 // Title says what happened in a few words.
 func (p storyPage) Title() string {
 	lost := slices.ContainsFunc(p.Timeline, func(m moment) bool { return m.Kind == "lost" })
-	if lost && p.State == Paid && p.Charged == 1 && len(p.Refunds) == 0 {
+	if lost && p.State == payments.Paid && p.Charged == 1 && len(p.Refunds) == 0 {
 		return "Charged. Answer lost. Resolved. Charged once."
 	}
 	return statusOf(p.Order).Title
@@ -175,7 +200,7 @@ func (s *Shop) showStory(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := storyPage{orderPage: orderPage{Order: o}}
-	if page.Timeline, err = s.timeline(r.Context(), &o); err != nil {
+	if page.Timeline, err = s.timeline(r.Context(), o); err != nil {
 		return err
 	}
 	for _, m := range page.Timeline {

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
+)
+
+// Line is one product of a cart or an order, at its price.
+type Line struct {
+	Product
+	Quantity int
+}
+
+// Total is the line's price.
+func (l Line) Total() decimal.Decimal { return l.Price.Mul(decimal.NewFromInt(int64(l.Quantity))) }
+
+// Lines are what is in a cart or an order.
+type Lines []Line
+
+// Total is the price of all lines.
+func (all Lines) Total() (sum decimal.Decimal) {
+	for _, l := range all {
+		sum = sum.Add(l.Total())
+	}
+	return sum
+}
+
+// contents says what is in a cart, at which prices: what a customer agrees to.
+type contents string
+
+// Contents returns the same for the same lines in any order. The form that orders them has it.
+func (all Lines) Contents() contents {
+	var texts []string
+	for _, l := range all {
+		texts = append(texts, fmt.Sprintf("%d %s %s", l.Quantity, l.SKU, l.Price))
+	}
+	slices.Sort(texts)
+	return contents(strings.Join(texts, ", "))
+}
+
+// terms returns what the payments of these lines say.
+func (s *Shop) terms(lines Lines, billing cardgateway.Address) payments.Terms {
+	t := payments.Terms{Currency: currency, Billing: billing, Secure: lines.Total().GreaterThanOrEqual(secureFrom)}
+	for _, l := range lines {
+		t.Products = append(t.Products, cardgateway.ProductInfo{
+			ProductName: l.Name, SKU: l.SKU, ProductLink: s.url + "/", Currency: currency, Price: l.Price, Quantity: l.Quantity,
+		})
+	}
+	return t
+}
+
+// linesOf returns the lines of an order.
+func linesOf(o payments.Order) (all Lines) {
+	for _, p := range o.Products {
+		all = append(all, Line{Product{SKU: p.SKU, Name: p.ProductName, Price: p.Price}, p.Quantity})
+	}
+	return all
+}
+
+// tables are those of the pages, beside those of package payments: the carts, and what the journal does not record of an order; see Event.
+const tables = `
+CREATE TABLE IF NOT EXISTS cart_lines (customer TEXT NOT NULL, sku TEXT NOT NULL, quantity INTEGER NOT NULL, changed BIGINT NOT NULL,
+	PRIMARY KEY (customer, sku));
+CREATE TABLE IF NOT EXISTS order_events (id TEXT NOT NULL, what TEXT NOT NULL, first_at BIGINT NOT NULL, last_at BIGINT NOT NULL,
+	times INTEGER NOT NULL, PRIMARY KEY (id, what))`
+
+// maxQuantity is the maximum quantity of a product in a cart.
+const maxQuantity = 20
+
+// addToCart adds one of a product.
+func (s *Shop) addToCart(ctx context.Context, customer, sku string) error {
+	_, err := s.db.ExecContext(ctx, `INSERT INTO cart_lines (customer, sku, quantity, changed) VALUES ($1, $2, 1, $3)
+		ON CONFLICT (customer, sku) DO UPDATE SET changed = $3,
+			quantity = CASE WHEN cart_lines.quantity < $4 THEN cart_lines.quantity + 1 ELSE cart_lines.quantity END`,
+		customer, sku, time.Now().UnixMicro(), maxQuantity)
+	return err
+}
+
+// setQuantity changes the quantity of a product in a cart; zero removes it.
+func (s *Shop) setQuantity(ctx context.Context, customer, sku string, quantity int) error {
+	if quantity <= 0 {
+		_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 AND sku = $2`, customer, sku)
+		return err
+	}
+	_, err := s.db.ExecContext(ctx, `UPDATE cart_lines SET quantity = $3, changed = $4 WHERE customer = $1 AND sku = $2`,
+		customer, sku, min(quantity, maxQuantity), time.Now().UnixMicro())
+	return err
+}
+
+// cart returns the lines of a cart, at current prices.
+func (s *Shop) cart(ctx context.Context, customer string) (Lines, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
+	return cartLines(rows, err)
+}
+
+// cartLines reads the lines of a cart, without products that are no longer in the catalog.
+func cartLines(rows *sql.Rows, err error) (lines Lines, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // already closed after Next has returned false; errors are in Err
+	for rows.Next() {
+		var sku string
+		var l Line
+		if err := rows.Scan(&sku, &l.Quantity); err != nil {
+			return nil, err
+		}
+		var known bool
+		if l.Product, known = productOf(sku); known {
+			lines = append(lines, l)
+		}
+	}
+	return lines, rows.Err()
+}
+
+var (
+	errEmptyCart   = errors.New("the cart is empty")
+	errCartChanged = errors.New("the cart is not what the customer saw")
+)
+
+// orderCart turns the customer's cart into an order. The same transaction empties the cart, so a form that is sent twice creates one order. If
+// the cart is not the one that the customer saw, it returns errCartChanged and changes nothing.
+func (s *Shop) orderCart(ctx context.Context, o *payments.Order, seen contents) error {
+	return s.transaction(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
+		lines, err := cartLines(rows, err)
+		switch {
+		case err != nil:
+			return err
+		case len(lines) == 0:
+			return errEmptyCart
+		case lines.Contents() != seen:
+			return errCartChanged
+		}
+		o.Amount, o.Terms = lines.Total(), s.terms(lines, o.Billing)
+		return s.payments.Place(ctx, tx, o)
+	})
+}
+
+func (s *Shop) transaction(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+const (
+	cartAge     = 30 * 24 * time.Hour
+	forgetEvery = time.Hour
+)
+
+// forgetCarts regularly deletes the carts that nobody has changed for a long time, until ctx ends.
+func (s *Shop) forgetCarts(ctx context.Context) {
+	for ctx.Err() == nil {
+		_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE changed < $1`, time.Now().Add(-cartAge).UnixMicro())
+		if err != nil && ctx.Err() == nil {
+			s.log.Error("forgetting carts", "error", err)
+		}
+		select {
+		case <-time.After(forgetEvery):
+		case <-ctx.Done():
+		}
+	}
+}

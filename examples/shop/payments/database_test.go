@@ -1,0 +1,347 @@
+package payments
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/shopspring/decimal"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := pgserver.StopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// open returns a Service whose gateway cannot be reached.
+func open(t *testing.T, database string) *Service {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, store, err := OpenDatabase(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	key := make([]byte, 32)
+	s, err := New(t.Context(), Config{Client: client, DB: db, Store: store, URL: "https://shop.example", TokenKey: key, URLKey: key,
+		Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestDatabase runs the same tests for every kind of database.
+func TestDatabase(t *testing.T) {
+	for name, source := range map[string]func(*testing.T) string{
+		"SQLite in memory": func(*testing.T) string { return ":memory:" },
+		"SQLite in a file": func(t *testing.T) string { return filepath.Join(t.TempDir(), "a ?strange#name.db") },
+		"Postgres":         func(t *testing.T) string { return pgserver.Shared(t).URL("public") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, source(t))
+			t.Run("attempts", func(t *testing.T) { testAttempts(t, s) })
+			t.Run("outcomes in any order", func(t *testing.T) { testSetPayment(t, s) })
+			t.Run("refunds", func(t *testing.T) { testRefunds(t, s) })
+			t.Run("one look in each interval", func(t *testing.T) { testLook(t, s) })
+			t.Run("cards", func(t *testing.T) { testCards(t, s) })
+		})
+	}
+}
+
+var orders int
+
+// placed places an order of a customer of its own.
+func placed(t *testing.T, s *Service, kind Kind) *Order {
+	t.Helper()
+	orders++
+	o := &Order{ID: fmt.Sprintf("S-%d", orders), Amount: decimal.RequireFromString("24"), Attempt: Attempt{Kind: kind}}
+	o.Customer, o.Billing.FirstName = "customer of "+o.ID, "Ada"
+	tx, err := s.DB.BeginTx(t.Context(), nil)
+	if err == nil {
+		err = errors.Join(s.Place(t.Context(), tx, o), tx.Commit())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// testAttempts: the next attempt begins only if every earlier one has ended without a payment, and with a stored card only if no page may still
+// take another card. Of several that begin at once, one does.
+func testAttempts(t *testing.T, s *Service) {
+	for _, tt := range []struct {
+		kind  Kind
+		state State
+		next  map[Kind]bool
+	}{
+		{KindHosted, Open, nil}, {KindHosted, Unsent, nil}, {KindHosted, Checking, nil}, {KindHosted, Waiting, nil}, {KindHosted, Processing, nil},
+		{KindHosted, Unpaid, nil}, {KindHosted, Paid, nil}, {KindHosted, Conflict, nil}, {KindHosted, Refused, nil},
+		{KindHosted, Closed, map[Kind]bool{KindHosted: true, KindToken: true}}, {KindHosted, Tested, map[Kind]bool{KindHosted: true, KindToken: true}},
+		{KindHosted, Declined, map[Kind]bool{KindHosted: true}},
+		{KindToken, Declined, map[Kind]bool{KindHosted: true, KindToken: true}},
+		{KindToken, Refused, map[Kind]bool{KindToken: true}}, // the same attempt, with another card
+		{KindWeekly, Declined, nil}, {KindWeeklyCard, Declined, nil}, {KindToken, Checking, nil},
+	} {
+		for _, kind := range []Kind{KindHosted, KindToken} {
+			o := placed(t, s, tt.kind)
+			if _, err := s.setPayment(t.Context(), o.ID, Payment{State: tt.state, Version: 1}); err != nil {
+				t.Fatal(err)
+			}
+			var tabs sync.WaitGroup
+			began := make(chan bool, 4)
+			for range cap(began) {
+				tabs.Go(func() {
+					now, err := s.Order(t.Context(), o.ID)
+					if err == nil {
+						var next bool
+						next, err = s.Next(t.Context(), &now, kind, "C-1")
+						began <- next
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			tabs.Wait()
+			close(began)
+			n, want := 0, 0
+			for b := range began {
+				if b {
+					n++
+				}
+			}
+			attempts, err := s.Attempts(t.Context(), o.ID)
+			if tt.next[kind] && tt.state != Refused {
+				want = 1
+			}
+			if tt.state == Refused { // each tab gives it the card; the journal submits it once
+				n = 0
+			}
+			if err != nil || n != want || len(attempts) != 1+want {
+				t.Errorf("%s is %s, then %s: %d have begun, attempts %q, %v; want %d", tt.kind, tt.state, kind, n, attempts, err, want)
+			}
+		}
+	}
+	o := placed(t, s, KindHosted)
+	for i, state := range []State{Declined, Closed} { // the first page was declined, the second one abandoned
+		attempts, err := s.Attempts(t.Context(), o.ID)
+		if err != nil || len(attempts) != i+1 {
+			t.Fatal(attempts, err)
+		}
+		if _, err := s.setPayment(t.Context(), attempts[i], Payment{State: state, Version: 1}); err != nil {
+			t.Fatal(err)
+		}
+		now, err := s.Order(t.Context(), o.ID)
+		if err != nil || !now.OnPageOnly {
+			t.Errorf("another card may still be taken on a page: %t, %v", now.OnPageOnly, err)
+		}
+		if began, err := s.Next(t.Context(), &now, KindToken, "C-1"); began || err != nil {
+			t.Errorf("a stored card pays beside a page that may still take another: %v", err)
+		}
+		if now, err = s.Order(t.Context(), o.ID); err == nil {
+			_, err = s.Next(t.Context(), &now, KindHosted, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// testSetPayment stores the outcomes of many orders, in different sequences and by several processes concurrently.
+func testSetPayment(t *testing.T, s *Service) {
+	outcomes := []Payment{
+		{State: Checking}, {State: Waiting, UniqueID: "1", RedirectURL: "https://g", Version: 1},
+		{State: Declined, UniqueID: "2", Reason: "Do not honour", Version: 2},
+		{State: Paid, UniqueID: "3", Digits: "0000", RedirectURL: "https://g", Version: 3}, {State: Checking, Version: 1},
+	}
+	for seed := range uint64(10) {
+		o := placed(t, s, KindHosted)
+		var done sync.WaitGroup
+		for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(len(outcomes)) {
+			done.Go(func() {
+				if _, err := s.setPayment(t.Context(), o.ID, outcomes[i]); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		done.Wait()
+		got, err := s.Order(t.Context(), o.ID)
+		if want := outcomes[3]; err != nil || got.Payment != want {
+			t.Errorf("seed %d: got %+v, %v; want %+v", seed, got.Payment, err, want)
+		}
+	}
+	o := placed(t, s, KindHosted)
+	for i, want := range []bool{true, false} {
+		if stored, err := s.setPayment(t.Context(), o.ID, outcomes[1]); err != nil || stored != want {
+			t.Errorf("the same outcome, time %d: got %t, %v", i, stored, err)
+		}
+	}
+	if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Paid, Version: 2}); err != nil {
+		t.Error(err)
+	}
+	want := Payment{State: Paid, UniqueID: "1", RedirectURL: "https://g", Version: 2} // an outcome without an id keeps it
+	if got, err := s.Order(t.Context(), o.ID); err != nil || got.Payment != want || got.Billing.FirstName != "Ada" {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func testRefunds(t *testing.T, s *Service) {
+	placed(t, s, KindHosted) // another order, without a uniqueId
+	o := placed(t, s, KindHosted)
+	if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Paid, UniqueID: "1" + o.ID[2:], Version: 1}); err != nil {
+		t.Fatal(err)
+	}
+	now, err := s.Order(t.Context(), o.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a form that is sent twice; nothing is sent to the gateway
+		if err := s.Refund(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made := time.Date(2026, 10, 5, 8, 0, 0, 0, time.UTC)
+	for _, r := range []Refund{{State: Refunded, Version: 9, Made: made}, {State: Processing, Version: 8}} {
+		r.ID = o.ID + "-R1"
+		if err := s.setRefund(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	office := cardgateway.Refund{Code: cardgateway.CodeRefundAccepted, RefundUniqueID: "2" + o.ID[2:], UniqueID: "1" + o.ID[2:],
+		RefundAmount: decimal.RequireFromString("1.00"), RefundCurrency: "USD"}
+	final := office
+	final.Code, final.RefundAt = cardgateway.CodeRefundSuccess, wallTime(t, "2026-10-05 08:00:00")
+	for _, r := range []cardgateway.Refund{office, final, office} {
+		if err := s.confirmRefund(t.Context(), &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, uniqueID := range []string{"", "9"} { // of nobody
+		office.RefundUniqueID, office.UniqueID = "3"+o.ID[2:], uniqueID
+		if err := s.confirmRefund(t.Context(), &office); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stray, err := one(collect(t.Context(), s.DB, column[int], `SELECT COUNT(*) FROM refunds WHERE id = $1`, office.RefundUniqueID))
+	if err != nil || stray != 0 {
+		t.Errorf("%d refunds of no order were stored, %v", stray, err)
+	}
+	all, err := s.Orders(t.Context(), o.Customer)
+	if err != nil || len(all) != 1 || len(all[0].Refunds) != 2 {
+		t.Fatalf("the orders are %+v, %v", all, err)
+	}
+	for i, want := range []string{o.ID + "-R1 24 refunded 9", final.RefundUniqueID + " 1 refunded 1"} {
+		r := all[0].Refunds[i]
+		if got := fmt.Sprint(r.ID, " ", r.Amount, " ", r.State, " ", r.Version); got != want || r.Made.IsZero() || r.OrderID != o.ID {
+			t.Errorf("refund %d is %s, made %s; want %s", i, got, r.Made, want)
+		}
+	}
+}
+
+func testLook(t *testing.T, s *Service) {
+	o := placed(t, s, KindHosted)
+	if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Waiting, UniqueID: "1", Version: 1}); err != nil {
+		t.Fatal(err)
+	}
+	now, err := s.Order(t.Context(), o.ID)
+	var looked []bool
+	for range 3 {
+		if err == nil {
+			var did bool
+			did, err = s.Look(t.Context(), now)
+			looked = append(looked, did)
+		}
+	}
+	if got := fmt.Sprint(looked); got != "[true false false]" || err != nil {
+		t.Error(got, err)
+	}
+}
+
+func testCards(t *testing.T, s *Service) {
+	orders++
+	id, customer := fmt.Sprintf("C-%d", orders), fmt.Sprintf("customer of card %d", orders)
+	terms := Terms{Currency: "USD", Products: []cardgateway.ProductInfo{{ProductName: "Card", Quantity: 1}}, Billing: cardgateway.Address{Country: "US"}}
+	store := func() error {
+		return s.StoreCard(t.Context(), customer, id, decimal.RequireFromString("1"), terms, Visitor{IP: "203.0.113.7"})
+	}
+	if err := store(); err != nil { // nothing was sent, and the state says so
+		t.Fatal(err)
+	}
+	if err := store(); !errors.Is(err, ErrExists) {
+		t.Errorf("stored twice: %v", err)
+	}
+	if c, err := s.Card(t.Context(), customer, id); err != nil || c.State != Unsent || c.Ready {
+		t.Errorf("not sent: %+v, %v", c, err)
+	}
+	for _, p := range []Payment{{State: Waiting, RedirectURL: "https://g", Version: 8}, {State: Processing, Version: 7}, {State: Paid, Version: 9}} {
+		if err := s.setCard(t.Context(), id, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := s.Card(t.Context(), customer, id); err != nil || got.RedirectURL != "https://g" || got.State != Paid {
+		t.Errorf("entered: %+v, %v", got, err)
+	}
+	if _, err := s.token(t.Context(), customer, id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("before its token: %v", err)
+	}
+	sent := func(token string, code cardgateway.Code) error {
+		transaction := &cardgateway.Transaction{Code: code, TransactionID: id}
+		return s.storeToken(t.Context(), &notify.Notification{Token: cardgateway.NewToken(token), Transaction: transaction})
+	}
+	if err := sent("early", cardgateway.CodeProcessing); !errors.Is(err, errTokenEarly) {
+		t.Errorf("a token whose card is not accepted yet: %v", err) // the gateway sends it again
+	}
+	for _, token := range []string{"first", "second"} {
+		if err := sent(token, cardgateway.CodeSuccess); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token, err := s.token(t.Context(), customer, id)
+	if err != nil || token.Reveal() != "first" {
+		t.Errorf("the token is not the first one: %v", err)
+	}
+	if _, err := s.token(t.Context(), "somebody else", id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("somebody else can pay with it: %v", err)
+	}
+	_, err = s.DB.ExecContext(t.Context(), `INSERT INTO cards (id, customer, state, changed, token) SELECT 'other ' || id, 'other', state, 0, token FROM cards
+		WHERE id = $1`, id)
+	if _, failed := s.token(t.Context(), "other", "other "+id); err != nil || failed == nil {
+		t.Errorf("the token can be decrypted as that of another card: %v", err)
+	}
+	all, err := s.Cards(t.Context(), customer)
+	if err != nil || len(all) != 1 || !all[0].Ready {
+		t.Errorf("ready: %+v, %v", all, err)
+	}
+	if err := s.RemoveCard(t.Context(), "somebody else", id); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Card(t.Context(), customer, id); err != nil {
+		t.Errorf("somebody else removed it: %v", err)
+	}
+	if err := s.RemoveCard(t.Context(), customer, id); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Card(t.Context(), customer, id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("removed: %v", err)
+	}
+}

@@ -1,0 +1,149 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/shopspring/decimal"
+)
+
+// Refund is money of an order that is returned: all of it, or a part.
+type Refund struct {
+	ID      string // the refundTransactionId
+	OrderID string
+	Amount  decimal.Decimal
+	Created time.Time
+	State   State
+	Version int       // as in Payment
+	Made    time.Time // when the money was returned
+}
+
+// refundOf returns what an entry of the journal means for its refund; r is the refund of its outcome, or nil. The gateway's times are those of a
+// clock in the zone.
+func refundOf(e *journal.Entry, r *cardgateway.Refund, zone *time.Location) Refund {
+	refund := Refund{ID: e.ID().Text, State: stateOf[e.State()], Version: e.Version()}
+	switch e.State() {
+	case journal.Pending:
+		refund.State = Processing
+	case journal.Succeeded:
+		refund.State, refund.Made = Refunded, madeAt(r, zone)
+	}
+	return refund
+}
+
+func madeAt(r *cardgateway.Refund, zone *time.Location) time.Time {
+	if at := cmp.Or(r.RefundAt, r.RefundRequestAt); !at.IsZero() {
+		return at.In(zone)
+	}
+	return r.Timestamp
+}
+
+// Refunded returns how much of an order was returned, and when the last time.
+func (o Order) Refunded() (sum decimal.Decimal, last time.Time) {
+	for _, r := range o.Refunds {
+		if r.State == Refunded {
+			sum = sum.Add(r.Amount)
+			if r.Made.After(last) {
+				last = r.Made
+			}
+		}
+	}
+	return sum, last
+}
+
+// NextRefund returns the refund that may be made now, or why there is none: of all that is left, or again one of which nothing was sent, that was
+// refused, or of which nothing is known. A form that is sent twice gets the same refund, and the journal makes it once.
+func (o Order) NextRefund() (next Refund, why string) {
+	if o.State != Paid {
+		return Refund{}, "Only a paid order can be refunded."
+	}
+	for _, r := range o.Refunds {
+		switch {
+		case r.Version < 0, r.State == Unsent, r.State == Refused:
+			return r, ""
+		case r.State == Conflict, r.State == Unpaid:
+			return Refund{}, "Somebody looks at the refund first."
+		case r.State != Refunded && r.State != Declined:
+			return Refund{}, "A refund is under way."
+		}
+	}
+	sum, _ := o.Refunded()
+	left := o.Amount.Sub(sum)
+	if !left.IsPositive() {
+		return Refund{}, "Nothing is left to refund."
+	}
+	return Refund{ID: fmt.Sprintf("%s-R%d", o.ID, len(o.Refunds)+1), OrderID: o.ID, Amount: left, State: Open, Version: -1}, ""
+}
+
+// Refund makes the refund of an order that is possible now, if there is one, and stores the outcome. It is stored first, as an attempt is.
+func (s *Service) Refund(ctx context.Context, o Order) error {
+	r, why := o.NextRefund()
+	if why != "" {
+		return nil
+	}
+	_, err := s.DB.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, created, state, version) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT DO NOTHING`, r.ID, r.OrderID, r.Amount.String(), time.Now().UnixMicro(), r.State, r.Version)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := patient(ctx)
+	defer cancel()
+	create := s.Journal.CreateRefund
+	if r.State == Refused {
+		create = s.Journal.AfterRefusal().CreateRefund
+	}
+	_, err = create(ctx, cardgateway.RefundRequest{UniqueID: o.UniqueID, RefundTransactionID: r.ID, Amount: r.Amount})
+	return s.storeAfter(ctx, journal.RefundID(r.ID), err)
+}
+
+func (s *Service) setRefund(ctx context.Context, r Refund) error {
+	_, err := s.DB.ExecContext(ctx, `UPDATE refunds SET state = $1, version = $2, made = $3 WHERE id = $4 AND version < $2`,
+		r.State, r.Version, micro(r.Made), r.ID)
+	return err
+}
+
+// confirmRefund passes a refund that a query has returned to the journal, and stores what that changes. One that was made in the gateway's back
+// office has no entry there: it is only stored, if its payment is that of an order.
+func (s *Service) confirmRefund(ctx context.Context, r *cardgateway.Refund) error {
+	err := s.Journal.ConfirmRefund(ctx, r)
+	switch {
+	case err == nil:
+		return s.store(ctx, journal.RefundID(r.MerchantRefundID))
+	case !errors.Is(err, journal.ErrNoEntry):
+		return err
+	}
+	state, made, version := Processing, time.Time{}, 0
+	switch r.State() {
+	case cardgateway.StateApproved:
+		state, made, version = Refunded, madeAt(r, s.Client.Location()), 1
+	case cardgateway.StateDeclined:
+		state, version = Declined, 1
+	}
+	_, err = s.DB.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, created, state, version, made)
+		SELECT $1, order_id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT) FROM attempts WHERE unique_id = $7 AND unique_id <> ''
+		ON CONFLICT (id) DO UPDATE SET state = $4, version = $5, made = $6 WHERE refunds.version < $5`,
+		cmp.Or(r.MerchantRefundID, r.RefundUniqueID), r.RefundAmount.String(), time.Now().UnixMicro(), state, version, micro(made), r.UniqueID)
+	return err
+}
+
+// Refunds returns the last refunds of a customer, the newest first.
+func (s *Service) Refunds(ctx context.Context, customer string) ([]Refund, error) {
+	return s.refunds(ctx, `o.customer = $1`, customer)
+}
+
+func (s *Service) refunds(ctx context.Context, where, arg string) ([]Refund, error) {
+	return collect(ctx, s.DB, func(scan func(...any) error) (r Refund, err error) {
+		var created, made int64
+		err = scan(&r.ID, &r.OrderID, &r.Amount, &created, &r.State, &r.Version, &made)
+		if r.Created = time.UnixMicro(created); made != 0 {
+			r.Made = time.UnixMicro(made)
+		}
+		return r, err
+	}, `SELECT r.id, r.order_id, r.amount, r.created, r.state, r.version, r.made FROM refunds r JOIN orders o ON o.id = r.order_id
+		WHERE `+where+` ORDER BY r.created DESC, r.id DESC LIMIT 100`, arg)
+}
