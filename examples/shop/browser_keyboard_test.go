@@ -106,7 +106,11 @@ func TestKeyboardShop(t *testing.T) {
 	b.press("Ada" + kb.Tab + "Gross" + kb.Tab + "ada@mail.test")
 	b.payOnPage("Pay $24.00", sandbox.Approved)
 	b.awaitsWord("Paid")
-	b.activate("Refund $24.00")
+	id := b.orderID()
+	b.activate("For the staff")
+	b.activate("Refund $24.00 of " + id)
+	b.activate("Orders")
+	b.visit("/orders/" + id)
 	b.awaitsWord("Refunded")
 
 	b.putInCart("orange")
@@ -120,7 +124,7 @@ func TestKeyboardShop(t *testing.T) {
 	b.putInCart("cedar")
 	b.payOnPage("pay", sandbox.Pending)
 	b.awaitsWord("Processing")
-	id := b.orderID()
+	id = b.orderID()
 	b.activate("Make it misbehave")
 	b.activate("Forge a notification for " + id)
 	b.activate("Bank declines " + id)
@@ -158,7 +162,7 @@ func TestKeyboardShop(t *testing.T) {
 	b.payOnPage("subscribe", sandbox.Approved)
 	b.awaitsWord("Paid")
 
-	for _, page := range []string{"/", "/cart", "/orders", "/orders/" + id, "/orders/" + id + "/story", "/cards", "/weekly", "/weekly/card", "/refunds",
+	for _, page := range []string{"/", "/cart", "/orders", "/orders/" + id, "/orders/" + id + "/story", "/cards", "/weekly", "/weekly/card", "/refunds", "/staff",
 		"/sandbox", "/nothing"} {
 		b.visit(page)
 		if got := b.tabThrough(); len(got) < 7 {

@@ -157,7 +157,7 @@ func prepareLooks(b *tab) []look {
 	processing := buy("cedar", cardholder{card: sandbox.Pending}, payments.Processing)
 	refund := func(made bool) string {
 		id := buy("tealights", cardholder{card: sandbox.Approved}, payments.Paid)
-		b.click("#refund")
+		b.refund(id)
 		if made {
 			if err := gateway.SettleRefund(id+"-R1", true); err != nil {
 				b.t.Fatal(err)
@@ -216,6 +216,7 @@ func prepareLooks(b *tab) []look {
 		{"weekly-card", "/weekly/card", "desk", nil},
 		{"weekly-card-problems", "/weekly/card", "", send("#weekly-card-form")},
 		{"refunds", "/refunds", "", nil},
+		{"staff", "/staff", "", nil},
 		{"sandbox", "/sandbox", "desk", func(b *tab) { b.click("#lose-refund") }},
 		{"not-found", "/nothing", "", nil},
 	}

@@ -210,8 +210,7 @@ func TestBrowserSandboxPage(t *testing.T) {
 	}
 	b.visit("/sandbox")
 	b.click("#lose-refund")
-	b.visit("/orders/" + b.orderID())
-	b.click("#refund")
+	b.refund(b.orderID())
 	b.awaitsWord("Refunded")
 	if n := w.gateway.Refunded(b.orderID() + "-R1"); n != 1 {
 		t.Errorf("refunded %d times", n)

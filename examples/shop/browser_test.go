@@ -275,6 +275,14 @@ func (b *tab) saveCard(card sandbox.Outcome) {
 	})
 }
 
+// refund refunds an order as the staff does, and looks at it as its customer.
+func (b *tab) refund(id string) {
+	b.t.Helper()
+	b.visit("/staff")
+	b.click("#refund-" + id)
+	b.visit("/orders/" + id)
+}
+
 // orderID returns the newest order.
 func (b *tab) orderID() string {
 	b.t.Helper()

@@ -55,7 +55,7 @@ func (d *Demo) Close() { d.Server.Close() }
 // memory, too, unless another one was requested.
 func (d *Demo) settings(s settings) settings {
 	s.gateway, s.appID, s.merchantID, s.secretKey = d.Server.URL, demoAppID, "shop", d.secret
-	s.typedCards, s.testPayments = true, true
+	s.typedCards, s.testPayments, s.staff = true, true, true
 	s.database = cmp.Or(s.database, ":memory:")
 	return s
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,11 +64,15 @@ func readBuyer(field func(string) string) buyerForm {
 	f := buyerForm{Buyer: cardgateway.Address{
 		FirstName: field("firstName"), LastName: field("lastName"), Email: field("email"), Country: field("country"),
 	}}
-	name := func(s string) bool { return s != "" && utf8.RuneCountInString(s) <= 64 }
-	f.Problems.check(name(f.Buyer.FirstName), "firstName", "First name", "is needed, with at most 64 letters")
-	f.Problems.check(name(f.Buyer.LastName), "lastName", "Last name", "is needed, with at most 64 letters")
+	needed := func(value, field, label string, most int) {
+		f.Problems.check(value != "", field, label, "is missing")
+		f.Problems.check(utf8.RuneCountInString(value) <= most, field, label, fmt.Sprintf("is longer than %d letters", most))
+	}
+	needed(f.Buyer.FirstName, "firstName", "First name", 64)
+	needed(f.Buyer.LastName, "lastName", "Last name", 64)
+	needed(f.Buyer.Email, "email", "Email", 254)
 	local, domain, _ := strings.Cut(f.Buyer.Email, "@")
-	f.Problems.check(local != "" && domain != "" && len(f.Buyer.Email) <= 254, "email", "Email", "does not look like an address")
+	f.Problems.check(f.Buyer.Email == "" || local != "" && domain != "", "email", "Email", "is not an address, such as ada@mail.test")
 	known := slices.ContainsFunc(countries, func(c country) bool { return c.Code == f.Buyer.Country })
 	f.Problems.check(known, "country", "Country", "is not one that we deliver to")
 	return f

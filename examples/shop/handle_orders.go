@@ -32,8 +32,6 @@ func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (payments.Order,
 type orderPage struct {
 	payments.Order
 	Cards    []payments.Card // to choose from, if the order may be paid in another way
-	Refund   payments.Refund // may be made; without an ID none may
-	NoRefund string          // why
 	Timeline []moment
 }
 
@@ -87,7 +85,6 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	page := orderPage{Order: o}
-	page.Refund, page.NoRefund = o.NextRefund()
 	if o.MayPayOtherwise() && !o.OnPageOnly {
 		if page.Cards, err = s.readyCards(r, o.Customer); err != nil {
 			return err
@@ -200,18 +197,6 @@ func (s *Shop) backToCheckout(w http.ResponseWriter, r *http.Request, o payments
 		}
 	}
 	return redirect(w, r, "/checkout")
-}
-
-// refund makes the refund of an order that is possible now.
-func (s *Shop) refund(w http.ResponseWriter, r *http.Request) error {
-	o, err := s.ownOrder(w, r)
-	if err != nil {
-		return err
-	}
-	if err := s.payments.Refund(r.Context(), o); err != nil {
-		return err
-	}
-	return redirect(w, r, "/orders/"+o.ID)
 }
 
 func (s *Shop) showRefunds(w http.ResponseWriter, r *http.Request) error {

@@ -110,7 +110,7 @@ func (p *problems) checkCard(field func(string) string) {
 	p.check(isDigits(month, 2, 2) && month >= "01" && month <= "12", "expiredMonth", "Expiry month", "must be two digits, 01 to 12")
 	p.check(isDigits(field("expiredYear"), 2, 2), "expiredYear", "Expiry year", "must be two digits")
 	p.check(isDigits(field("cvv"), 3, 4), "cvv", "Security code", "must be three or four digits")
-	p.check(field("cardholder") != "", "cardholder", "Name on the card", "is needed")
+	p.check(field("cardholder") != "", "cardholder", "Name on the card", "is missing")
 }
 
 func isDigits(s string, least, most int) bool {

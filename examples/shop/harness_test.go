@@ -28,7 +28,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
+// asShop is the variable with which the tests start their own program as the shop.
+const asShop = "SHOP_IS_TESTED"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asShop) != "" {
+		main()
+		return
+	}
 	code := m.Run()
 	stopBrowser()
 	if err := pgserver.StopShared(); err != nil {

@@ -34,7 +34,8 @@ type settings struct {
 	url                                   string // of the shop, as browsers and the gateway see it
 	gateway, appID, merchantID, secretKey string
 	clientIPHeader                        string
-	typedCards, testPayments              bool
+	typedCards, testPayments, staff       bool
+	restored                              string // when the backup was made that the database was restored from
 	settleEvery                           time.Duration
 
 	attemptTimeout     time.Duration // zero means the constant of that name
@@ -90,6 +91,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 		"header in which a proxy in front gives the customer's address; empty means there is no proxy")
 	flags.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
 	flags.BoolVar(&s.testPayments, "test-payments", false, "take payments that the gateway marks as tests for paid, on a test system; always on with the sandbox")
+	flags.BoolVar(&s.staff, "staff", false, "serve /staff, where orders are refunded: a proxy must let only the staff in; always on with the sandbox")
+	flags.StringVar(&s.restored, "restored", "", "only complete a database that was restored from a backup of this time, such as 2026-10-05T08:00:00Z")
 	flags.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often the gateway is queried for open payments")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -149,6 +152,13 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, shop.Close()) }()
+	if s.restored != "" {
+		backup, err := time.Parse(time.RFC3339, s.restored)
+		if err != nil {
+			return fmt.Errorf("-restored: %w", err)
+		}
+		return shop.payments.Restore(ctx, backup)
+	}
 	fmt.Printf("The shop is open at %s\n", s.url)
 	if demo != nil {
 		fmt.Println("Its gateway is a sandbox: no card is charged.")

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -28,15 +29,17 @@ var pages = parsePages()
 
 func parsePages() map[string]*template.Template {
 	functions := template.FuncMap{
-		"money":  money,
-		"date":   date,
-		"clock":  func(t time.Time) string { return t.UTC().Format("15:04:05.000") },
-		"static": staticURL,
-		"status": statusOf,
-		"refund": statusOfRefund,
-		"tab":    func(v view, path, name string) link { return link{path, name, v.Here == path} },
-		"input":  newInput,
-		"digits": newDigits,
+		"money":    money,
+		"date":     date,
+		"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05.000") },
+		"static":   staticURL,
+		"picture":  pictureOf,
+		"products": productsOf,
+		"status":   statusOf,
+		"refund":   statusOfRefund,
+		"tab":      func(v view, path, name string) link { return link{path, name, v.Here == path} },
+		"input":    newInput,
+		"digits":   newDigits,
 	}
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html"))
 	files, err := fs.Glob(templateFiles, "templates/*.html")
@@ -51,6 +54,23 @@ func parsePages() map[string]*template.Template {
 		}
 	}
 	return all
+}
+
+// pictureOf returns the URL of the picture of an order's first product.
+func pictureOf(o payments.Order) (string, error) {
+	sku := o.Products[0].SKU
+	if sku == weekly.SKU {
+		sku = "tapers"
+	}
+	return staticURL(sku + ".svg")
+}
+
+// productsOf names what was ordered, in a line of a list.
+func productsOf(o payments.Order) string {
+	if n := len(o.Products); n > 1 {
+		return fmt.Sprintf("%s and %d more", o.Products[0].ProductName, n-1)
+	}
+	return o.Products[0].ProductName
 }
 
 // link is a link of the navigation.
@@ -86,6 +106,7 @@ func newDigits(f interface{ Wrong(string) string }, name, label, autocomplete st
 type view struct {
 	InCart     int
 	Sandbox    bool
+	Staff      bool
 	TypedCards bool
 	Here       string // path of the page
 	Again      int    // after how many seconds a script loads the page again; 0 means not at all
@@ -107,7 +128,7 @@ func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name s
 
 // write renders a page completely before anything is sent, so that an error can still be shown.
 func (s *Shop) write(w http.ResponseWriter, r *http.Request, status int, name string, data any, cart Lines) error {
-	v := view{Sandbox: s.demo != nil, TypedCards: s.typedCards, Here: r.URL.Path, Page: data}
+	v := view{Sandbox: s.demo != nil, Staff: s.staff, TypedCards: s.typedCards, Here: r.URL.Path, Page: data}
 	if changing, ok := data.(interface{ Again() int }); ok && changing.Again() > 0 {
 		v.Again = changing.Again()
 		if !r.URL.Query().Has("stay") {

@@ -100,8 +100,11 @@ func (s *Shop) Handler() http.Handler {
 	page("POST /cards/{id}/remove", s.removeCard)
 	page("GET /weekly", s.showWeekly("weekly"))
 	page("POST /weekly", s.subscribe)
-	page("POST /orders/{id}/refund", s.refund)
 	page("GET /refunds", s.showRefunds)
+	if s.staff {
+		page("GET /staff", s.showStaff)
+		page("POST /staff/orders/{id}/refund", s.refund)
+	}
 	if s.typedCards {
 		page("GET /weekly/card", s.showWeekly("weekly-card"))
 		page("POST /weekly/card", s.subscribeWithCard)

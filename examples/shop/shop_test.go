@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -75,7 +76,7 @@ func TestPages(t *testing.T) {
 	s := newShopper(t, w)
 	for path, want := range map[string]string{
 		"/": "Beeswax pillar", "/cart": "nothing in it", "/orders": "not ordered anything", "/cards": "Save a card",
-		"/weekly": "every week", "/weekly/card": "PCI DSS", "/refunds": "There are none", "/sandbox": "4300 0000 0000 0000",
+		"/weekly": "every week", "/weekly/card": "PCI DSS", "/refunds": "There are none", "/staff": "There are none yet", "/sandbox": "4300 0000 0000 0000",
 	} {
 		if s.get(path); s.status != 200 || !strings.Contains(s.page, want) {
 			t.Errorf("%s: HTTP %d without %q", path, s.status, want)
@@ -334,14 +335,25 @@ func TestRefunds(t *testing.T) {
 	id := s.buy("pillar", "")
 	s.enter(s.hostedPage(), sandbox.Approved)
 	s.awaits(id, payments.Paid)
-	if got := s.match(`id="refund"[^>]*>([^<]+)`); got != "Refund $24.00" {
+	if strings.Contains(s.page, "/refund\"") {
+		t.Error("a customer has the button of the staff")
+	}
+	if got := s.get("/staff").match(`id="refund-` + id + `"[^>]*>([^<]+)`); got != "Refund $24.00" {
 		t.Errorf("the button says %q", got)
 	}
-	newShopper(t, w).post("/orders/"+id+"/refund", nil)
-	if n := w.gateway.Refunded(id + "-R1"); n != 0 {
-		t.Errorf("another customer has refunded %d times", n)
+	customers := &world{Shop: &Shop{settings: w.settings, payments: w.payments, db: w.db}}
+	customers.staff = false
+	for _, path := range []string{"/staff", "/staff/orders/" + id + "/refund"} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			if got := record(customers, method, path, nil).Code; got != http.StatusNotFound {
+				t.Errorf("%s %s where it is not served: HTTP %d", method, path, got)
+			}
+		}
 	}
-	s.post("/orders/"+id+"/refund", nil)
+	if n := w.gateway.Refunded(id + "-R1"); n != 0 {
+		t.Errorf("refunded %d times without the staff", n)
+	}
+	s.post("/staff/orders/"+id+"/refund", nil)
 	s.awaitsWord(id, "Refunded")
 	for _, path := range []string{"/orders/" + id, "/orders", "/refunds"} {
 		s.get(path)
@@ -355,10 +367,10 @@ func TestRefunds(t *testing.T) {
 	if want := "We returned $24.00 on " + time.Now().UTC().Format("2 January 2006"); !strings.Contains(s.page, want) {
 		t.Errorf("the order does not say %q:\n%s", want, s.page)
 	}
-	if got := s.match(`id="no-refund">([^<]+)`); got != "Nothing is left to refund." || strings.Contains(s.page, `id="refund"`) {
+	if got := s.get("/staff").match(`id="no-refund-` + id + `">([^<]+)`); got != "Nothing is left to refund." || strings.Contains(s.page, `id="refund-`+id) {
 		t.Errorf("of another refund it says %q", got)
 	}
-	s.post("/orders/"+id+"/refund", nil) // a form that was still open in another window
+	s.post("/staff/orders/"+id+"/refund", nil) // a form that was still open in another window
 	if n := w.gateway.Refunded(id + "-R1"); n != 1 || strings.Count(s.get("/orders/"+id).page, "data-refund=") != 1 {
 		t.Errorf("refunded %d times:\n%s", n, s.page)
 	}
@@ -387,7 +399,7 @@ func TestRefundFaults(t *testing.T) {
 			fault.Operation = sandbox.OpCreateRefund
 			w.gateway.Inject(fault.Fault)
 			for range 2 {
-				s.post("/orders/"+id+"/refund", nil)
+				s.post("/staff/orders/"+id+"/refund", nil)
 			}
 			want, made := "Refunded", 1
 			if fault.Commit == sandbox.CommitNever {
@@ -416,10 +428,10 @@ func TestOfficeRefund(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.awaitsWord(id, "Partly refunded")
-			if got := s.match(`id="refund"[^>]*>([^<]+)`); got != "Refund $19.50" {
+			if got := s.get("/staff").match(`id="refund-` + id + `"[^>]*>([^<]+)`); got != "Refund $19.50" {
 				t.Errorf("the button says %q", got)
 			}
-			s.post("/orders/"+id+"/refund", nil)
+			s.post("/staff/orders/"+id+"/refund", nil)
 			s.awaitsWord(id, "Refunded")
 			if !strings.Contains(s.page, "We returned $24.00") {
 				t.Errorf("the order does not say how much:\n%s", s.page)
@@ -447,12 +459,12 @@ func TestRefundNotMade(t *testing.T) {
 				w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitNever, Code: tt.code})
 			}
 			gone.Store(tt.code == 0)
-			s.post("/orders/"+id+"/refund", nil)
+			s.post("/staff/orders/"+id+"/refund", nil)
 			gone.Store(false)
-			if got := s.match(`data-refund="([^"]+)"`); got != string(tt.state) {
+			if got := s.get("/orders/" + id).match(`data-refund="([^"]+)"`); got != string(tt.state) {
 				t.Errorf("the refund is %s", got)
 			}
-			s.post("/orders/"+id+"/refund", nil)
+			s.post("/staff/orders/"+id+"/refund", nil)
 			s.awaitsWord(id, "Refunded")
 			if n := w.gateway.Refunded(id + tt.id); n != 1 {
 				t.Errorf("refunded %d times as %s", n, tt.id)

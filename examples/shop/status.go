@@ -88,7 +88,7 @@ func statusOfPaid(o payments.Order) Status {
 func statusOfRefund(r payments.Refund) Status {
 	switch r.State {
 	case payments.Refunded:
-		return Status{"good", "Refunded", "", "Returned on " + date(r.Made) + "."}
+		return Status{"plain", "Refunded", "", "Returned on " + date(r.Made) + "."}
 	case payments.Processing:
 		return Status{"busy", "On its way", "", "Accepted by the payment service."}
 	case payments.Declined:

@@ -11,6 +11,30 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
+// Restore makes the journal of a restored backup complete, before anything is paid: with what the gateway shows since an hour before the backup was
+// made. A call with the id of a payment, or of a refund, that was made afterwards would make it again. Attempts and refunds have the same ids
+// again, so the buttons then show what is known. After an error, call it again.
+func (s *Service) Restore(ctx context.Context, backup time.Time) error {
+	start, end := backup.Add(-time.Hour), time.Now()
+	for t, err := range s.Client.Orders(ctx, cardgateway.OrderQuery{Start: start, End: end}) {
+		if err == nil {
+			err = s.Journal.Restore(ctx, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for r, err := range s.Client.Refunds(ctx, cardgateway.RefundQuery{Start: start, End: end}) {
+		if err == nil {
+			err = errors.Join(s.Journal.RestoreRefund(ctx, r), s.addRefund(ctx, r))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // copyRegularly copies the gateway's orders each day and its refunds each minute, until ctx ends. What fails is tried again.
 func (s *Service) copyRegularly(ctx context.Context) {
 	const all = 100 * 365 * 24 * time.Hour // a walk ends now

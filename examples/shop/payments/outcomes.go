@@ -85,6 +85,10 @@ func (s *Service) storeOutcome(ctx context.Context, e journal.Entry) error {
 			return s.setCard(ctx, id, paymentOf(&e, t))
 		}
 		version, err := one(collect(ctx, s.DB, column[int], `SELECT version FROM attempts WHERE id = $1`, id))
+		if errors.Is(err, ErrNotFound) { // after Restore
+			s.alertIf(ctx, true, "a payment belongs to no order of this database: deliver it, or refund it", "transactionId", id, "state", e.State())
+			return nil
+		}
 		if err != nil || version >= e.Version() {
 			return err
 		}

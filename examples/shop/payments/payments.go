@@ -93,7 +93,7 @@ func (s *Service) notified(ctx context.Context, n *notify.Notification) error {
 	var err error
 	switch {
 	case n.Claimed.Kind == notify.KindChargeback: // no query confirms it
-		s.alertIf(ctx, true, "a chargeback: check it", "uniqueId", n.Transaction.UniqueID)
+		s.alertIf(ctx, true, "a chargeback: check it", "uniqueId", n.Transaction.UniqueID, "transactionId", n.Transaction.TransactionID)
 		return nil
 	case n.Refund != nil:
 		id, err = n.Refund.MerchantRefundID, s.confirmRefund(ctx, n.Refund)

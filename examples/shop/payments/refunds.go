@@ -108,15 +108,20 @@ func (s *Service) setRefund(ctx context.Context, r Refund) error {
 }
 
 // confirmRefund passes a refund that a query has returned to the journal, and stores what that changes. One that was made in the gateway's back
-// office has no entry there: it is only stored, if its payment is that of an order.
+// office has no entry there, and is only added.
 func (s *Service) confirmRefund(ctx context.Context, r *cardgateway.Refund) error {
 	err := s.Journal.ConfirmRefund(ctx, r)
 	switch {
-	case err == nil:
-		return s.store(ctx, journal.RefundID(r.MerchantRefundID))
-	case !errors.Is(err, journal.ErrNoEntry):
+	case errors.Is(err, journal.ErrNoEntry):
+		return s.addRefund(ctx, r)
+	case err != nil:
 		return err
 	}
+	return s.store(ctx, journal.RefundID(r.MerchantRefundID))
+}
+
+// addRefund stores a refund that the shop has not made itself, if its payment is that of an order.
+func (s *Service) addRefund(ctx context.Context, r *cardgateway.Refund) error {
 	state, made, version := Processing, time.Time{}, 0
 	switch r.State() {
 	case cardgateway.StateApproved:
@@ -124,7 +129,7 @@ func (s *Service) confirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 	case cardgateway.StateDeclined:
 		state, version = Declined, 1
 	}
-	_, err = s.DB.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, created, state, version, made)
+	_, err := s.DB.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, created, state, version, made)
 		SELECT $1, order_id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT) FROM attempts WHERE unique_id = $7 AND unique_id <> ''
 		ON CONFLICT (id) DO UPDATE SET state = $4, version = $5, made = $6 WHERE refunds.version < $5`,
 		cmp.Or(r.MerchantRefundID, r.RefundUniqueID), r.RefundAmount.String(), time.Now().UnixMicro(), state, version, micro(made), r.UniqueID)
