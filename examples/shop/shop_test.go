@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -272,12 +273,15 @@ func TestAttempts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := open(t)
 			s := newShopper(t, w)
-			good := ""
+			good, page := "", ""
 			if tt.card {
 				good = s.saveCard(sandbox.Approved)
 			}
 			id := tt.first(t, w, s)
 			s.awaits(id, tt.state)
+			if o, err := w.payments.Order(t.Context(), id); err == nil {
+				page = o.RedirectURL
+			}
 			var both sync.WaitGroup
 			for range 2 { // two tabs
 				again := *s
@@ -300,6 +304,13 @@ func TestAttempts(t *testing.T) {
 					t.Errorf("%s was charged %d times, want %d", attempt, n, want)
 				}
 			}
+			if tt.state != payments.Closed {
+				return
+			}
+			s.enter(page, sandbox.Approved) // it was still open in another window
+			eventually(t, "an alert", func() string {
+				return is(fmt.Sprint(strings.Contains(w.logs.String(), "an order was paid twice")), "true", nil)
+			})
 		})
 	}
 }

@@ -19,7 +19,7 @@ func TestStatesAreListed(t *testing.T) {
 		page, pattern string
 		want          []string
 	}{
-		{"docs/program.md", `(?m)^\t\t\tjournal\.(\w+):`, states},
+		{"docs/program.md", `(?m)^\tjournal\.(\w+):`, states},
 		{"docs/journal.md", "(?m)^\\| `(\\w+)`(?:, code \\d+)? \\|", states},
 		{"docs/refunds.md", "(?m)^\\| `(\\w+)` \\|", ofRefund},
 	} {
