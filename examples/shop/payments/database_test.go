@@ -142,6 +142,22 @@ func testAttempts(t *testing.T, s *Service) {
 			}
 		}
 	}
+	for _, state := range []State{Paid, Processing} { // on the page that has declined a card, while another tab still shows that
+		o := placed(t, s, KindHosted)
+		if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Declined, Version: 1}); err != nil {
+			t.Fatal(err)
+		}
+		shown, err := s.Order(t.Context(), o.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.setPayment(t.Context(), o.ID, Payment{State: state, Version: 2}); err != nil {
+			t.Fatal(err)
+		}
+		if began, err := s.Next(t.Context(), &shown, KindHosted, ""); began || err != nil {
+			t.Errorf("an attempt has begun beside one that is %s: %v", state, err)
+		}
+	}
 	o := placed(t, s, KindHosted)
 	for i, state := range []State{Declined, Closed} { // the first page was declined, the second one abandoned
 		attempts, err := s.Attempts(t.Context(), o.ID)
@@ -293,7 +309,7 @@ func testCards(t *testing.T, s *Service) {
 	if c, err := s.Card(t.Context(), customer, id); err != nil || c.State != Unsent || c.Ready {
 		t.Errorf("not sent: %+v, %v", c, err)
 	}
-	for _, p := range []Payment{{State: Waiting, RedirectURL: "https://g", Version: 8}, {State: Processing, Version: 7}, {State: Paid, Version: 9}} {
+	for _, p := range []Payment{{State: Waiting, RedirectURL: "https://g", Version: 8}, {State: Paid, Version: 9}, {State: Processing, Version: 7}} {
 		if err := s.setCard(t.Context(), id, p); err != nil {
 			t.Fatal(err)
 		}
