@@ -88,9 +88,9 @@ func (b *tab) moments() []string {
 	return words
 }
 
-// goesOn checks a page that is not final: it says how it goes on. Then the page becomes the next one without a click: quietly by script,
-// and otherwise because it loads itself again.
-func (b *tab) goesOn(now, next string) {
+// goesOn checks a page that is not final: it says how it goes on. After the change, the page becomes the next one without a click: quietly by
+// script, and otherwise because it loads itself again.
+func (b *tab) goesOn(now, next string, change func()) {
 	b.t.Helper()
 	b.awaitsWord(now)
 	if got := strings.Contains(b.text("body"), "loads itself again"); got == b.script {
@@ -98,6 +98,7 @@ func (b *tab) goesOn(now, next string) {
 	}
 	b.isSound(now)
 	b.is("(window.mark = true)")
+	change()
 	b.awaitsWord(next)
 	if marked := b.is("window.mark === true"); marked != b.script {
 		b.t.Errorf("with script %t, the page was not loaded again: %t", b.script, marked)
@@ -118,9 +119,9 @@ func (b *tab) is(expression string) bool {
 	return value
 }
 
-// searchesTake delays the next search of the shop, so that an unknown outcome can be seen.
-func (b *tab) searchesTake(d time.Duration) {
-	b.w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearchOrders, Before: d})
+// searchesFail lets all searches of the shop fail, so that an unknown outcome can be seen until the faults are cleared.
+func (b *tab) searchesFail(operation sandbox.Operation) {
+	b.w.gateway.Inject(sandbox.Fault{Operation: operation, Times: -1, Code: 999})
 }
 
 func stories() []story {
@@ -183,11 +184,7 @@ func stories() []story {
 			b.click("#pay")
 			b.reaches(cardholder{card: sandbox.Pending}, payments.Processing)
 			id := b.orderID()
-			go func() {
-				time.Sleep(time.Second)
-				_ = b.w.gateway.Settle(id, false)
-			}()
-			b.goesOn("Processing", "Declined")
+			b.goesOn("Processing", "Declined", func() { _ = b.w.gateway.Settle(id, false) })
 		}},
 		{"saved card", nil, func(t *testing.T, b *tab) {
 			b.saveCard(sandbox.Approved)
@@ -218,14 +215,14 @@ func stories() []story {
 			b.says("Changed.")
 			b.click("#lose")
 			b.says("Armed. Now pay", "The answer to the next payment will be lost.")
-			b.searchesTake(4 * time.Second)
+			b.searchesFail(sandbox.OpSearchOrders)
 			b.toCheckout("pillar")
 			b.click("#pay")
 			id := b.orderID()
 			if n := b.w.gateway.Executed(id); n != 1 {
 				t.Errorf("charged %d times before the answer was lost", n)
 			}
-			b.goesOn("Being checked", "Paid")
+			b.goesOn("Being checked", "Paid", b.w.gateway.ClearFaults)
 			want := []string{"Written down", "Sent", "Charged", "Answer lost", "Asked", "Answered: approved"}
 			if got := b.moments(); !slices.Equal(got, want) {
 				t.Errorf("the timeline is %q, want %q", got, want)
@@ -270,13 +267,13 @@ func stories() []story {
 			b.click("#subscribe")
 			b.reaches(cardholder{}, payments.Paid)
 		}},
-		{"refund", []option{func(s *setup) { s.gateway.RefundSettleAfter = 4 * time.Second }}, func(t *testing.T, b *tab) {
+		{"refund", []option{func(s *setup) { s.gateway.RefundSettleAfter = -1 }}, func(t *testing.T, b *tab) {
 			b.toCheckout("pillar")
 			b.click("#pay")
 			b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)
 			id := b.orderID()
 			b.refund(id)
-			b.goesOn("Being refunded", "Refunded")
+			b.goesOn("Being refunded", "Refunded", func() { _ = b.w.gateway.SettleRefund(id+"-R1", true) })
 			b.says("We returned $24.00 on "+time.Now().UTC().Format("2 January 2006"), "Answered: refunded")
 			b.visit("/staff")
 			b.says("Refunded", "Nothing is left to refund.")
@@ -296,9 +293,9 @@ func stories() []story {
 			b.w.courier.SetMode(courierDrop)
 			b.visit("/sandbox")
 			b.click("#lose-refund")
-			b.w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearchRefunds, Before: 4 * time.Second})
+			b.searchesFail(sandbox.OpSearchRefunds)
 			b.refund(id)
-			b.goesOn("Refund being checked", "Refunded")
+			b.goesOn("Refund being checked", "Refunded", b.w.gateway.ClearFaults)
 			if n := b.w.gateway.Refunded(id + "-R1"); n != 1 {
 				t.Errorf("refunded %d times", n)
 			}
