@@ -93,8 +93,8 @@ func TestPagesAreFew(t *testing.T) {
 			words += n
 		}
 	}
-	if pages > 12 || words > 26_000 {
-		t.Errorf("got %d pages in docs with %d words, want at most 12 with 26,000", pages, words)
+	if pages > 12 || words > 25_000 {
+		t.Errorf("got %d pages in docs with %d words, want at most 12 with 25,000", pages, words)
 	}
 }
 
