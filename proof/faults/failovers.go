@@ -162,7 +162,8 @@ type FailoverRun struct {
 // FailoverResult is the result of a FailoverRun.
 type FailoverResult struct {
 	*Row
-	Gaps []time.Duration // from each failure until a payment that began after it was recorded and sent; sorted
+	Failed int             // how often the database has
+	Gaps   []time.Duration // from each failure until a payment that began after it was recorded and sent, if there was one; sorted
 }
 
 // Run makes the payments.
@@ -182,7 +183,7 @@ func (r FailoverRun) Run() (*FailoverResult, error) {
 		return nil, err
 	}
 	slices.Sort(d.gaps)
-	return &FailoverResult{row, d.gaps}, nil
+	return &FailoverResult{row, d.failures, d.gaps}, nil
 }
 
 // failing pays while its database fails.
@@ -194,6 +195,8 @@ type failing struct {
 	end     func()
 	stop    chan struct{}
 	failed  error
+
+	failures int
 
 	mu   sync.Mutex
 	last time.Time // the last failure, after which nobody has paid
@@ -212,6 +215,7 @@ func (d *failing) fail() {
 		d.last = time.Now()
 		d.mu.Unlock()
 		d.failed = d.failing.Fail()
+		d.failures++
 	}
 }
 

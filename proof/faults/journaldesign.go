@@ -52,7 +52,8 @@ func (d *journalDesign) Finish(ctx context.Context, all []movement, verdicts []V
 		j := journal.New(d.client, Aged{d.store}, journal.Options{Parallel: 256})
 		for e, err := range j.Recover(ctx) {
 			if err != nil {
-				return // open entries stay open, and are counted
+				open++ // what stays open in the last round is counted
+				continue
 			}
 			v := entryVerdict(&e)
 			if v == Unknown || v == Pending {
