@@ -153,12 +153,12 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// checkPage checks that every row of the page is returned, as a row or as an error.
+// checkPage checks that every row of the page is returned, as a row or as an error. If the page is not JSON, the row that is not is an error.
 func checkPage(t *testing.T, data []byte, rows int, rowErrors []error) {
 	t.Helper()
 	doc, ok := oracle(data)
 	list, _ := doc["data"].([]any)
-	if !ok || rows+len(rowErrors) != len(list) {
+	if ok && rows+len(rowErrors) != len(list) || !ok && len(rowErrors) == 0 {
 		t.Errorf("%q: got %d rows and %d errors, encoding/json sees %d rows", data, rows, len(rowErrors), len(list))
 	}
 }
