@@ -12,6 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // AppID identifies the merchant's website app: 1 to 32 decimal digits, the wider of the interface's two listings. It
@@ -309,10 +310,8 @@ const memberIsTest = "isTest"
 // isTestMark reports whether a member is isTest, in this spelling or another, such as is_test: money must not depend on it.
 func isTestMark(name string) bool {
 	const maxMarks = 2
-	return len(name) <= len(memberIsTest)+maxMarks && strings.EqualFold(nameMarks.Replace(name), memberIsTest)
+	return len(name) <= len(memberIsTest)+maxMarks && strings.EqualFold(verdict.Flat(name), memberIsTest)
 }
-
-var nameMarks = strings.NewReplacer("_", "", "-", "")
 
 // Refund is one item of a refund query ("Refund record").
 type Refund struct {

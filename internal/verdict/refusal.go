@@ -77,7 +77,7 @@ func statedBy(d *wire.Reader, outermost bool) bool {
 				continue
 			}
 			text := d.Value().Text()
-			if member := flat(string(name)); text != "" && slices.Contains(transactionMembers, member) ||
+			if member := Flat(string(name)); text != "" && slices.Contains(transactionMembers, member) ||
 				member == "code" && reportsCode.MatchString("code "+text) || hasStatement(text) {
 				return true
 			}
@@ -102,7 +102,7 @@ func hasStatement(text string) bool {
 var (
 	// statementMembers are the members of a response from which its Statement is made.
 	statementMembers = []string{"code", "transactionId", "uniqueId", "merchantRefundId", "refundUniqueId"}
-	// transactionMembers are members of a transaction or a refund, as flat returns them.
+	// transactionMembers are members of a transaction or a refund, as Flat returns them.
 	transactionMembers = []string{
 		"transactionid", "uniqueid", "merchantrefundid", "refunduniqueid", "refundtransactionid", "transactionamount", "refundamount",
 		"transactioncurrency", "refundcurrency", "transactioncardnumber", "redirecturl",
@@ -111,11 +111,11 @@ var (
 
 // namesTransaction reports whether a text has the name of such a member.
 func namesTransaction(text string) bool {
-	text = flat(text)
+	text = Flat(text)
 	return slices.ContainsFunc(transactionMembers, func(member string) bool { return strings.Contains(text, member) })
 }
 
-// flat returns a text in small letters without the marks between the words of a name.
-func flat(text string) string { return strings.ToLower(nameMarks.Replace(text)) }
+// Flat returns a text in small letters without the marks between the words of a name: gateways write names in several ways.
+func Flat(text string) string { return strings.ToLower(nameMarks.Replace(text)) }
 
 var nameMarks = strings.NewReplacer("_", "", "-", "")
