@@ -67,6 +67,9 @@ func (m Masker) URL(url *string) {
 // Members replaces the members of a result that have no field, if the name or the value contains a secret, however it is escaped,
 // or in an error what could be a card number.
 func (m Masker) Members(members map[string]json.RawMessage) {
+	if len(m.Sent)+len(m.Credentials) == 0 && !m.InError {
+		return
+	}
 	for name, value := range members {
 		shown, text := name, wire.Unescape(value)
 		m.Sent.Redact(&shown, MinText)
