@@ -33,6 +33,15 @@ func (s *signedShop) at(month int) time.Time {
 	return day0(signedMonths[month], 5+s.random.IntN(20), s.random.IntN(24)).Add(time.Duration(s.random.IntN(3600)) * time.Second)
 }
 
+// refund returns a whole refund of a payment of August that both sides have.
+func (s *signedShop) refund() books.Row {
+	paid, r := s.row(s.at(0)), s.row(s.at(0))
+	r.Payment, r.Amount, r.Currency = paid.UniqueID, paid.Amount, paid.Currency
+	s.copied(0, paid, 0)
+	s.listed(0, 0, paid, paid.At)
+	return r
+}
+
 func (s *signedShop) row(at time.Time) books.Row {
 	s.n++
 	currency := []string{"EUR", "USD", "JPY"}[s.random.IntN(3)]
@@ -106,10 +115,7 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(0, "timing %s", r.ID)
 	},
 	"refund in processing, made in September, never listed": func(s *signedShop) {
-		paid, r := s.row(s.at(0)), s.row(s.at(0))
-		r.Payment, r.Amount, r.Currency = paid.UniqueID, paid.Amount, paid.Currency
-		s.copied(0, paid, 0)
-		s.listed(0, 0, paid, paid.At)
+		r := s.refund()
 		s.copied(1, r, 0, processing, approved)
 		s.tells(0, "timing %s", r.ID)
 		s.tells(1, "refund_missing_here %s", r.ID)
@@ -124,19 +130,13 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(1, "two_successes %s", r.ID)
 	},
 	"refund in processing, made and listed in September": func(s *signedShop) {
-		paid, r := s.row(s.at(0)), s.row(s.at(0))
-		r.Payment, r.Amount, r.Currency = paid.UniqueID, paid.Amount, paid.Currency
-		s.copied(0, paid, 0)
-		s.listed(0, 0, paid, paid.At)
+		r := s.refund()
 		s.copied(1, r, 0, processing, approved)
 		s.listed(1, 1, r, s.at(1))
 		s.tells(0, "timing %s", r.ID)
 	},
 	"refund in processing and listed as made, made in October": func(s *signedShop) {
-		paid, r := s.row(s.at(0)), s.row(s.at(0))
-		r.Payment, r.Amount, r.Currency = paid.UniqueID, paid.Amount, paid.Currency
-		s.copied(0, paid, 0)
-		s.listed(0, 0, paid, paid.At)
+		r := s.refund()
 		s.copied(1, r, 0, processing, processing, approved)
 		s.listed(1, 0, r, r.At)
 		s.tells(0, "timing %s", r.ID)
