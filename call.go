@@ -335,21 +335,21 @@ type withinKey struct{}
 // observation is one call as the observer and the log see it: it begins once and ends once.
 type observation struct {
 	client *Client
-	op     Operation
+	op     *Operation
 	within bool
 	begun  time.Time
 	ctx    context.Context // of the log
 	ended  func(CallInfo)  // of the observer
 }
 
-func (c *Client) newObservation(ctx context.Context, op Operation) observation {
+func (c *Client) newObservation(ctx context.Context, op *Operation) observation {
 	return observation{client: c, op: op, within: ctx.Value(withinKey{}) != nil, begun: time.Now(), ctx: ctx}
 }
 
 // begin notifies the observer that the call begins, and returns the context for it.
 func (o *observation) begin() context.Context {
 	if o.client.cfg.Observe != nil {
-		given, ended := o.client.cfg.Observe(o.ctx, o.op)
+		given, ended := o.client.cfg.Observe(o.ctx, *o.op)
 		if o.ended = ended; given != nil {
 			o.ctx = given
 		}
@@ -378,7 +378,7 @@ func (o *observation) end(info CallInfo) {
 		defer o.ended(info)
 	}
 	if logger := o.client.cfg.Logger; logger != nil {
-		info.log(o.ctx, logger, &o.op, o.within)
+		info.log(o.ctx, logger, o.op, o.within)
 	}
 }
 
@@ -386,7 +386,7 @@ func (o *observation) end(info CallInfo) {
 func (c *call) observe(ctx context.Context) context.Context {
 	c.secrets.credentials.Add(redact.SecretOf(ctx), redact.MinText)
 	c.last = local(errPanicked) // if the observer panics
-	c.observed = c.client.newObservation(ctx, c.op)
+	c.observed = c.client.newObservation(ctx, &c.op)
 	return c.observed.begin()
 }
 

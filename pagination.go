@@ -316,7 +316,7 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 			yield(nil, err)
 			return
 		}
-		observed := w.client.newObservation(ctx, w.query.op)
+		observed := w.client.newObservation(ctx, &w.query.op)
 		err := walk.ErrStopped // also if the loop's body or a hook panics
 		defer func() {
 			if err == walk.ErrStopped {

@@ -164,7 +164,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 		return nil, err
 	}
 	secrets := new(callSecrets) // of the last query
-	observed := c.newObservation(ctx, Operation{Name: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID})
+	observed := c.newObservation(ctx, &Operation{Name: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID})
 	found := resolve.Result[Refund]{Cause: errPanicked} // if a query or the observer panics
 	defer func() {
 		r, err = q.outcome(&found)

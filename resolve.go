@@ -79,7 +79,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 		return nil, err
 	}
 	secrets := new(callSecrets) // of the last query
-	observed := c.newObservation(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
+	observed := c.newObservation(ctx, &Operation{Name: "Resolve", TransactionID: q.TransactionID})
 	found := resolve.Result[Transaction]{Cause: errPanicked} // if a query or the observer panics
 	defer func() {
 		if t, err = q.outcome(&found); err == nil {
