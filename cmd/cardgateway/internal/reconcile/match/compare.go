@@ -138,99 +138,135 @@ func byTime(a, b books.Row) int {
 
 // settle classifies one id and adds it to the totals.
 func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
-	inPeriod := slices.ContainsFunc(rows, func(r books.Row) bool { return k.isOurs(&r) })
-	p := newPair(k.kind, rows, lines)
-	ours := func(l books.Line) bool {
-		switch {
-		case !l.At.IsZero():
-			return k.Period.holds(l.At)
-		case len(p.later) > 0 && !k.summary.ListUsed.IsZero(): // one that every period has is of the first charge
-			return k.isOurs(&p.paid[0])
-		}
-		return inPeriod || len(rows) == 0
-	}
-	if k.kind == books.Payment && len(p.paid) == 1 && len(lines) == 1 {
-		k.causes.addTimes(&p.paid[0], &lines[0])
-	}
-	inBooks, excess := totals{}, totals{} // excess is by how much the gateway has more
-	hasLine := false
-	for i := range lines {
-		if !ours(lines[i]) {
-			k.skip(&lines[i])
-			continue
-		}
-		hasLine = true
-		if lines[i].State == books.StateApproved {
-			inBooks.add(lines[i].Currency, lines[i].Amount)
-			excess.add(lines[i].Currency, lines[i].Amount.Neg())
-		}
-	}
-	hasRow := false
-	for i := range p.paid {
-		if k.isOurs(&p.paid[i]) {
-			hasRow = true
-			excess.add(p.paid[i].Currency, p.paid[i].Amount)
-		}
-	}
-	open := k.notFinal(rows)
-	isEmpty := !hasRow && !hasLine
-	if isEmpty && len(open) == 0 {
+	o := k.ofPeriod(newPair(k.kind, rows, lines))
+	if o.isEmpty && len(o.open) == 0 {
 		return nil
 	}
-	found, isFound := k.findings[p.id()]
+	found, isFound := k.findings[o.id()]
 	if found.class == ClassUnreadable && len(lines) > 0 {
 		found, isFound = finding{}, false // the other lines are compared
 	}
 	var d *Difference
 	isApart := false
 	if !isFound || found.known { // a known difference hides only itself
-		if !isEmpty {
-			d = k.class(p)
-		}
-		if d == nil && !isEmpty {
-			d = k.laterCharge(p, ours)
-		}
-		if isApart = d == nil && !excess.isZero(); isApart {
-			var err error
-			if d, err = k.apart(p, ours); err != nil {
-				return err
-			}
-		}
-		if d == nil && len(open) > 0 {
-			last := &open[len(open)-1]
-			d = &Difference{Class: ClassTiming, Currency: last.Currency, Value: last.Amount, At: last.At,
-				Why: "its state at the gateway is " + last.State + "; " + k.bothClocks(last.At)}
-		}
-		if !isEmpty && k.isTest(p) && (d == nil || d.Class == ClassTiming || d.Class == ClassLaterCharge || len(lines) == 0) {
-			d = &Difference{Class: ClassTest, Currency: p.paid[0].Currency, Value: p.atGateway(), At: p.paid[0].At}
-		}
-		if d != nil && k.kind == books.Refund {
-			d.Class = ofRefund(d.Class)
+		var err error
+		if d, isApart, err = k.difference(o); err != nil {
+			return err
 		}
 		if d != nil && d.Class != found.class {
-			if d.Gateway == nil {
-				d.Gateway = slices.Clone(rows)
-			}
-			d.Kind, d.ID, d.Books = k.kind, p.id(), slices.Clone(lines)
-			var err error
-			if found, err = k.found(d); err != nil {
+			if found, err = k.tell(d, o.pair); err != nil {
 				return err
 			}
-			k.causes.add(d, p)
 		}
 	}
-	isOpen := len(open) > 0 || d != nil && (d.Class == ClassUnchecked || d.Class == ClassTiming && !isApart || isApart && k.reachesOn(d))
-	if isOpen && (d == nil || !d.Known) || found.class != "" && !excess.isZero() {
-		k.keepItem(p, d, found, open, isOpen && (d == nil || !d.Known))
+	isOpen := (d == nil || !d.Known) && (len(o.open) > 0 || d != nil && k.mayTieOut(d, isApart))
+	if isOpen || found.class != "" && !o.excess.isZero() {
+		k.keepItem(o.pair, d, found, o.open, isOpen)
 	}
-	if isEmpty {
+	if o.isEmpty {
 		return nil
 	}
-	if e := k.earlier[p.id()]; e != nil && found.class.isCounted() && found.class != ClassLaterCharge { // that is about another charge
+	if e := k.earlier[o.id()]; e != nil && found.class.isCounted() && found.class != ClassLaterCharge { // that is about another charge
 		e.IsOfPeriod = true
 	}
-	k.summary.step(k.kind, found, inBooks, excess)
+	k.summary.step(k.kind, found, o.inBooks, o.excess)
 	return nil
+}
+
+// pairOfPeriod is a pair, with what counts of it in the period.
+type pairOfPeriod struct {
+	*pair
+	isOurs  func(books.Line) bool // reports whether a line counts
+	isEmpty bool                  // no line and no approved row counts
+	inBooks totals                // of the approved lines that count
+	excess  totals                // by how much the gateway has more
+	open    []books.Row           // those that are not final
+}
+
+// ofPeriod adds up what counts in the period, and notes the lines that do not.
+func (k *kindMatcher) ofPeriod(p *pair) *pairOfPeriod {
+	o := &pairOfPeriod{pair: p, isOurs: k.linesOfPeriod(p), isEmpty: true, inBooks: totals{}, excess: totals{}, open: k.notFinal(p.rows)}
+	if k.kind == books.Payment && len(p.paid) == 1 && len(p.lines) == 1 {
+		k.causes.addTimes(&p.paid[0], &p.lines[0])
+	}
+	for i := range p.lines {
+		l := &p.lines[i]
+		if !o.isOurs(*l) {
+			k.skip(l)
+			continue
+		}
+		o.isEmpty = false
+		if l.State == books.StateApproved {
+			o.inBooks.add(l.Currency, l.Amount)
+			o.excess.add(l.Currency, l.Amount.Neg())
+		}
+	}
+	for i := range p.paid {
+		if r := &p.paid[i]; k.isOurs(r) {
+			o.isEmpty = false
+			o.excess.add(r.Currency, r.Amount)
+		}
+	}
+	return o
+}
+
+// linesOfPeriod returns a function that reports whether a line of the pair counts in the period.
+func (k *kindMatcher) linesOfPeriod(p *pair) func(books.Line) bool {
+	untimed := len(p.rows) == 0 || slices.ContainsFunc(p.rows, func(r books.Row) bool { return k.isOurs(&r) })
+	if len(p.later) > 0 && !k.summary.ListUsed.IsZero() { // a line that every period has is of the first charge
+		untimed = k.isOurs(&p.paid[0])
+	}
+	return func(l books.Line) bool {
+		if l.At.IsZero() {
+			return untimed
+		}
+		return k.Period.holds(l.At)
+	}
+}
+
+// difference returns the difference of a pair, or nil. isApart says that rows and lines agree, but are in different periods.
+func (k *kindMatcher) difference(o *pairOfPeriod) (d *Difference, isApart bool, err error) {
+	p := o.pair
+	if !o.isEmpty {
+		if d = k.class(p); d == nil {
+			d = k.laterCharge(p, o.isOurs)
+		}
+	}
+	if isApart = d == nil && !o.excess.isZero(); isApart {
+		if d, err = k.apart(p, o.isOurs); err != nil {
+			return nil, false, err
+		}
+	}
+	if d == nil && len(o.open) > 0 {
+		last := &o.open[len(o.open)-1]
+		d = &Difference{Class: ClassTiming, Currency: last.Currency, Value: last.Amount, At: last.At,
+			Why: "its state at the gateway is " + last.State + "; " + k.bothClocks(last.At)}
+	}
+	if !o.isEmpty && k.isTest(p) && (d == nil || d.Class == ClassTiming || d.Class == ClassLaterCharge || len(p.lines) == 0) {
+		d = &Difference{Class: ClassTest, Currency: p.paid[0].Currency, Value: p.atGateway(), At: p.paid[0].At}
+	}
+	if d != nil && k.kind == books.Refund {
+		d.Class = ofRefund(d.Class)
+	}
+	return d, isApart, nil
+}
+
+// tell reports a difference of a pair.
+func (k *kindMatcher) tell(d *Difference, p *pair) (finding, error) {
+	if d.Gateway == nil {
+		d.Gateway = slices.Clone(p.rows)
+	}
+	d.Kind, d.ID, d.Books = k.kind, p.id(), slices.Clone(p.lines)
+	found, err := k.found(d)
+	if err == nil {
+		k.causes.add(d, p)
+	}
+	return found, err
+}
+
+// mayTieOut reports whether a difference can end in the next month, so that it is looked at again.
+func (k *kindMatcher) mayTieOut(d *Difference, isApart bool) bool {
+	return d.Class == ClassUnchecked || d.Class == ClassTiming && !isApart || isApart && k.reachesOn(d)
 }
 
 // isTest reports whether a payment, or the payment of a refund, was a test.
