@@ -43,7 +43,7 @@ func TestClaimStep(t *testing.T) {
 		{name: "in flight elsewhere", known: projection{state: Unknown}, want: waitForOther},
 		{name: "in flight elsewhere, at the risk of paying twice", known: projection{state: Unknown}, more: claimState{accepts: riskingTwice}, want: waitForOther},
 		{name: "in flight elsewhere for too long", known: projection{state: Unknown}, more: claimState{late: true}, want: returnKnown},
-		{name: "answered without an outcome", known: projection{state: Unknown, answeredAt: 1}, want: returnKnown},
+		{name: "answered without an outcome", known: projection{state: Unknown, answered: true}, want: returnKnown},
 		{name: "older than any call", known: projection{state: Unknown, intent: Intent{At: at.Add(-maxFlight)}}, want: returnKnown},
 		{name: "known to be unsent", known: projection{state: Unknown}, more: claimState{unsent: true, late: true}, want: recordUnsent},
 		{

@@ -93,7 +93,7 @@ type Journal struct {
 	calls  callGroup // payments and refunds being made by this process
 	memory memory
 	soon   soon                        // for Run
-	seen   atomic.Pointer[RecoverInfo] // of the last complete Recover, or list of Run
+	found  atomic.Pointer[RecoverInfo] // by the last complete Recover, or list of Run
 	cared  atomic.Bool                 // Run, Recover or Resolve was called, or that it was not has been logged
 }
 

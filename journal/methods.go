@@ -86,7 +86,7 @@ func (j *Journal) Resolve(ctx context.Context, id ID) (Entry, error) {
 	}
 	j.cared.Store(true)
 	e, err := j.get(ctx, j.key(id))
-	if err != nil || !e.Unacked() || !j.shouldAsk(&e, true) {
+	if err != nil || !j.shouldAsk(&e, true) {
 		return e, err
 	}
 	e, queryErr, err := j.query(ctx, e, 0)
@@ -271,7 +271,7 @@ func (j *Journal) restore(ctx context.Context, in Intent, at cardgateway.WallTim
 func (j *Journal) confirm(ctx context.Context, e Entry, s gatewayResult) (err error) {
 	defer j.memory.setChanged(e.ID())
 	before, acked := e.project(), !e.Unacked()
-	e, err = j.addNews(ctx, e, func(known *projection) []Evidence { return j.evidenceOfRow(s, known, false) })
+	e, err = j.recordChanges(ctx, e, func(known *projection) []Evidence { return j.evidenceOfRow(s, known, false) })
 	if err != nil {
 		return err
 	}

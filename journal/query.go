@@ -15,7 +15,7 @@ import (
 // queryPause returns the shortest time between two queries of the gateway for an entry, and whether there is anything to query.
 func (j *Journal) queryPause(e *Entry) (time.Duration, bool) {
 	known := e.project()
-	if !known.queryable() || j.calls.inFlight(e.ID()) {
+	if !known.queryable() || !e.Unacked() || j.calls.inFlight(e.ID()) {
 		return 0, false
 	}
 	age := j.clock.earliest().Sub(known.intent.At)
@@ -86,7 +86,7 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 				continue // no other query may find it either
 			}
 		}
-		e, err = j.addNews(ctx, e, func(known *projection) []Evidence { return j.evidenceOfResolve(got, failed, known, sole) })
+		e, err = j.recordChanges(ctx, e, func(known *projection) []Evidence { return j.evidenceOfResolve(got, failed, known, sole) })
 		if err != nil {
 			return e, queryErr, err
 		}
@@ -156,10 +156,10 @@ func queryErrOf(err error) error {
 	return nil
 }
 
-// addNews records what the gateway returned, as far as it changes what is known. What it means depends on the entry: meaning
+// recordChanges records what the gateway returned, as far as it changes what is known. What it means depends on the entry: meaning
 // returns the evidence. If something was recorded meanwhile, such as another submission, it decides again with the entry as it
 // is now.
-func (j *Journal) addNews(ctx context.Context, e Entry, meaning func(*projection) []Evidence) (_ Entry, err error) {
+func (j *Journal) recordChanges(ctx context.Context, e Entry, meaning func(*projection) []Evidence) (_ Entry, err error) {
 	for range maxChanges {
 		for _, ev := range meaning(e.project()) {
 			ev.At = j.clock.now()

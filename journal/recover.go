@@ -137,7 +137,7 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 		case item.err != nil, r.ctx.Err() != nil:
 			return err
 		default: // it cannot be read again: if others neither, the store fails
-			if unread++; unread == maxUnread {
+			if unread++; unread == maxFailedReads {
 				return err
 			}
 			item.failed = err
@@ -163,8 +163,8 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 	return nil
 }
 
-// maxUnread is how many entries in a row, which were listed, cannot be read again before that is a failure of the store.
-const maxUnread = 3
+// maxFailedReads is how many entries in a row, which were listed, cannot be read again before that is a failure of the store.
+const maxFailedReads = 3
 
 // maxUnreadable limits how many entries that cannot be read are yielded, and how many that could not be recorded.
 const maxUnreadable = 1000
@@ -236,9 +236,9 @@ func (r *recovery) stop() {
 // observe logs what a Recover found, and calls Options.Observe.
 func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
 	if i.Complete && !i.Standby {
-		j.seen.Store(&i)
-	} else if seen := j.seen.Load(); seen != nil && !i.Standby {
-		i.atLeast(seen)
+		j.found.Store(&i)
+	} else if before := j.found.Load(); before != nil && !i.Standby {
+		i.atLeast(before)
 	}
 	level := slog.LevelDebug
 	if i.Conflicts > 0 || i.Unreadable > 0 || i.Failing > 0 || i.Unanswered > 0 || !i.Complete {

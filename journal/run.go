@@ -258,7 +258,7 @@ func (j *Journal) toReport(e *Entry) (*projection, bool) {
 type answer struct {
 	id     ID
 	pause  time.Duration // before it, if it was for a call of this process; otherwise zero
-	state  State         // now, as far as known
+	again  bool          // it is still unknown, or could not be read
 	isNews bool          // there is something to report
 	end    goroutine.Ending
 }
@@ -298,10 +298,13 @@ func (r *runner) askFor(ctx context.Context, id ID, pause time.Duration) {
 	r.asking[id] = pause > 0
 	goroutine.Start(func() {
 		e, err := j.get(ctx, j.key(id))
-		if err != nil && !errors.Is(err, ErrNoEntry) {
-			j.recordFailed(ctx, id, err)
+		if err != nil {
+			if a.again = !errors.Is(err, ErrNoEntry); a.again {
+				j.recordFailed(ctx, id, err)
+			}
+			return
 		}
-		if err != nil || !j.shouldAsk(&e, pause > 0) {
+		if !j.shouldAsk(&e, pause > 0) {
 			return
 		}
 		var limit time.Duration
@@ -310,7 +313,7 @@ func (r *runner) askFor(ctx context.Context, id ID, pause time.Duration) {
 		}
 		version := e.Version()
 		e, _, _ = j.query(ctx, e, limit) // memory keeps the error of the query, until the next one
-		a.state, a.isNews = e.State(), e.Version() != version || !j.memory.get(id).stored
+		a.again, a.isNews = e.State() == Unknown, e.Version() != version || !j.memory.get(id).stored
 	}, func(end goroutine.Ending) {
 		a.end = end
 		r.answers <- a
@@ -324,7 +327,7 @@ func (r *runner) answered(a answer) {
 	if a.isNews {
 		r.j.soon.change(a.id)
 	}
-	if next := 2 * a.pause; a.state == Unknown && next > 0 && next < r.every {
+	if next := 2 * a.pause; a.again && next > 0 && next < r.every {
 		r.j.soon.query(a.id, next)
 	}
 }

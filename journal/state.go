@@ -44,13 +44,10 @@ type projection struct {
 	sent     []submission // all that may have been sent. One that was refused may have been processed all the same: a refusal is no proof
 	sentAt   time.Time    // the first time that it may have been sent
 	once     bool         // at most one submission may have been sent: a decline can only belong to that one
-	version  int          // how much evidence there is
-	// answeredAt is the version with which the result of the latest submission's call was recorded, even if it is unknown. Zero means
-	// that it was not.
-	answeredAt int
-	invalid    bool      // the latest submission violated a limit
-	seen       bool      // the gateway has returned the id in some form
-	deciding   *Evidence // the evidence that determines state; nil if only the intent does
+	answered bool         // the result of the latest submission's call was recorded, even if it is unknown
+	invalid  bool         // the latest submission violated a limit
+	seen     bool         // the gateway has returned the id in some form
+	deciding *Evidence    // the evidence that determines state; nil if only the intent does
 
 	// What the gateway has shown since the latest submission: the latest evidence of each row, and of these what is in processing.
 	rows       map[row]*Evidence
@@ -95,14 +92,13 @@ func (e *Entry) project() *projection {
 // the latest submission. PresumedAbsent becomes Unknown once the gateway has returned the id in any form. A success is a conflict
 // also if a state that it contradicts came before, since that submission.
 func (p *projection) add(ev *Evidence) {
-	p.version++
 	if ev.Source == SourceSubmission {
 		p.submit(ev)
 		return
 	}
 	p.seen = p.seen || ev.Seen
 	if ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
-		p.answeredAt = p.version
+		p.answered = true
 	}
 	if p.show(ev) {
 		p.addState(ev)
@@ -189,7 +185,7 @@ func (p *projection) submit(ev *Evidence) {
 	earlier := *p
 	earlier.earlier = nil // never used: without this, all of them would stay in memory
 	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
-	p.intent, p.answeredAt, p.invalid, p.ruledOut = *ev.Submission, 0, false, false
+	p.intent, p.answered, p.invalid, p.ruledOut = *ev.Submission, false, false, false
 	p.rows, p.processing = nil, nil
 }
 

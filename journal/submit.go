@@ -275,7 +275,7 @@ func (p *projection) maySubmit(accepts resubmission) bool {
 
 // inFlight reports whether another process may still be about to record an outcome.
 func (p *projection) inFlight(now time.Time) bool {
-	return p.state == Unknown && p.answeredAt == 0 && now.Sub(p.intent.At) < maxFlight
+	return p.state == Unknown && !p.answered && now.Sub(p.intent.At) < maxFlight
 }
 
 // begin creates the entry. If the store fails, it tries again for up to two seconds. A failed attempt may have written

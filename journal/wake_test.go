@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -295,4 +296,31 @@ func TestRunAsksSoon(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAcknowledgedIsNotQueried: a query that is planned for a payment is not made once the payment is acknowledged.
+func TestAcknowledgedIsNotQueried(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.loseNext(sandbox.CommitNow)
+		_, _ = s.pay("a", pending)
+		inProcessing := shown("a")
+		inProcessing.Code = cardgateway.CodeProcessing
+		err := s.Confirm(t.Context(), inProcessing)
+		if err == nil {
+			err = s.Ack(t.Context(), journal.PaymentID("a"), journal.Pending)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var queries atomic.Int32
+		s.network = roundTripper(func(*http.Request) (*http.Response, error) {
+			queries.Add(1)
+			return nil, errors.New("the gateway is away")
+		})
+		running(t, s.Journal, 5*time.Second, nil)
+		time.Sleep(time.Minute)
+		if n := queries.Load(); n != 0 {
+			t.Errorf("the gateway was queried %d times", n)
+		}
+	})
 }
