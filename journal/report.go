@@ -10,8 +10,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 )
 
-// reported is how a report has ended: reading the entry, the merchant's function, and the acknowledgement.
-type reported struct {
+// reportEnd is how a report has ended: reading the entry, the merchant's function, and the acknowledgement.
+type reportEnd struct {
 	id   ID
 	term context.Context
 	err  error
@@ -40,7 +40,7 @@ func (r *runner) reportOne(term context.Context, id ID, listed *Entry) {
 		return
 	}
 	r.reporting[id] = false
-	end := reported{id, term, errors.New("journal: the function given to Run has ended its goroutine")}
+	end := reportEnd{id, term, errors.New("journal: the function given to Run has ended its goroutine")}
 	goroutine.Start(func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -50,7 +50,7 @@ func (r *runner) reportOne(term context.Context, id ID, listed *Entry) {
 		end.err = r.call(term, id, listed)
 	}, func(goroutine.Ending) { r.reports <- end })
 	begun := time.Now()
-	defer func() { r.reported += time.Since(begun) }()
+	defer func() { r.heldUp += time.Since(begun) }()
 	timer := time.NewTimer(slowReport)
 	defer timer.Stop()
 	for {
@@ -103,7 +103,7 @@ func (j *Journal) mayReport(e *Entry, known *projection) bool {
 }
 
 // reportEnded remembers that a report has failed.
-func (r *runner) reportEnded(end reported) {
+func (r *runner) reportEnded(end reportEnd) {
 	isSlow := r.reporting[end.id]
 	delete(r.reporting, end.id)
 	switch {

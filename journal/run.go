@@ -140,15 +140,15 @@ type runner struct {
 	asking  map[ID]bool // queries under way, and whether each is for a call of this process
 	answers chan answer // of these queries
 
-	reporting map[ID]bool   // reports that have not returned, and whether the others no longer wait for each
-	reports   chan reported // of these reports, when they have returned
-	reported  time.Duration // how long reports have held up the others, in all
+	reporting map[ID]bool    // reports that have not returned, and whether the others no longer wait for each
+	reports   chan reportEnd // of these reports, when they have returned
+	heldUp    time.Duration  // how long reports have held up the others, in all
 }
 
 func newRunner(j *Journal, every time.Duration, report func(context.Context, Entry) error) *runner {
 	return &runner{
 		j: j, every: every, report: report, asking: make(map[ID]bool), answers: make(chan answer, 2*j.opts.Parallel),
-		reporting: make(map[ID]bool), reports: make(chan reported, maxSlow+1),
+		reporting: make(map[ID]bool), reports: make(chan reportEnd, maxSlow+1),
 	}
 }
 
@@ -208,7 +208,7 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 		j.observe(ctx, RecoverInfo{Standby: true, Holder: holder, Complete: holder != ""})
 		return time.Now().Add(r.every)
 	}
-	begun, reported, changes := time.Now(), r.reported, j.memory.changeCount()
+	begun, heldUp, changes := time.Now(), r.heldUp, j.memory.changeCount()
 	info := RecoverInfo{Holder: r.lease.nameOf(), Complete: true}
 	r.listed = nil
 	for e, err := range j.Unacked(term) {
@@ -240,7 +240,7 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 	}
 	info.Duration = time.Since(begun)
 	j.observe(ctx, info)
-	return time.Now().Add(max(r.every, 4*(info.Duration-(r.reported-reported))))
+	return time.Now().Add(max(r.every, 4*(info.Duration-(r.heldUp-heldUp))))
 }
 
 // toReport returns what is known of an entry, if it is not acknowledged, and no call of this process is about to add to it.
