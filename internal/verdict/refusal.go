@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"html"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,24 +19,36 @@ func IsRefusalStatus(status int) bool {
 }
 
 // refuses reports whether the body of a response with such a status agrees that nothing was processed. It is empty, a page of
-// HTML, a text, or an object that states no transaction. Anything else may report a transaction in an unexpected form.
+// HTML, a text, or an object, and it neither states a transaction nor speaks of one that was accepted, now or before. Anything else
+// may report a transaction in an unexpected form.
 func refuses(r *Response, says *Statement) bool {
+	text := string(bytes.TrimSpace(r.Body))
+	if speaksOfSuccess.MatchString(text) {
+		return false
+	}
 	if says.Unreadable != nil {
-		text := bytes.TrimSpace(r.Body)
-		return len(text) == 0 || isPage(string(text)) || isPlainText(string(text))
+		return text == "" || isPage(text) || isPlainText(text)
 	}
 	refusal := says.Refuses || says.State == Declined || says.Code == r.Status
 	return (refusal || says.Code == 0 && !says.HasMerchantID) &&
-		says.Bad == nil && !says.HasGatewayID && says.Contradicts == nil && !statesTransaction(r.Body)
+		says.Bad == nil && !says.HasGatewayID && says.Contradicts == nil && !statesTransaction(r.Body, statementMembers)
 }
+
+// speaksOfSuccess matches the words with which a gateway says that it has accepted something, or that it had done so before.
+var speaksOfSuccess = regexp.MustCompile(`(?i)\b(successful(ly)?|succeeded|approved|paid|charged|duplicate|already|order processing)\b|` +
+	`^\W*(ok|success)\W*$|success['"]?\s*[:=]\s*['"]?(true|1|y)|[:=]\s*['"]?(ok|success)\b`)
 
 // page matches the beginning of HTML: XML has other names. Comments may come first.
 var page = regexp.MustCompile(`(?is)^(<!--.*?-->\s*|<\?xml[^>]*\?>\s*)*<(!doctype\s+html|html|head|body|title|meta|script|style|center|div|table|font|span|pre|p|h[1-6]|[bh]r|b)[\s/>]`)
 
-func isPage(text string) bool { return page.MatchString(text) }
+// isPage reports whether a text is a page of HTML that states no transaction: a program can write what it had to say after a warning.
+func isPage(text string) bool {
+	shown := html.UnescapeString(text)
+	return page.MatchString(text) && !namesTransaction(shown) && !reportsCode.MatchString(shown)
+}
 
 // reportsCode matches a code with which a gateway accepts something, or says that it is not clear.
-var reportsCode = regexp.MustCompile(`(?i)\bcode\W{0,4}0*(100|102|11[01]|301|501|999)\b`)
+var reportsCode = regexp.MustCompile(`(?i)(?:code|status)\b(\W{0,4}|(\W*<[^>]*>)+\W*|\W+(is|was|of)\W+)0*(100|102|11[01]|301|501|999)\b`)
 
 // isPlainText reports whether a text consists of words: it has no member of an object or of an array, in no notation, and is
 // neither a JSON value nor encoded data.
@@ -56,36 +69,38 @@ func isPlainText(text string) bool {
 	return d.Finish() != nil
 }
 
-// statesTransaction reports whether an object states a transaction or a refund beside what its Statement has: in other members, in
-// other spellings, or in objects, lists and JSON within it.
-func statesTransaction(object []byte) bool {
+// statesTransaction reports whether an object states a transaction or a refund beside its own members: in other members, in other
+// spellings, or in objects, lists and JSON within it.
+func statesTransaction(object []byte, own []string) bool {
 	d := wire.NewReader(object)
 	defer d.Release()
-	return statedBy(d, true)
+	return statedBy(d, own)
 }
 
-// statedBy does that for the next value. The outermost object has members that are in the Statement.
-func statedBy(d *wire.Reader, outermost bool) bool {
+// statedBy does that for the next value.
+func statedBy(d *wire.Reader, own []string) bool {
 	switch d.Peek() {
 	case '{':
 		for name := range d.Members {
-			own := outermost && slices.Contains(statementMembers, string(name))
-			if next := d.Peek(); own || next == '{' || next == '[' {
-				if statedBy(d, false) && !own {
+			isOwn := slices.Contains(own, string(name))
+			if next := d.Peek(); isOwn || next == '{' || next == '[' {
+				if statedBy(d, nil) && !isOwn {
 					return true
 				}
 				continue
 			}
 			text := d.Value().Text()
-			if member := Flat(string(name)); text != "" && slices.Contains(transactionMembers, member) ||
-				member == "code" && reportsCode.MatchString("code "+text) || hasStatement(text) {
+			member := Flat(string(name))
+			isIn := func(known string) bool { return strings.HasSuffix(member, known) }
+			if text != "" && slices.ContainsFunc(transactionMembers, isIn) ||
+				(isIn("code") || isIn("status")) && reportsCode.MatchString("code "+text) || hasStatement(text) {
 				return true
 			}
 		}
 		return false
 	case '[':
 		for range d.Elements {
-			if statedBy(d, false) {
+			if statedBy(d, nil) {
 				return true
 			}
 		}
@@ -102,6 +117,9 @@ func hasStatement(text string) bool {
 var (
 	// statementMembers are the members of a response from which its Statement is made.
 	statementMembers = []string{"code", "transactionId", "uniqueId", "merchantRefundId", "refundUniqueId"}
+	// resultMembers are those that the interface has for a result, which may repeat what was sent.
+	resultMembers = append(statementMembers[:len(statementMembers):len(statementMembers)],
+		"refundTransactionId", "transactionAmount", "refundAmount", "transactionCurrency", "refundCurrency", "transactionCardNumber", "redirectUrl")
 	// transactionMembers are members of a transaction or a refund, as Flat returns them.
 	transactionMembers = []string{
 		"transactionid", "uniqueid", "merchantrefundid", "refunduniqueid", "refundtransactionid", "transactionamount", "refundamount",

@@ -54,7 +54,30 @@ func TestRefusals(t *testing.T) {
 		{"a tag with attributes", `<html lang="en">`, true},
 		{"a page after a comment", "<!-- a\nproxy --> <html>", true},
 		{"a page of XHTML", `<?xml version="1.0"?><!DOCTYPE html PUBLIC "x">`, true},
-		{"a page with JSON", "<html><script>" + approval + "</script>", true},
+		{"a page with styles", "<html><style>.btn-success{color:#fff}</style><p>Sorry</p>", true},
+		{"a page with JSON", "<html><script>" + approval + "</script>", false},
+		{"a page with a code", `<html><script>data={"code":100}</script>`, false},
+		{"a page with a code in a table", "<table><tr><td>Code</td>\n<td>100</td>", false},
+		{"a page with escapes", "<html>&quot;uniqueId&quot;:1", false},
+		{"a page that says so", "<html><h1>Payment approved</h1>", false},
+		{"JSON after a warning", "<br />\n<b>Warning</b>: x in pay.php on line 5<br />\n" + approval, false},
+
+		{"a success in text", "Transaction successful", false},
+		{"a short one", "OK", false},
+		{"a repetition", "Duplicate order", false},
+		{"an order that was paid before", "Order already paid", false},
+		{"a code in words", "the code is 100", false},
+		{"another code", "resultCode: 100", false},
+		{"no success", "Unsuccessful: the account is unpaid", true},
+		{"a success in an object", `{"message":"Payment approved"}`, false},
+		{"a repetition in an object", `{"message":"duplicate transactionId"}`, false},
+		{"a truth value of a success", `{"isSuccess":true}`, false},
+		{"a status of a success", `{"status": "success"}`, false},
+		{"a truth value of no success", `{"success":false,"message":"no"}`, true},
+		{"another code in an object", `{"resp_code":"100"}`, false},
+		{"a status of an approval", `{"status":100}`, false},
+		{"a status of a refusal", `{"status":403}`, true},
+		{"another id in an object", `{"merchantTransactionId":"t-1"}`, false},
 
 		{"an empty object", "{}", true},
 		{"an object with a message", `{"message":"Forbidden"}`, true},
@@ -154,7 +177,7 @@ func TestRefusalsByStatement(t *testing.T) {
 	}
 }
 
-// FuzzRefusals: a body that contains a transaction is no refusal, whatever else it contains, unless it is a page.
+// FuzzRefusals: a body that contains a transaction is no refusal, whatever else it contains.
 func FuzzRefusals(f *testing.F) {
 	for _, seed := range []string{"", "Forbidden", "[]", `{"a":[{"b":"c"}]}`, `"{}"`, "<html>", "100", "{}{}", ")]}'", "\uFEFF{}", "a=b"} {
 		f.Add(seed, uint8(0))
@@ -174,7 +197,7 @@ func FuzzRefusals(f *testing.F) {
 		}
 		cut := int(at) % (len(text) + 1)
 		with := text[:cut] + approval + text[cut:]
-		if !strings.HasPrefix(strings.TrimSpace(with), "<") && strings.TrimSpace(with) != approval && refusing([]byte(with), verdict.Statement{}) {
+		if strings.TrimSpace(with) != approval && refusing([]byte(with), verdict.Statement{}) {
 			t.Errorf("%q contains a transaction, and refuses", with)
 		}
 	})

@@ -100,9 +100,9 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 		return Unknown, errRedirect
 	case says.Contradicts != nil:
 		return Unknown, says.Contradicts
-	case says.State == Declined && (says.HasMerchantID || says.NamesNothing):
+	case says.State == Declined && (says.HasMerchantID || says.NamesNothing && !statesTransaction(r.Body, resultMembers)):
 		return WasDeclined, nil
-	case says.Refuses && !says.HasGatewayID:
+	case says.Refuses && !says.HasGatewayID && !statesTransaction(r.Body, resultMembers):
 		return Refused, nil
 	case says.State == Unclear:
 		return Unknown, ErrUnclear

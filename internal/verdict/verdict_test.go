@@ -46,12 +46,17 @@ func TestOf(t *testing.T) {
 		{"declined", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Declined }), verdict.WasDeclined},
 		{"declined, bare", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined, NamesNothing: true}, verdict.WasDeclined},
 		{"declined, of somebody", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined}, verdict.Unknown},
+		{"declined, bare, with an id in another spelling", verdict.Response{Status: 200, Body: []byte(`{"code":101,"transaction_id":"t-2"}`)}, verdict.Statement{State: verdict.Declined, NamesNothing: true}, verdict.Unknown},
+		{"declined, bare, around another", verdict.Response{Status: 200, Body: []byte(`{"code":101,"data":{"transactionId":"t-2"}}`)}, verdict.Statement{State: verdict.Declined, NamesNothing: true}, verdict.Unknown},
 		{
 			"declined, of another", verdict.Response{Status: 200},
 			with(func(s *verdict.Statement) { s.State, s.Contradicts = verdict.Declined, verdict.ErrOtherApp }), verdict.Unknown,
 		},
 
 		{"refused by code", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true}, verdict.Refused},
+		{"refused by code, with what was sent", verdict.Response{Status: 200, Body: []byte(`{"code":400,"transactionId":"t-1","transactionAmount":"1"}`)}, verdict.Statement{Code: 400, Refuses: true, HasMerchantID: true}, verdict.Refused},
+		{"refused by code, around a transaction", verdict.Response{Status: 200, Body: []byte(`{"code":400,"data":[{"code":100}]}`)}, verdict.Statement{Code: 400, Refuses: true}, verdict.Unknown},
+		{"refused by code, around JSON", verdict.Response{Status: 200, Body: []byte(`{"code":404,"result":"{\"uniqueId\":\"1\"}"}`)}, verdict.Statement{Code: 404, Refuses: true}, verdict.Unknown},
 		{
 			"refused by code, and exists", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true, HasMerchantID: true, HasGatewayID: true},
 			verdict.Unknown,
