@@ -315,6 +315,9 @@ func (c *call) newExchange(ctx context.Context) (*transport.Exchange, error) {
 	}
 	err := cfg.Authenticate(req, c.body)
 	c.secrets.credentials.AddHeader(req.Header)
+	if req.URL != nil && req.URL.RawQuery != c.url.RawQuery { // some hooks sign in the query
+		c.secrets.credentials.AddHeader(http.Header(req.URL.Query()))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the Authenticate hook refused: %w", err)
 	}

@@ -73,13 +73,13 @@ func groupLength(text string) (n int) {
 // gapLength returns the length of the separators with which text begins, or 0 if no digit follows. Dots and slashes separate groups of
 // four digits and more: those after fewer are in times and dates.
 func gapLength(text string, digitsBefore int) (n int) {
-	separators := "+_\u00ad\u200b"
+	separators := "+_\u2212" // a minus sign
 	if digitsBefore >= 4 {
 		separators += "./"
 	}
 	for range maxGap {
 		c, size := utf8.DecodeRuneInString(text[n:])
-		if !unicode.IsSpace(c) && !unicode.Is(unicode.Pd, c) && !strings.ContainsRune(separators, c) {
+		if !unicode.IsSpace(c) && !unicode.In(c, unicode.Pd, unicode.Cf) && !strings.ContainsRune(separators, c) {
 			break
 		}
 		n += size

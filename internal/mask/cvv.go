@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A CVV has three or four digits, which alone would be found everywhere. It is recognized by the name before it. What stands between
-// the two is whatever has no meaning of its own: punctuation, white space, escapes, and the words of JSON, XML, forms and dumps.
+// A CVV has three or four digits, which alone would be found everywhere. It is recognized by the name before it, whatever stands
+// between the two: the notations of the texts in which it comes have no end. Numbers of one or two digits and escapes may stand there, too.
 const (
-	cvvMarks = `(?:cvv|cvc|cvn|cvd|cv2|(?:security|verification)[ _-]?(?:code|value|number)|\b(?:card[ _-]?)?(?:csc|cav|cid))2?(?:[ _-]?(?:code|value|number|num|no|data))?`
-	cvvGap   = `(?:[^A-Za-z0-9]|\\+[bfnrt]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&(?:[a-z]+|#x?[0-9a-f]+);|\([34]\)|\b[sid]:[34]:|` +
-		`\b(?:name|key|member|param|entry|field|value|content|string|str|text|type|int|integer|long|number|xsd|xsi|xs|cdata|hidden|input|is|was|b|u|s|i|n|l)\b){1,60}?`
+	cvvMarks = `(?:cvv|cvc|cvn|cvd|cvp|cvx|cv2|(?:security|verification)[ _-]?(?:code|value|number|data|no)|card[ _-]?(?:security|verification)|` +
+		`\bcv[ _-]?(?:code|value|number)|\b(?:card[ _-]?)?(?:csc|cav|cid))(?:[ _-]?[12])?(?:[ _-]?(?:code|value|val|number|num|no|data|s))?`
+	cvvGap = `(?:[^0-9]|[0-9]{1,2}[^0-9]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;){1,80}?`
 )
 
 var (
@@ -18,9 +18,16 @@ var (
 	cvvName = regexp.MustCompile(`(?i)` + cvvMarks + `$`)
 )
 
-// IsCVVName reports whether a member of this name holds a CVV. What came of its check has another one, such as cvvResult.
+// cvvOutcome matches what the name of the result of a check has, such as cvvResult.
+var cvvOutcome = regexp.MustCompile(`(?i)result|resp|check|status|match|valid|verif|message|reason|error`)
+
+// IsCVVName reports whether a member of this name holds a CVV, and not what came of its check.
 func IsCVVName(name string) bool {
-	return mayNameCVV(name) && cvvName.MatchString(strings.TrimRight(name, " \t\r\n_-.:"))
+	if !mayNameCVV(name) {
+		return false
+	}
+	hasCVV := strings.Contains(strings.ToLower(name), "cvv")
+	return hasCVV && !cvvOutcome.MatchString(name) || cvvName.MatchString(strings.TrimRight(name, " \t\r\n_-.:"))
 }
 
 // cvvs returns text with every CVV masked that follows its name.
@@ -33,9 +40,12 @@ func cvvs(text string) string {
 
 // mayNameCVV is a quick check, because nearly no text does.
 func mayNameCVV(text string) bool {
-	for i := 0; i+2 < len(text); i++ {
+	for i := range len(text) {
 		switch text[i] | 0x20 {
 		case 'c': // cvv, cvc, cvn, cvd, cv2, csc, cav, cid
+			if i+2 >= len(text) {
+				return false
+			}
 			if next := text[i+1] | 0x20; next == 'v' || next == 's' || next == 'a' && text[i+2]|0x20 == 'v' || next == 'i' && text[i+2]|0x20 == 'd' {
 				return true
 			}

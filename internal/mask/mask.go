@@ -113,6 +113,11 @@ func CardData(text string) string {
 	return decoded(text, func(text string) string { return Cards(Digits(cvvs(text))) })
 }
 
+// Numbers returns a text in which the CVVs are masked with everything else masked that could be a card number.
+func Numbers(text string) string {
+	return decoded(text, func(text string) string { return Cards(Digits(text)) })
+}
+
 // Kept returns another text with every card number and CVV masked. Other long numbers stay: most are ids.
 func Kept(text string) string {
 	return decoded(text, func(text string) string { return Cards(cvvs(text)) })
@@ -126,7 +131,7 @@ func decoded(text string, masked func(string) string) string {
 	}
 	shown := masked(text)
 	for plain, n := shown, 0; n < rounds && hasEscape(plain); n++ {
-		next := html.UnescapeString(percent.Decode(unescape(plain)))
+		next := html.UnescapeString(percent.Decode(unescape(strings.ReplaceAll(plain, "\x00", ""))))
 		if next == plain {
 			break
 		}
@@ -137,9 +142,9 @@ func decoded(text string, masked func(string) string) string {
 	return shown
 }
 
-// hasEscape reports whether a text may have escapes of JSON, of a URL or of HTML.
+// hasEscape reports whether a text may have escapes of JSON, of a URL or of HTML, or the zero bytes of UTF-16.
 func hasEscape(text string) bool {
-	return strings.ContainsAny(text, `\%`) || strings.Contains(text, "&") && strings.Contains(text, ";")
+	return strings.ContainsAny(text, "\\%\x00") || strings.Contains(text, "&") && strings.Contains(text, ";")
 }
 
 // unescape decodes the escapes of JSON and of programming languages.

@@ -8,11 +8,11 @@ import (
 
 // Headers whose name contains one of credentialWords are credentials, unless the name ends in one of harmlessEndings.
 var (
-	credentialWords = []string{"auth", "cookie", "key", "token", "secret", "sign", "pass"}
+	credentialWords = []string{"auth", "cookie", "key", "token", "secret", "sign", "pass", "pwd", "credential", "session", "bearer", "hmac", "jwt", "digest"}
 	harmlessEndings = []string{"idempotency-key", "-type", "-version", "-method", "-algorithm", "-date", "-timestamp", "-user"}
 )
 
-// AddHeader adds the credentials among the headers of a request.
+// AddHeader adds the credentials among the headers of a request, or among the parameters of its query.
 func (s *Secrets) AddHeader(header http.Header) {
 	for name, values := range header {
 		if carriesCredentials(strings.ToLower(name)) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
@@ -21,7 +22,13 @@ func (s Secrets) Mask(text string) string {
 // it returns, because the first part of a secret that is cut in two would not be found.
 func (s Secrets) Body(body []byte, limit int) (text string, truncated bool) {
 	looked := body[:min(len(body), 2*limit)]
-	text = s.Mask(maskJSON(wire.PlainASCII(validUTF8(string(looked)))))
+	text, isJSON := maskJSON(wire.PlainASCII(validUTF8(string(looked))))
+	if isJSON {
+		s.Redact(&text, MinText)
+		text = mask.Numbers(text)
+	} else {
+		text = s.Mask(text)
+	}
 	end := len(text)
 	if len(looked) < len(body) {
 		end = max(0, end-limit) // the rest may contain the first part of a secret, however much was masked before
@@ -40,26 +47,33 @@ const CardNumberMember = "transactionCardNumber"
 func Kept(name string, value []byte) (shown string, kept json.RawMessage, withheld bool) {
 	shown = mask.Kept(name)
 	hidden := name == CardNumberMember || mask.IsCVVName(name) && ascii.CountDigits(wire.Unescape(value)) > 0
-	if plain := wire.PlainASCII(string(value)); hidden || shown != name || maskJSON(plain) != plain || mask.Kept(plain) != plain {
+	if plain := wire.PlainASCII(string(value)); hidden || shown != name || maskText(plain) != plain {
 		return shown, WithheldValue(), true
 	}
 	return shown, value, false
 }
 
-// maskJSON returns a JSON value with card numbers and CVVs masked, by its members and not by their spelling. Any other text stays as
-// it is.
-func maskJSON(text string) string {
+// maskText returns a text with card numbers and CVVs masked: if it is JSON, by its members and not by their spelling.
+func maskText(text string) string {
+	if masked, isJSON := maskJSON(text); isJSON {
+		return masked
+	}
+	return mask.Kept(text)
+}
+
+// maskJSON does that for JSON. Any other text stays as it is.
+func maskJSON(text string) (masked string, isJSON bool) {
 	if !mask.MayHaveCardData(text) {
-		return text
+		return text, false
 	}
 	d := wire.NewReader([]byte(text))
 	defer d.Release()
 	m := jsonMasker{text: text, Reader: d}
 	m.value(false)
-	if d.Finish() != nil || m.out == nil {
-		return text
+	if d.Finish() != nil {
+		return text, false
 	}
-	return string(append(m.out, text[m.copied:]...))
+	return string(append(m.out, text[m.copied:]...)), true
 }
 
 type jsonMasker struct {
@@ -73,29 +87,70 @@ type jsonMasker struct {
 func (m *jsonMasker) value(hidden bool) {
 	switch m.Peek() {
 	case '{':
+		named := m.namesCVV(m.members)
 		before := m.Pos()
 		for name := range m.Members {
 			if shown := mask.Kept(string(name)); shown != string(name) {
 				between := m.text[before:m.Pos()] // from the value before: a brace or a comma, and the name
 				m.replace(before, m.Pos(), string(wire.AppendString([]byte(between[:strings.IndexAny(between, "{,")+1]), shown))+":")
 			}
-			m.value(hidden || mask.IsCVVName(string(name)))
+			m.value(hidden || mask.IsCVVName(string(name)) || named && m.isShort())
 			before = m.Pos()
 		}
 	case '[':
+		named := m.namesCVV(m.Elements)
 		for range m.Elements {
-			m.value(hidden)
+			m.value(hidden || named && m.isShort())
 		}
 	default:
 		start := m.Pos()
-		text := m.Value().Text()
-		switch shown := mask.Kept(text); {
+		value := m.Value()
+		text := value.Text()
+		shown := text
+		if value.Kind == wire.String {
+			shown = maskText(text)
+		} else if plain := withoutExponent(text); mask.Kept(plain) != plain {
+			shown = mask.Kept(plain)
+		}
+		switch {
 		case hidden && ascii.CountDigits(text) > 0:
 			m.replace(start, m.Pos(), string(WithheldValue()))
 		case shown != text:
 			m.replace(start, m.Pos(), string(wire.AppendString(nil, shown)))
 		}
 	}
+}
+
+// namesCVV reports whether one of the values that follow is the name of a CVV, as in {"name":"cvv","value":"918"}. It reads nothing.
+func (m *jsonMasker) namesCVV(values func(func(int) bool)) (found bool) {
+	start := m.Pos()
+	for range values {
+		name := m.Value().Text()
+		found = found || mask.IsCVVName(name) && !strings.ContainsAny(name, ` {<=:&"`)
+	}
+	m.Rewind(start)
+	return found
+}
+
+// members is Members without the names.
+func (m *jsonMasker) members(yield func(int) bool) {
+	m.Members(func([]byte) bool { return yield(0) })
+}
+
+// isShort reports whether the next value has as few digits as a CVV. It reads nothing.
+func (m *jsonMasker) isShort() bool {
+	start := m.Pos()
+	digits := ascii.CountDigits(m.Value().Text())
+	m.Rewind(start)
+	return 3 <= digits && digits <= 4
+}
+
+// withoutExponent returns a number without exponent and point: some programs write a long number as 4.1e+15.
+func withoutExponent(number string) string {
+	if f, err := strconv.ParseFloat(number, 64); err == nil && strings.ContainsAny(number, ".eE") {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return number
 }
 
 func (m *jsonMasker) replace(start, end int, by string) {

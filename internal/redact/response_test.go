@@ -29,6 +29,8 @@ func TestBody(t *testing.T) {
 		{"a verification code behind escapes", `{"c\u0076v":"973","cvv":"\u0039\u0037\u0033"}`, 100, `{"cvv":"***","cvv":"***"}`, false},
 		{"a card number behind escapes", `"4539\u00200000\u002d0000\u0030001"`, 100, `"453900******0001"`, false},
 		{"escapes that stay", `"\u0022\u005c\u00e9\u000a\\u0030\/\n\ud83d\ude42\u"`, 100, `"\u0022\u005c\u00e9\u000a\\u0030\/\n\ud83d\ude42\u"`, false},
+		{"beside what came of one", `{"cvv":"M","code":101,"avs":"Y"}`, 100, `{"cvv":"M","code":101,"avs":"Y"}`, false},
+		{"beside its name", `{"value":"973","name":"cvv"}`, 100, `{"value":"***","name":"cvv"}`, false},
 		{"what came of one", `{"cvvResult":"973","cvv":"M"}`, 100, `{"cvvResult":"973","cvv":"M"}`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,6 +73,13 @@ func TestKept(t *testing.T) {
 		{"remark", `"4111 1111 1111 1111"`, "remark", true}, {"pan", `4111111111111111`, "pan", true}, {"a", `[["4111-1111-1111-1111"]]`, "a", true},
 		{"of 4111111111111111", `1`, "of 411111******1111", true}, {"a", `{"4111111111111111":1}`, "a", true}, {"a", `"paid 2026-10-05 4111\u00a01111\u20131111 - 1111"`, "a", true},
 		{"cardCvd", `"973"`, "cardCvd", true}, {"CV2", `973`, "CV2", true}, {"a", `"4111.1111.1111.1111"`, "a", true}, {"a", `"4111/1111/1111/1111"`, "a", true},
+		{"cardVerification", `"973"`, "cardVerification", true}, {"cvv-2", `973`, "cvv-2", true}, {"cvvEntered", `"973"`, "cvvEntered", true}, {"cvx2", `973`, "cvx2", true},
+		{"a", `{"value":"973","name":"cvv"}`, "a", true}, {"a", `["cvv","973"]`, "a", true}, {"a", `{"field":"card[cvv]","data":973}`, "a", true},
+		{"a", "\"--b\\r\\nContent-Disposition: form-data; name=\\\"cvv\\\"\\r\\nContent-Type: text/plain; charset=UTF-8\\r\\nContent-Length: 3\\r\\n\\r\\n973\"", "a", true},
+		{"a", `"<ns1:cvv xmlns:ns1='urn:x' encrypted='false'>973</ns1:cvv>"`, "a", true}, {"a", `"[cvv:protected] => 973"`, "a", true}, {"a", `"(cvv) VALUES ('973')"`, "a", true},
+		{"a", `"c\u0000v\u0000v\u0000=\u00009\u00007\u00003"`, "a", true}, {"a", `"4111\u20601111\u20601111\u22121111"`, "a", true}, {"pan", `4.111111111111111e+15`, "pan", true},
+		{"a", `"{\"value\":\"973\",\"name\":\"cvv\"}"`, "a", true}, {"a", `"{\"cvv\":\"M\",\"code\":101}"`, "a", false}, {"a", `{"message":"wrong cvv","code":101}`, "a", false},
+		{"cvvCheck", `"973"`, "cvvCheck", false}, {"amount", `1250.50`, "amount", false}, {"recvDate", `"2026"`, "recvDate", false},
 		{"at", `"2026/10/05 10:00:00.000000"`, "at", false}, {"hosts", `"45.140.10.2, 45.140.10.3"`, "hosts", false},
 		{"at", `"16:42:42.111111119 0001"`, "at", false}, {"days", `"31/10/2026 18/11/2026"`, "days", false},
 		{"cvv", `"M"`, "cvv", false}, {"cvv", `null`, "cvv", false}, {"cvvResult", `"973"`, "cvvResult", false}, {"code", `"973"`, "code", false},

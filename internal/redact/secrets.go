@@ -5,6 +5,7 @@ package redact
 import (
 	"context"
 	"encoding/json"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,25 +88,28 @@ func (s Secrets) inGroups(text string, minLength int) bool {
 }
 
 // Find reports whether a secret of at least minLength bytes is in a text: as it is, in groups of digits, or escaped for
-// URLs, for JSON or for both.
+// URLs, for JSON or for HTML, also several times, or in UTF-16.
 func (s Secrets) Find(text string, minLength int) bool {
-	return len(s) > 0 && (s.in(text, minLength) || s.inEscaped(text, minLength))
+	return len(s) > 0 && (s.in(text, minLength) || s.inEscaped(text, minLength, maxEscapes))
 }
+
+const maxEscapes = 3 // within each other
 
 // inEscaped tries every way in which a text may be escaped: a secret may itself look escaped, so removing one escape too many
 // would hide it.
-func (s Secrets) inEscaped(text string, minLength int) bool {
-	if strings.IndexByte(text, '%') < 0 && strings.IndexByte(text, '\\') < 0 { // faster than strings.ContainsAny
+func (s Secrets) inEscaped(text string, minLength, rounds int) bool {
+	if rounds == 0 || !strings.ContainsAny(text, "%\\&\x00") {
 		return false
 	}
-	unescaped, decoded := wire.Unescape(text), percent.Decode(text)
-	for _, plain := range []string{unescaped, decoded, percent.Decode(unescaped), wire.Unescape(decoded)} {
-		if plain != text && s.in(plain, minLength) {
+	for _, decode := range []func(string) string{wire.Unescape[string], percent.Decode, html.UnescapeString, withoutZeros} {
+		if plain := decode(text); plain != text && (s.in(plain, minLength) || s.inEscaped(plain, minLength, rounds-1)) {
 			return true
 		}
 	}
 	return false
 }
+
+func withoutZeros(text string) string { return strings.ReplaceAll(text, "\x00", "") }
 
 // Redact replaces the secrets of at least minLength bytes in a text, or the whole text if one is escaped. In a secret in
 // groups of digits, the digits are masked.
@@ -131,7 +135,7 @@ func (s Secrets) Redact(text *string, minLength int) {
 	if grouped {
 		*text = mask.Digits(*text)
 	}
-	if (grouped || len(found) > 0) && s.in(*text, minLength) || s.inEscaped(*text, minLength) {
+	if (grouped || len(found) > 0) && s.in(*text, minLength) || s.inEscaped(*text, minLength, maxEscapes) {
 		*text = mask.All
 	}
 }

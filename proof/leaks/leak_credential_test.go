@@ -62,7 +62,11 @@ func TestCredentialsInErrors(t *testing.T) {
 func TestCredentialsInResponses(t *testing.T) {
 	const apiKey = "0123456789012345678-api-key" // with digits that are masked before anything is looked for
 	const listed = "key-after-a-colon"
+	const signed = "a-signature-in-the-query"
 	hook := func(r *http.Request, body []byte) error {
+		parameters := r.URL.Query()
+		parameters.Set("sign", signed)
+		r.URL.RawQuery = parameters.Encode()
 		r.Header.Set("X-Api-Key", apiKey)
 		r.Header.Set("X-Shop-Auth", "ApiKey "+clienttest.Merchant+":"+listed)
 		return cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)(r, body)
@@ -79,7 +83,7 @@ func TestCredentialsInResponses(t *testing.T) {
 			"header": "Basic " + clienttest.BasicValue, "value without padding": strings.TrimRight(
 				clienttest.BasicValue, "=",
 			), "secret key": clienttest.SecretKey, "API key": apiKey,
-			"key in a list": listed,
+			"key in a list": listed, "signature in the query": signed,
 		} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -99,7 +103,7 @@ func TestCredentialsInResponses(t *testing.T) {
 					o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
 					text := o.text.String()
 					if found := clienttest.Leaked(
-						text, clienttest.SecretKey, strings.TrimRight(clienttest.BasicValue, "="), listed, apiKey, apiKey[:6], apiKey[len(apiKey)-8:],
+						text, clienttest.SecretKey, strings.TrimRight(clienttest.BasicValue, "="), listed, signed, apiKey, apiKey[:6], apiKey[len(apiKey)-8:],
 					); found != nil {
 						t.Errorf("%s in %s: shows %q in %s", name, response, found, text)
 					}
