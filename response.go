@@ -381,15 +381,18 @@ func (d *decoder) wallTime(dst *WallTime) bool {
 	if !ok || s.Null || bytes.HasPrefix(s.Text, []byte("0000-00-00")) {
 		return ok
 	}
-	if *dst, ok = parseWallTime(s.Text); ok && dst.time < year1971 {
+	if *dst, ok = parseWallTime(s.Text); ok && (dst.time < year1971 || dst.time >= year9999) {
 		*dst = WallTime{}
 	}
 	return ok
 }
 
-// year1971 begins after every time that databases and programs write for one that is missing: 0000-00-00, the year 1, 1900, or the
-// beginning of 1970 in some zone. With such a time, a row would be in no range.
-const year1971 civil.Time = 365 * 24 * 60 * 60
+// Databases and programs write a time for one that is missing: 0000-00-00, or one in the year 1, 1900, 1970 or 9999. With such a time, a
+// row would be in no range.
+const (
+	year1971 civil.Time = 365 * 24 * 60 * 60
+	year9999 civil.Time = 253370764800
+)
 
 // keep stores the value that begins at start under its name, as received.
 func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int) {
