@@ -13,6 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
@@ -241,15 +242,16 @@ type tokenFinder struct {
 	found   cardgateway.Token
 }
 
-// consider reports whether a member has one of the token's names. Its text becomes the token unless a likelier name was
-// found. A truth value is no token: it may say whether there is one.
+// consider reports whether a member has one of the token's names, in whatever spelling: a lost token cannot be queried. Its text
+// becomes the token unless a likelier name was found. A truth value is no token: it may say whether there is one.
 func (t *tokenFinder) consider(name string, value wire.Value) bool {
-	rank := slices.Index(t.members, name) + 1
+	rank := slices.IndexFunc(t.members, func(member string) bool { return verdict.Flat(member) == verdict.Flat(name) }) + 1
 	if rank == 0 {
 		return false
 	}
-	isText := value.Kind == wire.String || value.Kind == wire.Number
-	if text := value.Text(); isText && text != "" && (t.rank == 0 || rank < t.rank) {
+	text := value.Text()
+	isFlag := slices.Contains([]string{"true", "false", "1", "0", "yes", "no", "y", "n"}, strings.ToLower(text))
+	if text != "" && !isFlag && (t.rank == 0 || rank < t.rank) {
 		t.rank, t.name, t.found = rank, name, cardgateway.NewToken(text)
 	}
 	return true

@@ -173,10 +173,12 @@ func TestParseTolerates(t *testing.T) {
 	}
 }
 
-// TestParseTokenFlags: true and false say whether there is a token, and are none.
+// TestParseTokenFlags: true and false, in whatever spelling, say whether there is a token, and are none. Names may be spelled otherwise.
 func TestParseTokenFlags(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"tokenization":false}`: "", `{"tokenization":true}`: "", `{"token":true,"tokenId":"tok-1"}`: "tok-1", `{"token":1234}`: "1234",
+		`{"tokenization":1,"tokenId":"tok-1"}`: "tok-1", `{"token":"TRUE","cardToken":"tok-1"}`: "tok-1", `{"tokenization":"0"}`: "", `{"token":"no"}`: "",
+		`{"card_token":"tok-1"}`: "tok-1", `{"TokenId":"tok-1","Token":"tok-2"}`: "tok-2",
 	} {
 		if got := mustParse(t, body).Token.Reveal(); got != want {
 			t.Errorf("%s: got token %q, want %q", body, got, want)

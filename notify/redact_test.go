@@ -85,7 +85,7 @@ func TestParseTokens(t *testing.T) {
 		{"tokenId as a number", `{"tokenId":123}`, "123", ``},
 		{"the likelier of two", `{"cardToken":"b","token":"a"}`, "a", `{"cardToken":"***"}`},
 		{"the likelier of two is empty", `{"token":"","cardToken":"b"}`, "b", `{"token":"***"}`},
-		{"an unexpected name", `{"Token":"a"}`, "", `{"Token":"***"}`},
+		{"an unexpected name", `{"theToken":"a"}`, "", `{"theToken":"***"}`},
 		{"nested", `{"data":{"token":"a"},"b":"c"}`, "", `{"b":"c","data":"***"}`},
 		{"in other members too", `{"token":"abcd-1234-efgh","reference":"abcd-1234-efgh","abcd-1234-efgh":1,"link":"x?t=abcd-1234%2Defgh","b":"c"}`,
 			"abcd-1234-efgh", `{"***":"***","b":"c","link":"***","reference":"***"}`},
