@@ -38,7 +38,8 @@ type workbook struct {
 	limit   *limited
 	xml     *xml.Decoder
 	row     int
-	width   int    // number of titles
+	titles  int    // their row
+	width   int    // number of them
 	numbers []bool // of the cells of the last row
 }
 
@@ -260,7 +261,7 @@ func (w *workbook) openSheet(parts *zip.Reader, sheet workbookSheet, choose func
 		}
 		if err == nil {
 			if err = choose(cells); err == nil {
-				w.width = len(cells)
+				w.titles, w.width = w.row, len(cells)
 				return nil
 			}
 		}
@@ -302,6 +303,9 @@ func (w *workbook) next() (line int, cells []string, err error) {
 			return 0, nil, damaged("a sheet", err)
 		}
 		start, ok := token.(xml.StartElement)
+		if ok && start.Name.Local == "mergeCell" && w.width > 0 && w.joinsRows(start) {
+			return 0, nil, &Refused{Why: "has merged cells in several rows below the titles, of which only the first has a value; fill in every row"}
+		}
 		if !ok || start.Name.Local != "row" {
 			continue
 		}
@@ -348,6 +352,20 @@ func (w *workbook) next() (line int, cells []string, err error) {
 	}
 }
 
+var mergedCells = regexp.MustCompile(`^[A-Z]+([0-9]+):[A-Z]+([0-9]+)$`)
+
+// joinsRows reports whether merged cells such as A5:A7 are in several rows below the titles.
+func (w *workbook) joinsRows(merged xml.StartElement) bool {
+	return slices.ContainsFunc(merged.Attr, func(a xml.Attr) bool {
+		rows := mergedCells.FindStringSubmatch(a.Value)
+		if a.Name.Local != "ref" || rows == nil || rows[1] == rows[2] {
+			return false
+		}
+		last, err := strconv.Atoi(rows[2])
+		return err == nil && last > w.titles
+	})
+}
+
 // columnIndex returns the index of the column of a reference, such as 27 of AB12, or -1.
 func columnIndex(reference string) int {
 	n := 0
@@ -363,7 +381,7 @@ func columnIndex(reference string) int {
 // cell returns the text of a cell: of a date the date, of another number all of its digits that a spreadsheet shows.
 func (w *workbook) cell(row *sheetRow, i int) (text string, isNumber bool, err error) {
 	c := &row.Cells[i]
-	if c.Value == nil {
+	if c.Value == nil || *c.Value == "" && c.Type != "s" && c.Type != "str" { // which can be an empty text
 		if text = c.Text.String(); text == "" && c.Formula != nil {
 			text = "#VALUE!" // it was never calculated
 		}
@@ -378,6 +396,8 @@ func (w *workbook) cell(row *sheetRow, i int) (text string, isNumber bool, err e
 		return w.texts[index], false, nil
 	case "e":
 		return "#VALUE!", false, nil
+	case "b":
+		return strings.NewReplacer("0", "FALSE", "1", "TRUE").Replace(*c.Value), false, nil
 	case "", "n":
 		number, err := strconv.ParseFloat(*c.Value, 64)
 		if err != nil || math.IsInf(number, 0) || math.IsNaN(number) {
@@ -394,7 +414,7 @@ func (w *workbook) cell(row *sheetRow, i int) (text string, isNumber bool, err e
 		}
 		return strconv.FormatFloat(number, 'f', -1, 64), true, nil
 	}
-	return *c.Value, false, nil // a text, true or false, or a date in ISO 8601
+	return *c.Value, false, nil // a text, or a date in ISO 8601
 }
 
 // serialText returns a date, a time of day or both as a spreadsheet stores it.

@@ -64,7 +64,9 @@ func TestWorkbook(t *testing.T) {
 		`<row r="5"/><row r="6"><c r="A6" t="s"><v>1</v></c><c r="B6"><f>A1</f><v>1.2E3</v></c><c r="D6" t="str"><v>EUR</v></c><c r="E6" s="2"><v>46297</v></c><c r="F6" s="4"><v>0.5</v></c></row>`+
 		`<row r="7"><c r="A7"><v>1234567890123456</v></c><c r="B7"><v>1</v></c><c r="D7" t="str"><v>EUR</v></c></row>`+
 		`<row r="8"><c r="A8" t="str"><v>t-5</v></c><c r="B8"><f>A1</f></c><c r="D8" t="str"><v>EUR</v></c></row>`+
-		`<row r="9"><c r="A9" t="str"><v>t-6</v></c><c r="B9" t="str"><v>1.500</v></c><c r="D9" t="str"><v>EUR</v></c></row>`)
+		`<row r="9"><c r="A9" t="str"><v>t-6</v></c><c r="B9" t="str"><v>1.500</v></c><c r="D9" t="str"><v>EUR</v></c></row>`+
+		`<row r="10"><c r="A10" t="str"><v>t-7</v></c><c r="B10"><v>1</v></c><c r="D10" t="str"><v>EUR</v></c><c r="E10"><f>A1</f><v/></c></row>`+
+		`<row r="11"><c r="A11" t="str"><v>t-8</v></c><c r="B11" t="b"><v>1</v></c><c r="D11" t="str"><v>EUR</v></c></row>`)
 	info, err := importOne(t.Context(), b, Payment, csvList(t, text))
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +80,8 @@ func TestWorkbook(t *testing.T) {
 		got = append(got, u.Column+" "+why)
 	}
 	if diff := cmp.Diff([]string{"t-1 1.134 KWD 2026-10-02 09:00:00", "t-2 1200 EUR 2026-10-02 12:00:00",
-		"transaction_id was shortened by a spreadsheet", "amount is an error of a spreadsheet", "amount can mean thousands"}, got); diff != "" {
+		"transaction_id was shortened by a spreadsheet", "amount is an error of a spreadsheet", "amount can mean thousands", "at is an error of a spreadsheet",
+		"amount is not an amount such as 1234.50; say how your list writes that with amounts"}, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 	if title := info.As.Columns[3].Title; title != "Date+Time" {
@@ -95,6 +98,8 @@ func TestWorkbookRefused(t *testing.T) {
 		{"no cells", workbookOf(t, nil, ""), "is empty"},
 		{"a sheet that is cut off", workbookOf(t, map[string]string{"xl/worksheets/a.xml": `<worksheet><sheetData>` + workbookTitles + row}, ""), "damaged"},
 		{"a text that is not there", workbookOf(t, nil, workbookTitles+`<row r="4"><c r="A4" t="s"><v>7</v></c></row>`), "not there"},
+		{"merged cells", workbookOf(t, map[string]string{"xl/worksheets/a.xml": `<worksheet><sheetData>` + workbookTitles + row + `</sheetData><mergeCells>` +
+			`<mergeCell ref="A1:F2"/><mergeCell ref="A4:B4"/><mergeCell ref="D4:D5"/></mergeCells></worksheet>`}, ""), "has merged cells in several rows"},
 		{"rows in no order", workbookOf(t, nil, workbookTitles+row+row), "its rows are in no order"},
 		{"a cell twice", workbookOf(t, nil, workbookTitles+strings.Replace(row, "</row>", `<c r="D4" t="str"><v>USD</v></c></row>`, 1)), "its cells are in no order"},
 		{"another byte in the styles", strings.Replace(workbookOf(t, nil, workbookTitles+row), `<xf numFmtId="14"/>`, `<xf numFmtId="10"/>`, 1), "checksum"},
