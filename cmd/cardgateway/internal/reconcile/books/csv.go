@@ -214,6 +214,9 @@ func (r *csvReader) quoted(text string) (line int, cells []string, err error) {
 		}
 		more = append(more, following)
 		all += "\n" + following
+		if inside, _, _ := strings.Cut(following, `"`); r.width > 1 && strings.Count(inside, string(r.separator)) >= r.width-1 {
+			break // this is a row, and not the text of a cell
+		}
 	}
 	r.ahead = append(more, r.ahead...) // only the first line is skipped
 	r.line = line
@@ -222,7 +225,7 @@ func (r *csvReader) quoted(text string) (line int, cells []string, err error) {
 
 func (r *csvReader) split(text string) ([]string, error) {
 	reader := csv.NewReader(strings.NewReader(text))
-	reader.Comma, reader.FieldsPerRecord = r.separator, -1
+	reader.Comma, reader.FieldsPerRecord, reader.TrimLeadingSpace = r.separator, -1, r.separator != '\t'
 	cells, err := reader.Read()
 	if plain := r.withoutFormulas(text); errors.Is(err, csv.ErrBareQuote) && plain != text {
 		return r.split(plain)
@@ -260,7 +263,10 @@ func (r *csvReader) text() (string, error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0 && !tooLong) {
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", &Refused{Why: fmt.Sprintf("cannot be read to its end: %v", err)}
+		}
+		if err != nil && len(line) == 0 && !tooLong {
 			return "", err
 		}
 		break

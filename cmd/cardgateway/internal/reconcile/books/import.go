@@ -174,10 +174,15 @@ func (s *ListSource) openAs(ctx context.Context, guesses bool) (_ *openList, err
 	} else {
 		l.source, err = s.openQuery(ctx, l.chooseColumns)
 	}
+	return l, l.named(err)
+}
+
+// named adds the name of the list to an error that is about the whole list.
+func (l *openList) named(err error) error {
 	if refused, ok := errors.AsType[*Refused](err); ok && refused.Setting == "" {
-		err = &Refused{Why: fmt.Sprintf("the list %s %s", l.info.Name, refused.Why)}
+		return &Refused{Why: fmt.Sprintf("the list %s %s", l.info.Name, refused.Why)}
 	}
-	return l, err
+	return err
 }
 
 // encoding returns that of a CSV file that is not UTF-8, as far as it was read.
@@ -219,7 +224,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		if wrong, ok := errors.AsType[*badLine](err); ok {
 			unreadable = &Unreadable{Line: wrong.line, Why: wrong.why}
 		} else if err != nil {
-			return fmt.Errorf("reading the list: %w", err)
+			return l.named(err)
 		} else {
 			row, unreadable = l.read(line, cells, l.source.isNumber)
 		}

@@ -29,6 +29,7 @@ var kinds = []struct{ begin, is string }{
 	{":20:", "is a bank statement (MT940); export the payments as CSV or .xlsx"}, {"OFXHEADER", "is a bank statement (OFX); export it as CSV or .xlsx"},
 	{"!Type:", "is a bank statement (QIF); export it as CSV or .xlsx"}, {"{", "is JSON; export it as CSV or .xlsx"}, {"[{", "is JSON; export it as CSV or .xlsx"},
 	{"<?xml", "is XML, such as a bank statement (CAMT); export the payments as CSV or .xlsx"}, {"<", "is HTML or XML, whatever its name; export it as CSV or .xlsx"},
+	{"MIME-Version:", "is a web page (MHTML), whatever its name; export it as CSV or .xlsx"},
 	{"ISA*", "is EDI; export it as CSV or .xlsx"}, {"UNB+", "is EDI; export it as CSV or .xlsx"},
 }
 

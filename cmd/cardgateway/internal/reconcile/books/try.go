@@ -77,7 +77,7 @@ func (l *openList) each(do func(line int, cells []string), bad func(*Unreadable)
 			continue
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", l.Names.List, l.named(err))
 		}
 		do(line, cells)
 	}
