@@ -73,8 +73,8 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 		}
 		source := common
 		source.Names = books.ListNames{
-			List: list.flag, DSN: "--list-dsn", Query: "--list-query", Columns: list.columnsFlag, Amounts: "--amounts",
-			Dates: "--dates", States: "--states", Refunds: "--refund-list",
+			List: list.flag, DSN: "--list-dsn", Query: "--list-query", Columns: list.columnsFlag, Currency: "--list-currency",
+			Amounts: "--amounts", Zone: "--list-zone", Dates: "--dates", States: "--states", Refunds: "--refund-list",
 		}
 		source.Kind, source.Path, source.Query = list.kind, list.path, list.query
 		if list.path == "" {

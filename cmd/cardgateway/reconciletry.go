@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,7 @@ func (r *tryCommand) Run(c *call) error {
 	isSure, text := len(t.Unsure)+len(t.Problems) == 0 && t.Rows > 0, strings.Builder{}
 	fmt.Fprintf(&text, "A list of %ss: %s lines can be read", t.Source.Kind, terminal.Thousands(t.Rows))
 	if t.Totals > 0 {
-		fmt.Fprintf(&text, ", and %s of totals", terminal.Thousands(t.Totals))
+		fmt.Fprintf(&text, ", and %s of totals or titles", terminal.Thousands(t.Totals))
 	}
 	if t.Encoding != "" {
 		text.WriteString(", with letters as " + t.Encoding)
@@ -71,7 +72,7 @@ func (r *tryCommand) Run(c *call) error {
 		text.WriteString("\n" + rows.Render() + "\n")
 	}
 	for _, unsure := range t.Unsure {
-		text.WriteString("\nNot sure: " + unsure + ". Say which.\n")
+		text.WriteString("\nNot sure: " + unsure.Why + ". Say which.\n")
 	}
 	for _, p := range t.Problems {
 		fmt.Fprintf(&text, "\nCannot be read: %s lines, the first is line %d: %s\n", terminal.Thousands(p.Lines), p.First, strings.TrimSpace(p.Column+" "+p.Why))
@@ -88,15 +89,26 @@ func (r *tryCommand) Run(c *call) error {
 	return nil
 }
 
-// section returns the section for the configuration file. Words for states that are not known are there with a question mark.
+// section returns the section for the configuration file. What has to be said is there as a question mark, with which it is refused.
 func section(t *books.Trial, r *tryCommand) string {
+	isUnsure := func(setting string) bool {
+		return slices.ContainsFunc(t.Unsure, func(d books.Doubt) bool { return d.Setting == setting })
+	}
+	inFlag := strings.NewReplacer(",", `\,`)
 	var columns []string
 	for _, column := range t.Columns {
-		columns = append(columns, column.Column+"="+column.Title)
+		title := inFlag.Replace(column.Title)
+		if isUnsure(column.Column) {
+			title = "?"
+		}
+		columns = append(columns, column.Column+"="+title)
 	}
-	states := append([]string{}, r.States...)
+	var states []string
+	for _, pair := range r.States {
+		states = append(states, inFlag.Replace(pair))
+	}
 	for _, word := range t.Words {
-		states = append(states, word+"=?")
+		states = append(states, inFlag.Replace(word)+"=?")
 	}
 	name := "columns"
 	if t.Source.Kind == books.Refund {
@@ -105,6 +117,9 @@ func section(t *books.Trial, r *tryCommand) string {
 	text := "[reconcile.shop]\n"
 	for _, set := range [][2]string{{name, strings.Join(columns, ",")}, {"list-currency", t.Source.Currency}, {"amounts", t.Source.Amounts},
 		{"dates", t.Source.Dates}, {"list-zone", r.ListZone}, {"states", strings.Join(states, ",")}} {
+		if isUnsure(set[0]) {
+			set[1] = "?"
+		}
 		if set[1] != "" {
 			text += set[0] + " = " + strconv.Quote(set[1]) + "\n"
 		}

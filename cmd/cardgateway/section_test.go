@@ -185,8 +185,16 @@ func TestTryList(t *testing.T) {
 	tool(t, nil, "reconcile", "try", path).want(t, exit.Negative)
 	r := tool(t, nil, "reconcile", "try", path, "--states", "bezahlt=approved")
 	r.want(t, exit.OK)
-	for _, want := range []string{"A list of payments: 2 lines can be read, and 1 of totals", `transaction_id from "Referenz"`, "1234.50", "[reconcile.shop]\n",
+	for _, want := range []string{"A list of payments: 2 lines can be read, and 1 of totals or titles", `transaction_id from "Referenz"`, "1234.50", "[reconcile.shop]\n",
 		`amounts = "1.234,50"`, `columns = "transaction_id=Referenz,amount=Betrag,currency=Währung,state=Status"`, `states = "bezahlt=approved"`} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("got %s, want in it %s", r.out, want)
+		}
+	}
+	unsure := m.file(t, "unsure.csv", "Ref;Betrag, brutto;Currency;Date;Created at;Paid at\nt-1;1.000;EUR;01/02/2026;2026-10-02;2026-10-02\n")
+	r = tool(t, nil, "reconcile", "try", unsure, "--columns", `amount=Betrag\, brutto`)
+	r.want(t, exit.Negative)
+	for _, want := range []string{`amounts = "?"`, `columns = "transaction_id=Ref,amount=Betrag\\, brutto,currency=Currency,at=?"`} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("got %s, want in it %s", r.out, want)
 		}

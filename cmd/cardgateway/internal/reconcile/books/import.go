@@ -39,7 +39,7 @@ type ListSource struct {
 }
 
 // ListNames are the names that the user knows for the settings of a list. They begin every error about one of them.
-type ListNames struct{ List, DSN, Query, Columns, Amounts, Dates, States, Refunds string }
+type ListNames struct{ List, DSN, Query, Columns, Currency, Amounts, Zone, Dates, States, Refunds string }
 
 // listTable is the database table of a list.
 type listTable struct {

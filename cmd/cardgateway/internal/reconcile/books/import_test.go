@@ -86,7 +86,7 @@ func importOne(ctx context.Context, b *Books, kind Kind, s ListSource) (ListInfo
 
 // namesOfKind are names that the user of these tests knows.
 func namesOfKind(kind Kind) ListNames {
-	n := ListNames{List: "the payments", Columns: "columns", Amounts: "amounts", Dates: "dates", States: "states", Refunds: "the refunds"}
+	n := ListNames{List: "the payments", Columns: "columns", Currency: "list currency", Amounts: "amounts", Zone: "list zone", Dates: "dates", States: "states", Refunds: "the refunds"}
 	if kind == Refund {
 		n.List, n.Columns = "the refunds", "refund columns"
 	}

@@ -84,10 +84,16 @@ func (l *lineReader) parseAmount(text, currency string, isNumber bool) (amount d
 	if amount, err = decimal.NewFromString(text); err != nil {
 		return amount, errors.New("is not an amount")
 	}
-	if n, known := iso4217.Decimals(currency); known && !amount.Equal(amount.Truncate(int32(n))) {
+	if !fits(amount, currency) {
 		return amount, fmt.Errorf("has more decimals than %s; if it is right, say how your list writes 1234.50 with %s, with as many decimals", currency, l.Names.Amounts)
 	}
 	return amount, nil
+}
+
+// fits reports whether an amount has at most the decimals of its currency.
+func fits(amount decimal.Decimal, currency string) bool {
+	n, known := iso4217.Decimals(currency)
+	return !known || amount.Equal(amount.Truncate(int32(n)))
 }
 
 // currencySigns are the signs for currencies in amounts, with the currencies that they can mean.

@@ -42,6 +42,7 @@ var (
 			append([]string{"erstattetam", "refunddate", "daterefunded"}, paymentColumns[7].guess...), false},
 	}
 	clockNames = []string{"time", "uhrzeit", "timeofday"} // the time of day, beside a column of dates; alone it is at
+	zoneNames  = []string{"timezone", "zeitzone", "tz"}
 )
 
 // plainName normalizes names, so that Transaction_ID, transactionId and "transaction id" are equal.
@@ -64,7 +65,7 @@ func (l *lineReader) chooseColumns(titles []string) error {
 			return &Refused{l.Names.Columns, fmt.Sprintf("there is no column %q to map; there are %s", name, namesOf(l.understood))}
 		}
 	}
-	l.at, l.width, l.clock, l.titles = nil, len(titles), -1, nil
+	l.at, l.width, l.clock, l.header, l.titles = nil, len(titles), -1, titles, nil
 	taken := map[int]bool{}
 	for i, column := range l.understood {
 		at, err := l.findColumn(titles, column)
@@ -87,8 +88,11 @@ func (l *lineReader) chooseColumns(titles []string) error {
 			if isID {
 				column = l.understood[0]
 			}
-			return &notTitles{Refused{Why: fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles),
-				l.Names.Columns, column.name)}}
+			why := fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles), l.Names.Columns, column.name)
+			if column.name == "currency" {
+				why += ", or say the currency of all lines with " + l.Names.Currency
+			}
+			return &notTitles{Refused{Why: why}}
 		}
 	}
 	return nil
@@ -122,8 +126,8 @@ func (l *lineReader) findColumn(titles []string, column listColumn) (int, error)
 		}
 	} else {
 		at = indexes(append([]string{plainName(column.name)}, column.also...)...)
-		if l.guesses && len(at) == 0 {
-			at = indexes(column.guess...)
+		if l.guesses && (len(at) == 0 || column.name == "state") { // an order and its payment have one each
+			at = append(at, indexes(column.guess...)...)
 		}
 		if column.name == "at" {
 			if clock = indexes(clockNames...); len(at) == 0 {

@@ -20,17 +20,19 @@ type lineReader struct {
 	at      []int         // of each understood column, its index in a line, or -1 if there is none
 	clock   int           // of the time of day that belongs to the column at, or -1
 	width   int           // number of columns of the list
+	header  []string      // all titles
 	titles  []ColumnTitle // of the columns that are used
 	guesses bool          // columns are found by their guesses, too
 	unsure  []ColumnTitle // columns that have two titles, with both
+	other   int           // the line with the titles of another table, if there is one
 	form    amountForm
 	layouts []timeLayout
 	counts  map[string]int  // lines by the word of their state, in lower case
 	sums    map[string]*sum // of the lines that were read, by currency
 }
 
-// sum adds up lines, to recognize a line of totals.
-type sum struct{ all, approved decimal.Decimal }
+// sum adds up lines, to recognize a line of totals. The group is that since the last one.
+type sum struct{ all, approved, group decimal.Decimal }
 
 func (l *lineReader) add(amount decimal.Decimal, currency string, isApproved bool) {
 	s := l.sums[currency]
@@ -38,24 +40,37 @@ func (l *lineReader) add(amount decimal.Decimal, currency string, isApproved boo
 		s = &sum{}
 		l.sums[currency] = s // there are at most as many as currencies
 	}
+	s.group = s.group.Add(amount)
 	if s.all = s.all.Add(amount); isApproved {
 		s.approved = s.approved.Add(amount)
 	}
 }
 
-// isSum reports whether an amount is the sum of the lines that were read, or of the approved ones: of a currency, or of all.
+// isSum reports whether an amount is the sum of the lines that were read, of the approved ones, or of those since the last sum: of a currency,
+// or of all.
 func (l *lineReader) isSum(amount decimal.Decimal, currency string) bool {
 	var of sum
+	var groups []*sum
 	for name, s := range l.sums {
 		if currency == "" || strings.EqualFold(name, currency) {
-			of.all, of.approved = of.all.Add(s.all), of.approved.Add(s.approved)
+			of.all, of.approved, of.group = of.all.Add(s.all), of.approved.Add(s.approved), of.group.Add(s.group)
+			groups = append(groups, s)
 		}
 	}
-	return len(l.sums) > 0 && (amount.Equal(of.all) || amount.Equal(of.approved))
+	if len(groups) == 0 || !amount.Equal(of.all) && !amount.Equal(of.approved) && !amount.Equal(of.group) {
+		return false
+	}
+	for _, s := range groups {
+		s.group = decimal.Zero
+	}
+	return true
 }
 
-// totalWords are those for the id of a line of totals, as plainName returns them.
-var totalWords = regexp.MustCompile(`^(grand|sub)?totals?:?$|^(gesamt|zwischen)?(summe|betrag):?$|^gesamt:?$|^sum:?$|^Σ:?$`)
+// totalWords are those for the id of a line of totals, as plainName returns them. Words without a digit can follow, such as a currency.
+var totalWords = regexp.MustCompile(`^((grand|sub)?total|(gesamt|zwischen)?(summe|betrag)|gesamt)[^0-9]*$|^sum:?$|^Σ:?$`)
+
+// splitAmount is the end of an amount that contains the separator of the list, without quotation marks.
+var splitAmount = regexp.MustCompile(`^[0-9]{2,3}([.,][0-9]+)?$`)
 
 // The indexes of columns that both lists have, and of the state in a list of payments.
 const (
@@ -65,7 +80,7 @@ const (
 )
 
 // read converts a line. isNumber says which of its cells are numbers. An Unreadable does not quote cells, because they may contain anything.
-// A line of totals is neither a record nor an Unreadable.
+// A line of totals, or with the titles again, is neither a record nor an Unreadable.
 func (l *lineReader) read(line int, cells []string, isNumber func(column int) bool) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
 		order := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "order" })
@@ -75,8 +90,15 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 		}
 		return nil, &Unreadable{Line: line, ID: id, Order: l.id(order, cells), Column: column, Why: fmt.Sprintf(format, args...)}
 	}
+	if l.other > 0 {
+		return bad("", "is below other titles, which are in line %d; save that table as a file of its own", l.other)
+	}
 	if len(cells) > l.width && strings.Join(cells[l.width:], "") != "" {
 		return bad("", "has %d cells, but the titles are %d; a text or an amount that contains the separator must be in quotation marks", len(cells), l.width)
+	}
+	if next := l.at[amountColumn] + 1; next < len(cells) && (len(cells) > l.width || l.header[next] == "") && isDigits(cells[next-1]) &&
+		splitAmount.MatchString(cells[next]) && !isNumber(next-1) {
+		return bad("amount", "and the cell after it, which has no title, can be one amount; an amount that contains the separator must be in quotation marks")
 	}
 	currency, _ := l.readCurrency(l.cell(currencyColumn, cells))
 	if id := plainName(cmp.Or(l.cell(0, cells), l.cell(1, cells))); totalWords.MatchString(id) || id == "" && slices.ContainsFunc(cells, func(c string) bool { return totalWords.MatchString(plainName(c)) }) {
@@ -102,6 +124,13 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 			text = l.timeText(i, cells)
 		}
 		value, err := l.value(column, text, currency, l.at[i] >= 0 && isNumber(l.at[i]))
+		if i == amountColumn && err != nil && areTitles(cells) {
+			if slices.EqualFunc(cells, l.header, func(a, b string) bool { return strings.TrimPrefix(a, byteOrder) == b }) {
+				return nil, nil // as at the top of each page
+			}
+			l.other = line
+			return bad("", "has other titles; save the table below it as a file of its own")
+		}
 		if err != nil {
 			return bad(column.name, "%s", err)
 		}
@@ -134,6 +163,22 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 	}
 	l.add(amount, currency, l.Kind == Refund || row[stateColumn+1] == StateApproved)
 	return row, nil
+}
+
+// areTitles reports whether two cells of a line are names of columns.
+func areTitles(cells []string) bool {
+	all := slices.Concat(paymentColumns, refundColumns)
+	names := slices.DeleteFunc(slices.Clone(cells), func(cell string) bool {
+		name := plainName(strings.TrimPrefix(cell, byteOrder))
+		return !slices.ContainsFunc(all, func(c listColumn) bool {
+			return name == plainName(c.name) || slices.Contains(c.also, name) || slices.Contains(c.guess, name)
+		})
+	})
+	return len(names) > 1
+}
+
+func isDigits(text string) bool {
+	return text != "" && strings.Trim(text, "-0123456789 ") == ""
 }
 
 // cell returns the text of an understood column, or "" if the line or the list does not have it.
@@ -222,8 +267,8 @@ func (l *lineReader) value(column listColumn, text, currency string, isNumber bo
 }
 
 var (
-	spreadsheetError = regexp.MustCompile(`^#(N/A|NV|REF!|VALUE!|WERT!|NAME\?|DIV/0!|NUM!|NULL!|BEZUG!|ZAHL!)$`)
-	shortenedID      = regexp.MustCompile(`^[0-9][.,][0-9]{1,14}E\+[0-9]{1,3}$`)
+	spreadsheetError = regexp.MustCompile(`^#[^0-9 ]+(/0)?[!?]$|^#(N/[A-Z]|NV)$|^Err:[0-9]{3}$`) // in any language
+	shortenedID      = regexp.MustCompile(`^[0-9]([.,][0-9]{1,14})?[Ee]\+[0-9]{1,3}$`)
 )
 
 // longestID is the maximum number of characters of an id at the gateway.

@@ -124,7 +124,7 @@ func plainTime(text string) (plain string, ok bool) {
 			}
 			letters := []rune(rest[:size])
 			word, known := wordsInTimes[string(letters[:min(3, len(letters))])]
-			if !known {
+			if !known || strings.HasPrefix(rest, "marras") { // November in Finnish
 				return "", false
 			}
 			rest = rest[size:]

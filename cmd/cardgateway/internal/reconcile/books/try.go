@@ -18,13 +18,19 @@ import (
 type Trial struct {
 	Source   ListSource // with the columns and forms that were found
 	Columns  []ColumnTitle
-	Unsure   []string // what could be read in two ways, and has to be said
-	First    []Line   // at most five, as they are read; their ids can be the gateway's
-	Rows     int      // lines that can be read
-	Totals   int      // lines of totals
+	Unsure   []Doubt // what could be read in two ways, and has to be said
+	First    []Line  // at most five, as they are read; their ids can be the gateway's
+	Rows     int     // lines that can be read
+	Totals   int     // lines of totals, or with the titles again
 	Problems []Problem
 	Words    []string // for states, that are not known; at most 50
 	Encoding string   // of a CSV file that is not UTF-8
+}
+
+// Doubt is what a list does not tell.
+type Doubt struct {
+	Setting string // amounts, dates, list-zone or the name of a column
+	Why     string
 }
 
 // Problem is why lines cannot be read.
@@ -36,14 +42,15 @@ type Problem struct {
 
 // The forms that Try tries, the likeliest first.
 var (
-	triedAmounts = []string{"", "1234.500", "1,234.50", "1.234,50", "1 234,50", "1'234.50", "1 234.50", "1.234", "1,234.500", "1.234,500"}
+	triedAmounts = []string{"", "1,234.50", "1.234,50", "1 234,50", "1'234.50", "1 234.50", "1.234", "1234.500", "1,234.500", "1.234,500"}
 	triedDates   = []string{"", "DD.MM.YYYY", "MM/DD/YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM-DD-YYYY", "MM.DD.YYYY", "DD.MM.YY", "MM/DD/YY", "DD/MM/YY", "YYYYMMDD"}
 )
 
 // Try reads a list to its end to find out how it can be read: its kind unless that is set, its columns, and the forms of its amounts and
 // times where the source says none. It keeps nothing.
 func Try(ctx context.Context, s ListSource) (*Trial, error) {
-	if s.Zone == nil {
+	zone := s.Zone
+	if zone == nil {
 		s.Zone = time.UTC
 	}
 	var first error
@@ -55,7 +62,7 @@ func Try(ctx context.Context, s ListSource) (*Trial, error) {
 		as.Kind = kind
 		l, err := as.openAs(ctx, true)
 		if err == nil {
-			return l.try(ctx)
+			return l.try(ctx, zone != nil)
 		}
 		if first == nil {
 			first = err
@@ -83,12 +90,16 @@ func (l *openList) each(do func(line int, cells []string), bad func(*Unreadable)
 	}
 }
 
-// reading counts the cells that a form can read, and adds up what it reads.
+// reading counts the cells that a form can read, and adds up what it reads, times its line: two dates can be each other's.
 type reading struct {
 	*lineReader
 	form string
 	n    int
 	sum  decimal.Decimal
+}
+
+func (r *reading) add(line int, value decimal.Decimal) {
+	r.n, r.sum = r.n+1, r.sum.Add(value.Mul(decimal.NewFromInt(int64(line))))
 }
 
 // better returns the form that reads most cells, and another one that reads as many and as something else.
@@ -104,7 +115,7 @@ func better(all []*reading) (best, other *reading) {
 	return best, other
 }
 
-func (l *openList) try(ctx context.Context) (*Trial, error) {
+func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 	s := l.ListSource
 	readings := func(tried []string, said *string) (all []*reading) {
 		if *said != "" {
@@ -126,21 +137,21 @@ func (l *openList) try(ctx context.Context) (*Trial, error) {
 	state := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "state" })
 	words := map[string]bool{}
 	t := &Trial{Columns: l.titles}
-	err := l.each(func(_ int, cells []string) {
+	err := l.each(func(line int, cells []string) {
 		currency, _ := l.readCurrency(l.cell(currencyColumn, cells))
 		for _, r := range amounts {
-			if amount, err := r.parseAmount(l.cell(amountColumn, cells), currency, l.source.isNumber(l.at[amountColumn])); err == nil {
-				r.n, r.sum = r.n+1, r.sum.Add(amount)
+			if amount, err := r.parseAmount(l.cell(amountColumn, cells), currency, l.source.isNumber(l.at[amountColumn])); err == nil && fits(amount, currency) {
+				r.add(line, amount)
 			}
 		}
 		for _, r := range dates {
 			if when, err := r.readTime(l.timeText(at, cells)); err == nil && !when.start.IsZero() {
-				r.n, r.sum = r.n+1, r.sum.Add(decimal.NewFromInt(when.start.Unix()))
+				r.add(line, decimal.NewFromInt(when.start.Unix()))
 			}
 		}
 		if state >= 0 && l.at[state] >= 0 {
 			word := strings.ToLower(l.cell(state, cells))
-			if _, err := l.readState(word); err != nil && len(words) < 50 && len(word) <= 40 {
+			if _, err := l.readState(word); err != nil && !spreadsheetError.MatchString(strings.ToUpper(word)) && len(words) < 50 && len(word) <= 40 {
 				words[word] = true
 			}
 		}
@@ -149,7 +160,12 @@ func (l *openList) try(ctx context.Context) (*Trial, error) {
 		return nil, err
 	}
 	for _, title := range l.unsure {
-		t.Unsure = append(t.Unsure, fmt.Sprintf("two columns can be %s: %s", title.Column, title.Title))
+		t.Unsure = append(t.Unsure, Doubt{title.Column, fmt.Sprintf("two columns can be %s: %s", title.Column, title.Title)})
+	}
+	for _, title := range l.header {
+		if slices.Contains(zoneNames, plainName(title)) && l.at[at] >= 0 && !isZoneSaid {
+			t.Unsure = append(t.Unsure, Doubt{"list-zone", fmt.Sprintf("the column %q is not read, but the times need their zone (%s)", title, l.Names.Zone)})
+		}
 	}
 	for _, found := range []struct {
 		what string
@@ -158,9 +174,9 @@ func (l *openList) try(ctx context.Context) (*Trial, error) {
 	}{{"amounts", amounts, &s.Amounts}, {"dates", dates, &s.Dates}} {
 		best, other := better(found.all)
 		if *found.into = best.form; other != nil {
-			t.Unsure = append(t.Unsure, fmt.Sprintf("%s can be %s or %s", found.what, cmp.Or(best.form, "1234.50"), cmp.Or(other.form, "1234.50")))
+			t.Unsure = append(t.Unsure, Doubt{found.what, fmt.Sprintf("%s can be %s or %s", found.what, cmp.Or(best.form, "1234.50"), cmp.Or(other.form, "1234.50"))})
 		} else if len(found.all) > 1 && strings.HasSuffix(best.form, "500") {
-			t.Unsure = append(t.Unsure, "amounts can have three decimals, or be thousands")
+			t.Unsure = append(t.Unsure, Doubt{found.what, "amounts can have three decimals, or be thousands"})
 		}
 	}
 	s.Columns = map[string]string{}
