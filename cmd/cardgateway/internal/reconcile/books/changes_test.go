@@ -3,7 +3,9 @@ package books
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +39,10 @@ func TestRowChanges(t *testing.T) {
 		return cardgateway.Transaction{UniqueID: "7", TransactionID: id, Code: code, TransactionAmount: decimal.RequireFromString(amount), TransactionCurrency: "EUR",
 			TransactionAt: at}
 	}
+	asTest := func(o cardgateway.Transaction) cardgateway.Transaction {
+		o.IsTest = true
+		return o
+	}
 	clock := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	steps := []struct {
 		rows []cardgateway.Transaction // nil: the row is gone
@@ -47,6 +53,7 @@ func TestRowChanges(t *testing.T) {
 		{[]cardgateway.Transaction{order(100, "4", "v")}, "v approved 4"},
 		{nil, "none"},
 		{[]cardgateway.Transaction{order(101, "4", "v")}, "v declined 4"},
+		{[]cardgateway.Transaction{asTest(order(101, "4", "v"))}, "v declined 4 test"},
 	}
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
@@ -79,7 +86,7 @@ func TestRowChanges(t *testing.T) {
 				if r, err := c.At(mark); err != nil {
 					t.Error(err)
 				} else if r != nil {
-					got = r.ID + " " + r.State + " " + r.Amount.String()
+					got = strings.TrimSuffix(fmt.Sprint(r.ID, " ", r.State, " ", r.Amount, " ", map[bool]string{true: "test"}[r.Test]), " ")
 				}
 				if got != want {
 					t.Errorf("at mark %d: got %s, want %s", i, got, want)

@@ -32,7 +32,7 @@ var ordersTable = table{
 	kind:    ordersKind,
 	columns: []string{"id", "unique_id", "transaction_id", "state", "code", "amount", "currency", "at", "card", "other_app", "test", "walk"},
 	money:   5,
-	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at", "other_app"},
+	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at", "other_app", "test"},
 	key:     "unique_id",
 	same:    []string{"transaction_id", "at"},
 }

@@ -135,7 +135,7 @@ func isSame(a, b []books.Row) bool {
 	texts := func(rows []books.Row) (all []string) {
 		for i := range rows {
 			r := &rows[i]
-			all = append(all, fmt.Sprintf("%q %q %s %s %s %d", r.ID, r.Payment, r.State, r.Amount, r.Currency, r.At.UnixMicro()))
+			all = append(all, fmt.Sprintf("%q %q %s %s %s %d %t", r.ID, r.Payment, r.State, r.Amount, r.Currency, r.At.UnixMicro(), r.Test))
 		}
 		slices.Sort(all)
 		return all
@@ -192,7 +192,11 @@ func describe(rows []books.Row) string {
 	var all []string
 	for i := range rows {
 		r := &rows[i]
-		all = append(all, fmt.Sprintf("%s %s %s at %s", amount.Text(r.Amount, r.Currency), r.Currency, r.State, r.At.Format(time.DateTime)))
+		text := fmt.Sprintf("%s %s %s at %s", amount.Text(r.Amount, r.Currency), r.Currency, r.State, r.At.Format(time.DateTime))
+		if r.Test {
+			text += ", as a test payment"
+		}
+		all = append(all, text)
 	}
 	return strings.Join(all, " and ")
 }

@@ -209,6 +209,15 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(1, "changed %s since August", r.ID)
 		s.tells(2, "changed %s since August", r.ID)
 	},
+	"a test payment after August was compared": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.rows[0][0] = append(s.rows[0][0], r)
+		s.listed(0, 0, r, r.At)
+		r.Test = true
+		s.copied(0, r, 1)
+		s.tells(1, "changed %s since August", r.ID)
+		s.tells(2, "changed %s since August", r.ID)
+	},
 	"approved after it was declined": func(s *signedShop) {
 		r := s.row(s.at(0))
 		s.copied(0, r, 0, declined, declined, approved)
@@ -316,8 +325,9 @@ func (d *database) record(t *testing.T, kind books.Kind, before, after []books.R
 			return map[string]string{"refund_unique_id": r.UniqueID, "merchant_refund_id": r.ID, "unique_id": r.Payment, "state": r.State,
 				"amount": r.Amount.String(), "currency": r.Currency, "at": fmt.Sprint(r.At.UnixMicro())}
 		}
+		test := map[bool]string{false: "0", true: "1"}[r.Test]
 		return map[string]string{"unique_id": r.UniqueID, "transaction_id": r.ID, "state": r.State, "amount": r.Amount.String(), "currency": r.Currency,
-			"at": fmt.Sprint(r.At.UnixMicro())}
+			"at": fmt.Sprint(r.At.UnixMicro()), "test": test}
 	}
 	now, table := map[string]books.Row{}, map[books.Kind]string{books.Payment: "orders", books.Refund: "refunds"}[kind]
 	change := func(id, what, old string) {
