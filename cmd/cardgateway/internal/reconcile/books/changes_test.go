@@ -83,6 +83,9 @@ func TestRowChanges(t *testing.T) {
 			n := len(collect(t, b.ChangesSince(t.Context(), Payment, mark)))
 			for _, c := range collect(t, b.ChangesSince(t.Context(), Payment, 0)) { // as for a month that was compared before another one
 				got := "none"
+				if _, err := c.At(0); err != nil { // which changes nothing
+					t.Error(err)
+				}
 				if r, err := c.At(mark); err != nil {
 					t.Error(err)
 				} else if r != nil {
