@@ -262,12 +262,26 @@ func testRefunds(t *testing.T, s *Service) {
 	if err != nil || stray != 0 {
 		t.Errorf("%d refunds of no order were stored, %v", stray, err)
 	}
+	newer := placed(t, s, KindHosted) // of the same customer, with more refunds than a list shows
+	_, err = s.DB.ExecContext(t.Context(), `UPDATE orders SET customer = $1 WHERE id = $2`, o.Customer, newer.ID)
+	for i := range 101 {
+		if err == nil {
+			_, err = s.DB.ExecContext(t.Context(), `INSERT INTO refunds (id, order_id, amount, created, state, version) VALUES ($1, $2, '1', $3, 'refunded', 1)`,
+				fmt.Sprintf("%s-R%d", newer.ID, i), newer.ID, time.Now().Add(time.Hour).UnixMicro())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	all, err := s.Orders(t.Context(), o.Customer)
-	if err != nil || len(all) != 1 || len(all[0].Refunds) != 2 {
+	if err != nil || len(all) != 2 || len(all[0].Refunds) != 101 || len(all[1].Refunds) != 2 {
 		t.Fatalf("the orders are %+v, %v", all, err)
 	}
+	if shown, err := s.Refunds(t.Context(), o.Customer); err != nil || len(shown) != 100 {
+		t.Errorf("%d refunds are listed, %v", len(shown), err)
+	}
 	for i, want := range []string{o.ID + "-R1 24 refunded 9", final.RefundUniqueID + " 1 refunded 1"} {
-		r := all[0].Refunds[i]
+		r := all[1].Refunds[i]
 		if got := fmt.Sprint(r.ID, " ", r.Amount, " ", r.State, " ", r.Version); got != want || r.Made.IsZero() || r.OrderID != o.ID {
 			t.Errorf("refund %d is %s, made %s; want %s", i, got, r.Made, want)
 		}

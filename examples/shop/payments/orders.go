@@ -208,11 +208,12 @@ func (s *Service) orders(ctx context.Context, where string, arg string) ([]Order
 		o.Created = time.UnixMicro(created)
 		return o, json.Unmarshal(terms, &o.Terms)
 	}, `SELECT `+orderColumns+` WHERE `+where+` ORDER BY o.created DESC, o.id LIMIT 100`, arg)
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	refunds, err := s.refunds(ctx, where, arg)
-	for _, r := range slices.Backward(refunds) { // the oldest first
+	oldest := all[len(all)-1]
+	refunds, err := s.refunds(ctx, where+` AND o.created >= $2 ORDER BY r.created, r.id`, arg, oldest.Created.UnixMicro())
+	for _, r := range refunds {
 		if i := slices.IndexFunc(all, func(o Order) bool { return o.ID == r.OrderID }); i >= 0 {
 			all[i].Refunds = append(all[i].Refunds, r)
 		}

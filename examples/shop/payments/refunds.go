@@ -138,10 +138,10 @@ func (s *Service) addRefund(ctx context.Context, r *cardgateway.Refund) error {
 
 // Refunds returns the last refunds of a customer, the newest first.
 func (s *Service) Refunds(ctx context.Context, customer string) ([]Refund, error) {
-	return s.refunds(ctx, `o.customer = $1`, customer)
+	return s.refunds(ctx, `o.customer = $1 ORDER BY r.created DESC, r.id DESC LIMIT 100`, customer)
 }
 
-func (s *Service) refunds(ctx context.Context, where, arg string) ([]Refund, error) {
+func (s *Service) refunds(ctx context.Context, where string, args ...any) ([]Refund, error) {
 	return collect(ctx, s.DB, func(scan func(...any) error) (r Refund, err error) {
 		var created, made int64
 		err = scan(&r.ID, &r.OrderID, &r.Amount, &created, &r.State, &r.Version, &made)
@@ -150,5 +150,5 @@ func (s *Service) refunds(ctx context.Context, where, arg string) ([]Refund, err
 		}
 		return r, err
 	}, `SELECT r.id, r.order_id, r.amount, r.created, r.state, r.version, r.made FROM refunds r JOIN orders o ON o.id = r.order_id
-		WHERE `+where+` ORDER BY r.created DESC, r.id DESC LIMIT 100`, arg)
+		WHERE `+where, args...)
 }
