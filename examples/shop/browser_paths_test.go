@@ -216,7 +216,7 @@ func TestBrowserSandboxPage(t *testing.T) {
 		t.Errorf("refunded %d times", n)
 	}
 	b.visit("/refunds")
-	if got := b.text("main"); !strings.Contains(got, b.orderID()) || !strings.Contains(got, "$12.50") {
+	if got := b.text("main"); !strings.Contains(got, b.orderID()) || !strings.Contains(got, "12.50 USD") {
 		t.Errorf("the refunds are %q", got)
 	}
 }

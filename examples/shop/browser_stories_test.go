@@ -274,7 +274,7 @@ func stories() []story {
 			id := b.orderID()
 			b.refund(id)
 			b.goesOn("Being refunded", "Refunded", func() { _ = b.w.gateway.SettleRefund(id+"-R1", true) })
-			b.says("We returned $24.00 on "+time.Now().UTC().Format("2 January 2006"), "Answered: refunded")
+			b.says("We returned 24.00 USD on "+time.Now().UTC().Format("2 January 2006"), "Answered: refunded")
 			b.visit("/staff")
 			b.says("Refunded", "Nothing is left to refund.")
 			if b.has("#refund-" + id) {
@@ -283,7 +283,7 @@ func stories() []story {
 			b.visit("/orders")
 			b.says("Refunded", "Beeswax pillar")
 			b.visit("/refunds")
-			b.says("Refunded", "$24.00")
+			b.says("Refunded", "24.00 USD")
 		}},
 		{"refund, answer lost", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("pillar")

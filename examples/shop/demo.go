@@ -121,7 +121,7 @@ type demoPage struct {
 
 // doneTexts confirm what the buttons did.
 var doneTexts = map[string]string{
-	"lose": "Armed. Now pay, best with a saved card.", "lose-refund": "Armed. Now refund a paid order, on its own page.",
+	"lose": "Armed. Now pay, best with a saved card.", "lose-refund": "Armed. Now refund a paid order, on the page for the staff.",
 	"disarm": "Nothing is armed any more.", "courier": "Changed.", "approve": "The bank has approved.", "decline": "The bank has declined.",
 	"forge": "A forged notification was sent. Look at the order: it has not changed.", "late": "That is not possible any more.",
 }

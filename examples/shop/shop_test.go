@@ -98,16 +98,16 @@ func TestCart(t *testing.T) {
 	s.post("/cart", values("sku", "pillar"))
 	s.post("/cart", values("sku", "pillar"))
 	s.post("/cart", values("sku", "holder"))
-	if got := s.match(`id="total">([^<]+)`); got != "$167.00" {
+	if got := s.match(`id="total">([^<]+)`); got != "167.00 USD" {
 		t.Errorf("total %s", got)
 	}
 	s.post("/cart", values("sku", "pillar", "quantity", "5"))
 	s.post("/cart", values("sku", "holder", "quantity", "1", "remove", "1"))
-	if got := s.match(`id="total">([^<]+)`); got != "$120.00" {
+	if got := s.match(`id="total">([^<]+)`); got != "120.00 USD" {
 		t.Errorf("total %s", got)
 	}
 	s.post("/cart", values("sku", "pillar", "quantity", "1000000"))
-	if got := s.match(`id="total">([^<]+)`); got != "$480.00" {
+	if got := s.match(`id="total">([^<]+)`); got != "480.00 USD" {
 		t.Errorf("total %s, want that of twenty", got)
 	}
 	for _, bad := range []struct {
@@ -349,7 +349,7 @@ func TestRefunds(t *testing.T) {
 	if strings.Contains(s.page, "/refund\"") {
 		t.Error("a customer has the button of the staff")
 	}
-	if got := s.get("/staff").match(`id="refund-` + id + `"[^>]*>([^<]+)`); got != "Refund $24.00" {
+	if got := s.get("/staff").match(`id="refund-` + id + `"[^>]*>([^<]+)`); got != "Refund 24.00 USD" {
 		t.Errorf("the button says %q", got)
 	}
 	customers := &world{Shop: &Shop{settings: w.settings, payments: w.payments, db: w.db}}
@@ -368,14 +368,14 @@ func TestRefunds(t *testing.T) {
 	s.awaitsWord(id, "Refunded")
 	for _, path := range []string{"/orders/" + id, "/orders", "/refunds"} {
 		s.get(path)
-		for _, want := range []string{id, "$24.00", "Refunded"} {
+		for _, want := range []string{id, "24.00 USD", "Refunded"} {
 			if !strings.Contains(s.page, want) {
 				t.Errorf("%s does not say %q:\n%s", path, want, s.page)
 			}
 		}
 	}
 	s.get("/orders/" + id)
-	if want := "We returned $24.00 on " + time.Now().UTC().Format("2 January 2006"); !strings.Contains(s.page, want) {
+	if want := "We returned 24.00 USD on " + time.Now().UTC().Format("2 January 2006"); !strings.Contains(s.page, want) {
 		t.Errorf("the order does not say %q:\n%s", want, s.page)
 	}
 	if got := s.get("/staff").match(`id="no-refund-` + id + `">([^<]+)`); got != "Nothing is left to refund." || strings.Contains(s.page, `id="refund-`+id) {
@@ -439,12 +439,12 @@ func TestOfficeRefund(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.awaitsWord(id, "Partly refunded")
-			if got := s.get("/staff").match(`id="refund-` + id + `"[^>]*>([^<]+)`); got != "Refund $19.50" {
+			if got := s.get("/staff").match(`id="refund-` + id + `"[^>]*>([^<]+)`); got != "Refund 19.50 USD" {
 				t.Errorf("the button says %q", got)
 			}
 			s.post("/staff/orders/"+id+"/refund", nil)
 			s.awaitsWord(id, "Refunded")
-			if !strings.Contains(s.page, "We returned $24.00") {
+			if !strings.Contains(s.page, "We returned 24.00 USD") {
 				t.Errorf("the order does not say how much:\n%s", s.page)
 			}
 		})

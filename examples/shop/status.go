@@ -103,6 +103,7 @@ func statusOfRefund(r payments.Refund) Status {
 	return Status{"busy", "Being checked", "", "The answer was lost, and we are finding out what became of it."}
 }
 
-func money(d decimal.Decimal) string { return "$" + d.StringFixed(2) }
+// money writes an amount as the gateway's pages do.
+func money(d decimal.Decimal) string { return d.StringFixed(2) + " " + currency }
 
 func date(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }
