@@ -164,9 +164,12 @@ func (w *world) checkLog(t testing.TB, secret string) {
 			}
 		}
 	}
-	for _, forbidden := range []string{"4300000000000000", "4300 0000", "tok", "bind=", secret, "cvv", "Ada Gross"} {
-		if strings.Contains(strings.NewReplacer("unknown token", "", "tokenization", "").Replace(logged), forbidden) {
-			t.Errorf("the log contains %q", forbidden)
+	known := strings.NewReplacer("unknown token", "", "a token may be lost", "", "tokenization", "")
+	for line := range strings.Lines(logged) {
+		for _, forbidden := range []string{"4300000000000000", "4300 0000", "tok", "bind=", secret, "cvv", "Ada Gross"} {
+			if strings.Contains(known.Replace(line), forbidden) {
+				t.Errorf("the log contains %q: %s", forbidden, line)
+			}
 		}
 	}
 }
