@@ -242,9 +242,24 @@ func (b browser) look(t *testing.T, page string) (l look) {
 	return l
 }
 
-// search finds first what explains a word, or the exported name that was entered, and goes there.
+// search finds first what explains a word, or the exported name that was entered, and goes there. It is loaded before its button is pressed, and
+// loads no page in addition.
 func (b browser) search(t *testing.T) {
 	b.emulate(t, screen{1280, "light"})
+	if err := chromedp.Do(b.ctx, chromedp.Navigate(b.origin+"/start.html")); err != nil {
+		t.Fatal(err)
+	}
+	const loaded = `performance.getEntriesByType("resource").filter(e => e.name.includes("/chunks/") && e.name.includes("ocalSearch"))`
+	early, err := eventually(func() (bool, error) {
+		return chromedp.Run(b.ctx, chromedp.Evaluate[bool](`document.querySelector(".VPNavBarSearch button").dispatchEvent(new FocusEvent("focus")); `+loaded+`.length == 2`))
+	})
+	if err != nil || !early {
+		t.Errorf("the search is not loaded when its button is focused (%v)", err)
+	}
+	bytes, err := chromedp.Run(b.ctx, chromedp.Evaluate[int](loaded+`.reduce((sum, e) => sum + e.decodedBodySize, 0)`))
+	if err != nil || bytes > 400_000 {
+		t.Errorf("the search has %d bytes (%v), want at most 400,000", bytes, err)
+	}
 	for _, tt := range []struct{ words, want string }{
 		{"NewHandler", "# notify func NewHandler"},
 		{"subscription", "# Refunds and subscriptions"},
@@ -253,6 +268,8 @@ func (b browser) search(t *testing.T) {
 		{"excel", "# Closing a month"},
 		{"chargeback", "# Testing with the sandbox Control API Actions"},
 		{"docker", "# Command-line tool"},
+		{"refund", "# Refunds and subscriptions"},
+		{"3ds", "# First payment Which call to use"},
 		{"Refunded more than paid", "# Closing a month"}, // a word of the report
 	} {
 		if err := chromedp.Do(b.ctx, chromedp.Navigate(b.origin+"/start.html")); err != nil {
@@ -278,6 +295,10 @@ func (b browser) search(t *testing.T) {
 		})
 		if err != nil || !ok {
 			t.Errorf("%s: found %q (%v), want first %q", tt.words, found, err, tt.want)
+		}
+		pages, err := chromedp.Run(b.ctx, chromedp.Evaluate[int](`performance.getEntriesByType("resource").filter(e => e.name.endsWith(".js") && e.name.includes(".md.")).length`))
+		if err != nil || pages > 1 {
+			t.Errorf("%s: %d pages were loaded (%v), want the one that is shown", tt.words, pages, err)
 		}
 	}
 	left, err := eventually(func() (bool, error) { // Enter does nothing while results are being replaced

@@ -107,8 +107,12 @@ export default defineConfig({
       provider: 'local',
       options: {
         _render: (src, env, md) => searched(env.relativePath, md.render(src, env)),
-        // The pages that explain something come before the names that have the same word.
-        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.includes('/api/') ? 0.33 : 1) } },
+        miniSearch: {
+          // A page about a word comes before a part of another page, and what explains something before the names that have the word.
+          searchOptions: {
+            boostDocument: (id: string, _: string, stored?: { titles?: string[] }) => (id.includes('/api/') ? 0.33 : 1) * (stored?.titles?.length ? 1 : 1.6),
+          },
+        },
       },
     },
     outline: [2, 3],

@@ -1,5 +1,5 @@
-// The default theme with the fonts of the reader's system, with a landmark and a search on the page for a wrong address, and with an
-// index of the search that is there before the first word is typed.
+// The default theme with the fonts of the reader's system, with a landmark and a search on the page for a wrong address, and with a
+// search that is loaded before its button is pressed.
 import { withBase } from 'vitepress'
 import { h, onMounted } from 'vue'
 import searchIndex from '@localSearchIndex'
@@ -10,11 +10,13 @@ export default {
   extends: Theme,
   Layout: {
     setup() {
-      onMounted(() => searchButton()?.addEventListener('pointerenter', () => searchIndex.root(), { once: true }))
+      onMounted(() => ['pointerenter', 'focus'].forEach((event) => searchButton()?.addEventListener(event, loadSearch, { once: true })))
       return () => h(Theme.Layout, null, { 'not-found': notFound })
     },
   },
 }
+
+const loadSearch = () => void Promise.all([searchIndex.root(), import('vitepress/dist/client/theme-default/components/VPLocalSearchBox.vue')])
 
 const searchButton = () => document.querySelector<HTMLElement>('.VPNavBarSearch button')
 
