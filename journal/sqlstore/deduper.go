@@ -24,11 +24,10 @@ import (
 // that has been handled is remembered for 24 hours after that. All times are those of the database's clock; if it is set back, a claim
 // whose end is too far ahead has lapsed.
 type Deduper struct {
-	store   *Store
-	dialect Dialect
-	shop    string // base URL and appId, the beginning of every event
-	holder  string // of the claims of this Deduper: Release leaves those of others
-	claims  atomic.Uint64
+	store  *Store // of its own table only: whether the journal's is as it must be is another question
+	shop   string // base URL and appId, the beginning of every event
+	holder string // of the claims of this Deduper: Release leaves those of others
+	claims atomic.Uint64
 }
 
 const (
@@ -53,16 +52,17 @@ func (s *Store) NewDeduper(ctx context.Context, client *cardgateway.Client) (*De
 	if client == nil {
 		return nil, errors.New("sqlstore: NewDeduper: client is nil")
 	}
-	err := s.onConn(ctx, func(conn session, _ *connState) error {
-		if err := s.dialect.createTable(ctx, conn, s.dialect.notified(), selectNotified); err != nil {
-			return err
-		}
-		return s.dialect.checkKey(ctx, conn, "cardgateway_notified", "event")
+	own := &Store{db: s.db, dialect: s.dialect, conns: checkedConns{dialect: s.dialect, inMemory: s.conns.inMemory}, file: s.file}
+	err := own.onConn(ctx, func(conn session, _ *connState) error {
+		return s.dialect.createTable(ctx, conn, s.dialect.notified(), selectNotified)
 	})
+	if err == nil {
+		err = own.useTables(ctx, tableOfEvents)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: NewDeduper: %v: %w", s.dialect, err)
 	}
-	return &Deduper{store: s, dialect: s.dialect, shop: shopOf(client).String(), holder: random.Text()}, nil
+	return &Deduper{store: own, shop: shopOf(client).String(), holder: random.Text()}, nil
 }
 
 // shopOf returns the shop of a client, as a journal without Options.Gateway names it.
@@ -112,14 +112,14 @@ func (d *Deduper) Claim(ctx context.Context, key string) (notify.ClaimResult, er
 }
 
 func (d *Deduper) claim(ctx context.Context, event string) (notify.ClaimResult, error) {
-	insert := d.dialect.insertMissing(`INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, FALSE, `+
-		d.dialect.in(claimLapses)+`)`, "event")
+	insert := d.store.dialect.insertMissing(`INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, FALSE, `+
+		d.store.dialect.in(claimLapses)+`)`, "event")
 	for range 3 {
 		if n, err := d.store.change(ctx, insert, event, d.holder); n == 1 || err != nil {
 			return notify.ClaimFresh, err
 		}
-		n, err := d.store.change(ctx, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.dialect.in(claimLapses)+`
-			WHERE event = ? AND (expires < `+d.dialect.clock()+` OR NOT handled AND expires > `+d.dialect.in(2*claimLapses)+`)`, d.holder, event)
+		n, err := d.store.change(ctx, `UPDATE cardgateway_notified SET holder = ?, handled = FALSE, expires = `+d.store.dialect.in(claimLapses)+`
+			WHERE event = ? AND (expires < `+d.store.dialect.clock()+` OR NOT handled AND expires > `+d.store.dialect.in(2*claimLapses)+`)`, d.holder, event)
 		if n == 1 || err != nil {
 			return notify.ClaimFresh, err
 		}
@@ -138,27 +138,33 @@ func (d *Deduper) claim(ctx context.Context, event string) (notify.ClaimResult, 
 
 // Handled implements notify.Deduper. The event need not be claimed.
 func (d *Deduper) Handled(ctx context.Context, key string) error {
-	statement := `INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, TRUE, ` + d.dialect.in(keepHandled) + `) `
-	if d.dialect == MySQL {
+	event, err := d.event(ctx, "Handled", key)
+	if err != nil {
+		return err
+	}
+	statement := `INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, TRUE, ` + d.store.dialect.in(keepHandled) + `) `
+	if d.store.dialect == MySQL {
 		statement += `ON DUPLICATE KEY UPDATE handled = VALUES(handled), expires = VALUES(expires)`
 	} else {
 		statement += `ON CONFLICT (event) DO UPDATE SET handled = excluded.handled, expires = excluded.expires`
 	}
-	return d.end(ctx, "Handled", statement, key)
+	n, err := d.store.change(ctx, statement, event, d.holder)
+	if err == nil && n == 0 { // MySQL counts an update as two
+		err = errors.New("the database has not stored that the event is handled")
+	}
+	if err != nil {
+		return fmt.Errorf("sqlstore: %w", err)
+	}
+	return nil
 }
 
 // Release implements notify.Deduper. A claim that has lapsed, and that another Deduper holds now, is left to that one.
 func (d *Deduper) Release(ctx context.Context, key string) error {
-	return d.end(ctx, "Release", `DELETE FROM cardgateway_notified WHERE event = ? AND holder = ? AND NOT handled`, key)
-}
-
-// end ends a claim of this Deduper with a statement.
-func (d *Deduper) end(ctx context.Context, method, statement, key string) error {
-	event, err := d.event(ctx, method, key)
+	event, err := d.event(ctx, "Release", key)
 	if err != nil {
 		return err
 	}
-	if _, err := d.store.change(ctx, statement, event, d.holder); err != nil {
+	if _, err := d.store.change(ctx, `DELETE FROM cardgateway_notified WHERE event = ? AND holder = ? AND NOT handled`, event, d.holder); err != nil {
 		return fmt.Errorf("sqlstore: %w", err)
 	}
 	return nil
@@ -167,7 +173,7 @@ func (d *Deduper) end(ctx context.Context, method, statement, key string) error 
 // forget deletes some rows that have expired. It selects them first, because a statement that searches the rows that it
 // deletes locks others on MySQL.
 func (d *Deduper) forget(ctx context.Context) error {
-	over := ` expires < ` + d.dialect.clock()
+	over := ` expires < ` + d.store.dialect.clock()
 	var expired []any
 	err := d.store.onConn(ctx, func(conn session, _ *connState) error {
 		expired = nil

@@ -2,13 +2,9 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"reflect"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Dialect is the kind of database of a Store.
@@ -46,7 +42,7 @@ func (s *Store) exec(ctx context.Context, conn session, statement string, args .
 // sql replaces the placeholders ? in a statement by those of the database, and names the schema of the tables that New has checked: without
 // it, a connection whose search path or default database is another one would use other tables.
 func (s *Store) sql(statement string) string {
-	statement = strings.ReplaceAll(statement, "cardgateway_journal", s.schema+"cardgateway_journal")
+	statement = strings.ReplaceAll(statement, "cardgateway_", s.schema+"cardgateway_")
 	if s.dialect != Postgres {
 		return statement
 	}
@@ -128,134 +124,3 @@ func (d Dialect) tooOld(version string) (needed string) {
 	}
 	return ""
 }
-
-// setting is a setting that a connection must have, so that a commit is durable when it returns and texts are stored
-// unchanged.
-type setting struct {
-	name   string // the database's own name for it
-	query  string
-	refuse func(value string) bool
-	remedy string
-}
-
-func is(values ...string) func(string) bool {
-	return func(value string) bool { return slices.Contains(values, strings.ToLower(value)) }
-}
-
-func isNot(values ...string) func(string) bool {
-	return func(value string) bool { return !slices.Contains(values, strings.ToLower(value)) }
-}
-
-func (d Dialect) settings() []setting {
-	switch d {
-	case Postgres:
-		return []setting{
-			{"synchronous_commit", `SHOW synchronous_commit`, is("off"), "set synchronous_commit = on for the account, the database or the server"},
-			{"fsync", `SHOW fsync`, is("off"), "set fsync = on in the server's configuration"},
-			{"client_encoding", `SHOW client_encoding`, isNot("utf8"), "set client_encoding = UTF8 for the account or the database, or in the connection URL"},
-		}
-	case MySQL:
-		return []setting{
-			{"innodb_flush_log_at_trx_commit", `SELECT @@GLOBAL.innodb_flush_log_at_trx_commit`, isNot("1"),
-				"set innodb_flush_log_at_trx_commit = 1 in the server's configuration"},
-			{"sync_binlog", `SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.sync_binlog, 1)`, isNot("1"),
-				"set sync_binlog = 1 in the server's configuration, or switch the binary log off"},
-			{"sql_mode", `SELECT IF(@@SESSION.sql_mode LIKE '%STRICT_TRANS_TABLES%' OR @@SESSION.sql_mode LIKE '%STRICT_ALL_TABLES%', 'strict', 'lax')`,
-				isNot("strict"), "add STRICT_TRANS_TABLES to sql_mode"},
-			{"autocommit", `SELECT @@SESSION.autocommit`, isNot("1"), "set autocommit = 1"},
-			{"completion_type", `SELECT @@SESSION.completion_type`, isNot("no_chain", "0"), "set completion_type = NO_CHAIN"},
-			{"sql_log_bin", `SELECT IF(@@GLOBAL.log_bin, @@SESSION.sql_log_bin, 1)`, isNot("1"), "set sql_log_bin = 1, or a replica lacks the payment"},
-			{"unique_checks", `SELECT @@SESSION.unique_checks`, isNot("1"), "set unique_checks = 1"},
-			{"character_set_client", `SELECT IF(@@SESSION.character_set_client = @@SESSION.character_set_connection, 'same', @@SESSION.character_set_client)`,
-				isNot("same"), "set character_set_client and character_set_connection to the same one: ids are converted from one to the other"},
-		}
-	}
-	return []setting{
-		{"synchronous", `PRAGMA synchronous`, is("0", "1"),
-			`open the database with "PRAGMA synchronous = FULL" on every connection; with modernc.org/sqlite by _pragma=synchronous(FULL) in the data source name`},
-		{"journal_mode", `PRAGMA journal_mode`, is("off", "memory"),
-			`open the database with "PRAGMA journal_mode = WAL"; with modernc.org/sqlite by _pragma=journal_mode(WAL) in the data source name`},
-	}
-}
-
-// checkedConns remembers the connections whose settings have been checked. A pool can open new ones at any time, and a
-// data source name, an account or a proxy can give each one different settings.
-type checkedConns struct {
-	dialect  Dialect
-	inMemory bool // the database has no file, and nothing in it is durable
-
-	mu    sync.Mutex
-	conns map[any]*connState // by the driver's connection
-}
-
-// connState is what is remembered about a connection.
-type connState struct {
-	synchronous string // of SQLite
-	wal         bool   // SQLite's journal is a write-ahead log
-	mode        []any  // of a session
-}
-
-// maxChecked limits how many connections are remembered, unless the pool has more, because nothing reports that one was closed. What is
-// forgotten is checked again.
-const maxChecked = 64
-
-// remembered returns what is remembered about a connection, or nil.
-func (c *checkedConns) remembered(id any) *connState {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.conns[id]
-}
-
-// remember remembers a connection of a pool that has so many.
-func (c *checkedConns) remember(id any, s *connState, open int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.conns == nil || len(c.conns) >= max(maxChecked, 2*open) {
-		c.conns = make(map[any]*connState)
-	}
-	c.conns[id] = s
-}
-
-// check checks a connection of a pool the first time that it is used.
-func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*connState, error) {
-	var driverConn any
-	if err := conn.Raw(func(c any) error {
-		driverConn = c
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	id := driverConn
-	if !reflect.TypeOf(id).Comparable() { // some drivers have such connections: they cannot be remembered
-		id = nil
-	}
-	if s := c.remembered(id); s != nil {
-		return s, nil
-	}
-	s := &connState{mode: execMode(driverConn)}
-	conn.mode = s.mode
-	for _, want := range c.dialect.settings() {
-		var value string
-		if err := conn.QueryRowContext(ctx, want.query).Scan(&value); err != nil {
-			return nil, fmt.Errorf("the setting %s of %v cannot be read: %w", want.name, c.dialect, err)
-		}
-		if want.refuse(value) && !c.inMemory {
-			return nil, &settingError{fmt.Sprintf("%s is %s, so that a payment could be lost after it was recorded, or made twice: %s", want.name, value, want.remedy)}
-		}
-		switch want.name {
-		case "synchronous":
-			s.synchronous = value
-		case "journal_mode":
-			s.wal = strings.EqualFold(value, "wal")
-		}
-	}
-	if id != nil {
-		c.remember(id, s, pool.Stats().OpenConnections)
-	}
-	return s, nil
-}
-
-// settingError says which setting the database must have.
-type settingError struct{ text string }
-
-func (e *settingError) Error() string { return e.text }

@@ -13,7 +13,7 @@ import (
 // itself.
 
 // The statements of one write. An insert leaves no column to its default: a copy of the table can have lost them. The IGNORE of MySQL is for
-// the row that exists already. It would also truncate long texts, but none is longer than its column: see checkTables.
+// the row that exists already. It would also truncate long texts, but none is longer than its column: see conditions.
 const (
 	insertOne = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence, version, acked, unacked)
 		VALUES (?, ?, ?, ?, '', 0, -1, TRUE)`

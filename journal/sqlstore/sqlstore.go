@@ -40,7 +40,7 @@ type Store struct {
 	group    *commitGroup
 	prepared [3]*sql.Stmt // by the kind of write
 	syncing  lazySync
-	file     openfile.File
+	file     *openfile.File
 }
 
 // New creates the tables cardgateway_journal, cardgateway_journal_lease and cardgateway_journal_schema if they do not exist, and
@@ -49,8 +49,8 @@ type Store struct {
 //
 // Postgres must have version 12 or later, MySQL 8.0.1, MariaDB 10.6; an older server is rejected.
 //
-// A commit must be durable when it returns. The settings of every connection are checked when it is first used. A
-// connection with less durable settings is rejected, with an error that says what to set. Through a pooler that gives each
+// A commit must be durable when it returns. The settings of every connection, and the tables that it reaches, are checked when it is first
+// used, and then once a minute, by one query. A connection that lacks something is rejected, with an error that says what to do. Through a pooler that gives each
 // transaction another connection to the server (PgBouncer with pool_mode transaction), only one of those is checked: set
 // them for the server, the database or the account, not for a session. With pgx, the store prepares no statements; if another driver
 // wraps pgx, set default_query_exec_mode=exec for such a pooler.
@@ -65,8 +65,8 @@ type Store struct {
 //   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, a strict sql_mode, autocommit=1,
 //     completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1, character_set_client as character_set_connection.
 //
-// The table cardgateway_journal must be as New creates it: an ordinary, permanent table with a unique index on shop and transaction_id,
-// with these types, and without triggers, conflict clauses or row-level security. The table of leases must have its key. If the file of SQLite is moved, deleted or replaced while it is open, every method fails from
+// The tables must be as New creates them: ordinary, permanent tables with a unique index on exactly their keys,
+// with these types, and without triggers, conflict clauses or row-level security. If the file of SQLite is moved, deleted or replaced while it is open, every method fails from
 // then on, and Begin before anything is sent.
 //
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
@@ -95,7 +95,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 	if db == nil {
 		return nil, fmt.Errorf("sqlstore: %s: db is nil", name)
 	}
-	s := &Store{db: db, dialect: d, conns: checkedConns{dialect: d}}
+	s := &Store{db: db, dialect: d, conns: checkedConns{dialect: d}, file: new(openfile.File)}
 	s.syncing.sync = s.sync
 	switch d {
 	case SQLite:
@@ -136,19 +136,28 @@ func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Contex
 	if err != nil {
 		return err
 	}
-	err = s.onConn(ctx, func(conn session, _ *connState) error {
-		if err := tables(s.dialect, ctx, conn); err != nil {
-			return err
-		}
-		if err := s.dialect.checkTables(ctx, conn); err != nil {
-			return err
-		}
-		return conn.QueryRowContext(ctx, s.dialect.selectSchema()).Scan(&s.schema)
-	})
+	err = s.onConn(ctx, func(conn session, _ *connState) error { return tables(s.dialect, ctx, conn) })
+	if err == nil {
+		err = s.useTables(ctx, tableOfEntries, tableOfLeases)
+	}
 	if err != nil || s.dialect != SQLite {
 		return err
 	}
 	return s.prepareSQLite(ctx)
+}
+
+// useTables notes the schema of the tables, which exist, and checks them on one connection now, and on every other one when it is first used.
+func (s *Store) useTables(ctx context.Context, tables ...table) error {
+	var schema string
+	err := s.queryRow(ctx, s.dialect.selectSchema(tables[0]), nil, &schema)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		s.conns.addTables(s.dialect.conditions(schema, t))
+	}
+	s.schema = s.dialect.quote(schema)
+	return s.onConn(ctx, func(session, *connState) error { return nil })
 }
 
 // fileOf returns the path of a SQLite database, or "" if it has no file.

@@ -364,3 +364,36 @@ func TestDeduperHandlers(t *testing.T) {
 		}
 	})
 }
+
+// TestDeduperNotStored: if no row was changed, the event is not handled, whatever the reason: the gateway must repeat the notification.
+func TestDeduperNotStored(t *testing.T) {
+	var nothing bool
+	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn {
+		return &changesNothing{plainConn{c, c, c, c}, &nothing}
+	})
+	d := newDeduper(t, newStore(t, db, sqlstore.MySQL), dedupedGateway, "7")
+	expectClaim(t, d, "a", notify.ClaimFresh)
+	nothing = true
+	if err := d.Handled(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "has not stored") {
+		t.Errorf("got %v, want that nothing was stored", err)
+	}
+	nothing = false
+	for range 2 { // an insert or an update
+		if err := d.Handled(t.Context(), "b"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// changesNothing executes no statement, and says so, while nothing is true.
+type changesNothing struct {
+	plainConn
+	nothing *bool
+}
+
+func (c *changesNothing) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if *c.nothing {
+		return driver.RowsAffected(0), nil
+	}
+	return c.plainConn.ExecContext(ctx, query, args)
+}

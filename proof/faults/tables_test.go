@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -206,25 +208,99 @@ func TestKeysOfOtherTables(t *testing.T) {
 		if _, err := s.NewDeduper(t.Context(), client); err != nil {
 			t.Fatal(err)
 		}
-		withoutKey := func(table string) {
-			execAll(t, db, "CREATE TABLE copied AS SELECT * FROM "+table, "DROP TABLE "+table, "ALTER TABLE copied RENAME TO "+table)
-		}
 		ofOtherType := func(table, column string) {
-			withoutKey(table)
+			withoutKey(t, db, table)
 			execAll(t, db, "ALTER TABLE "+table+" DROP COLUMN "+column, "ALTER TABLE "+table+" ADD "+column+" VARCHAR(200)",
 				"CREATE UNIQUE INDEX k_"+table+" ON "+table+" ("+column+")")
 		}
-		withoutKey("cardgateway_notified")
+		withoutKey(t, db, "cardgateway_notified")
 		if _, err := s.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "no unique index on exactly event") {
 			t.Errorf("notifications: %v", err)
 		}
 		ofOtherType("cardgateway_notified", "event") // two events could be taken for one
-		if _, err := s.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "with the type that New gives it") {
+		if _, err := s.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "columns of other types") {
 			t.Errorf("notifications: %v", err)
 		}
-		withoutKey("cardgateway_journal_lease")
+		withoutKey(t, db, "cardgateway_journal_lease")
 		expectOpen(t, spec, "no unique index on exactly shop")
 		ofOtherType("cardgateway_journal_lease", "shop")
-		expectOpen(t, spec, "with the type that New gives it")
+		expectOpen(t, spec, "columns of other types")
+	})
+}
+
+// TestTablesOfLaterConnections: a connection that the pool opens later can lead to another server, whose tables lack something: it is checked
+// as the first one was, and what it would write is not written.
+func TestTablesOfLaterConnections(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		d := createDatabase(t, spec)
+		db := openDB(t, spec)
+		db.SetMaxIdleConns(-1) // each use makes a connection
+		s := newStore(t, db, d.dialect)
+		events := newDeduper(t, s, dedupedGateway, "7")
+		begin := func(id string) error {
+			_, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"})
+			return err
+		}
+		claim := func(key string) error {
+			_, err := events.Claim(t.Context(), key)
+			return err
+		}
+		lease := func(holder string) error {
+			_, err := s.Lease(t.Context(), journal.Shop{}, holder, time.Minute)
+			return err
+		}
+		const noKey = "no unique index on exactly "
+		step := func(name string, do func(string) error, want string) {
+			t.Helper()
+			if err := do(name); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want an error with %q", name, err, want)
+			}
+		}
+		step("a", begin, "")
+		step("a", claim, "")
+		step("a", lease, "")
+		withoutKey(t, db, "cardgateway_notified")
+		step("without the key of events", begin, "")
+		step("without the key of events", claim, noKey+"event")
+		withoutKey(t, db, "cardgateway_journal_lease")
+		step("without the key of leases", lease, noKey+"shop")
+		execAll(t, db, "DROP TABLE cardgateway_journal_lease")
+		step("without leases", lease, "not an ordinary, permanent table, so that what is committed could be lost (none)")
+		withoutKey(t, db, "cardgateway_journal")
+		step("without the key of entries", begin, noKey+"shop and transaction_id")
+	})
+}
+
+// withoutKey replaces a table by a copy that has no key.
+func withoutKey(t *testing.T, db *sql.DB, table string) {
+	t.Helper()
+	execAll(t, db, "CREATE TABLE copied AS SELECT * FROM "+table, "DROP TABLE "+table, "ALTER TABLE copied RENAME TO "+table)
+}
+
+// TestCheckedAgain: a connection is checked again after a minute: somebody can have changed the tables, or a proxy can lead to another server.
+func TestCheckedAgain(t *testing.T) {
+	spec := "sqlite:" + t.TempDir() + "/journal.db"
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, spec)
+		everyWrite(t, s, "a")
+		db := openDB(t, spec)
+		execAll(t, db, "CREATE TRIGGER drops BEFORE INSERT ON cardgateway_journal BEGIN SELECT RAISE(IGNORE); END")
+		begin := func() error {
+			_, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("b"), At: time.Now(), Currency: "USD", Sender: "s"})
+			return err
+		}
+		time.Sleep(59 * time.Second)
+		if err := begin(); !errors.Is(err, journal.ErrNoEntry) {
+			t.Errorf("after less than a minute: %v, want that nothing was written", err)
+		}
+		time.Sleep(time.Second)
+		if err := begin(); err == nil || !strings.Contains(err.Error(), "which could drop what is written (1)") {
+			t.Errorf("after a minute: got %v", err)
+		}
+		execAll(t, db, "DROP TRIGGER drops")
+		if err := begin(); err != nil {
+			t.Errorf("as it was created: %v", err)
+		}
+		_ = db.Close() // its goroutine must end with this function
 	})
 }

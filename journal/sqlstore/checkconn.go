@@ -1,0 +1,172 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// condition is something that a connection, or a table that it reaches, must have, so that a commit is durable when it returns, an intent is
+// unique, and texts are stored unchanged. A data source name, an account or a proxy can give each connection other settings, or another
+// server; and somebody else can have created or changed the tables, while every statement would still succeed.
+type condition struct {
+	name    string // of a setting: the database's own
+	query   string // of one text, which can stand in brackets in another query
+	refuse  func(value string) bool
+	problem string // for fmt, with the value
+}
+
+func is(values ...string) func(string) bool {
+	return func(value string) bool { return slices.Contains(values, strings.ToLower(value)) }
+}
+
+func isNot(values ...string) func(string) bool {
+	return func(value string) bool { return !slices.Contains(values, strings.ToLower(value)) }
+}
+
+func setting(name, query string, refuse func(string) bool, remedy string) condition {
+	return condition{name, query, refuse, name + " is %s, so that a payment could be lost after it was recorded, or made twice: " + remedy}
+}
+
+func (d Dialect) settings() []condition {
+	switch d {
+	case Postgres:
+		return []condition{
+			setting("synchronous_commit", `SELECT current_setting('synchronous_commit')`, is("off"),
+				"set synchronous_commit = on for the account, the database or the server"),
+			setting("fsync", `SELECT current_setting('fsync')`, is("off"), "set fsync = on in the server's configuration"),
+			setting("client_encoding", `SELECT current_setting('client_encoding')`, isNot("utf8"),
+				"set client_encoding = UTF8 for the account or the database, or in the connection URL"),
+		}
+	case MySQL:
+		return []condition{
+			setting("innodb_flush_log_at_trx_commit", `SELECT @@GLOBAL.innodb_flush_log_at_trx_commit`, isNot("1"),
+				"set innodb_flush_log_at_trx_commit = 1 in the server's configuration"),
+			setting("sync_binlog", `SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.sync_binlog, 1)`, isNot("1"),
+				"set sync_binlog = 1 in the server's configuration, or switch the binary log off"),
+			setting("sql_mode", `SELECT IF(@@SESSION.sql_mode LIKE '%STRICT_TRANS_TABLES%' OR @@SESSION.sql_mode LIKE '%STRICT_ALL_TABLES%', 'strict', 'lax')`,
+				isNot("strict"), "add STRICT_TRANS_TABLES to sql_mode"),
+			setting("autocommit", `SELECT @@SESSION.autocommit`, isNot("1"), "set autocommit = 1"),
+			setting("completion_type", `SELECT @@SESSION.completion_type`, isNot("no_chain", "0"), "set completion_type = NO_CHAIN"),
+			setting("sql_log_bin", `SELECT IF(@@GLOBAL.log_bin, @@SESSION.sql_log_bin, 1)`, isNot("1"), "set sql_log_bin = 1, or a replica lacks the payment"),
+			setting("unique_checks", `SELECT @@SESSION.unique_checks`, isNot("1"), "set unique_checks = 1"),
+			setting("character_set_client", `SELECT IF(@@SESSION.character_set_client = @@SESSION.character_set_connection, 'same', @@SESSION.character_set_client)`,
+				isNot("same"), "set character_set_client and character_set_connection to the same one: ids are converted from one to the other"),
+		}
+	}
+	return []condition{
+		setting("synchronous", `SELECT synchronous FROM pragma_synchronous`, is("0", "1"),
+			`open the database with "PRAGMA synchronous = FULL" on every connection; with modernc.org/sqlite by _pragma=synchronous(FULL) in the data source name`),
+		setting("journal_mode", `SELECT journal_mode FROM pragma_journal_mode`, is("off", "memory"),
+			`open the database with "PRAGMA journal_mode = WAL"; with modernc.org/sqlite by _pragma=journal_mode(WAL) in the data source name`),
+	}
+}
+
+// checkedConns remembers the connections that have been checked. A pool can open new ones at any time.
+type checkedConns struct {
+	dialect  Dialect
+	inMemory bool        // the database has no file, and nothing in it is durable
+	tables   []condition // of the tables, once they exist
+
+	mu    sync.Mutex
+	conns map[any]*connState // by the driver's connection
+}
+
+// connState is what is remembered about a connection.
+type connState struct {
+	checked     time.Time
+	synchronous string // of SQLite
+	wal         bool   // SQLite's journal is a write-ahead log
+	mode        []any  // of a session
+}
+
+const (
+	// checkAgainAfter is how long a check of a connection counts: a table, and settings of a server, can be changed at any time, and a proxy
+	// can lead to another server.
+	checkAgainAfter = time.Minute
+
+	// maxChecked limits how many connections are remembered, unless the pool has more, because nothing reports that one was closed. What is
+	// forgotten is checked again.
+	maxChecked = 64
+)
+
+// remembered returns what is remembered about a connection, or nil.
+func (c *checkedConns) remembered(id any) *connState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.conns[id]; s != nil && time.Since(s.checked) < checkAgainAfter {
+		return s
+	}
+	return nil
+}
+
+// remember remembers a connection of a pool that has so many.
+func (c *checkedConns) remember(id any, s *connState, open int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conns == nil || len(c.conns) >= max(maxChecked, 2*open) {
+		c.conns = make(map[any]*connState)
+	}
+	c.conns[id] = s
+}
+
+// addTables adds conditions of tables: every connection is checked again. Nobody else may use the connections yet.
+func (c *checkedConns) addTables(conditions []condition) {
+	c.tables, c.conns = append(c.tables, conditions...), nil
+}
+
+// check checks a connection of a pool when it is first used, and then once a minute, with one query.
+func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*connState, error) {
+	var driverConn any
+	if err := conn.Raw(func(c any) error {
+		driverConn = c
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	id := driverConn
+	if !reflect.TypeOf(id).Comparable() { // some drivers have such connections: they cannot be remembered
+		id = nil
+	}
+	if s := c.remembered(id); s != nil {
+		return s, nil
+	}
+	s := &connState{checked: time.Now(), mode: execMode(driverConn)}
+	conn.mode = s.mode
+	conditions := slices.Concat(c.dialect.settings(), c.tables)
+	queries := make([]string, len(conditions))
+	values, dest := make([]sql.NullString, len(conditions)), make([]any, len(conditions))
+	for i := range conditions {
+		queries[i], dest[i] = "("+conditions[i].query+")", &values[i]
+	}
+	if err := conn.QueryRowContext(ctx, "SELECT "+strings.Join(queries, ", ")).Scan(dest...); err != nil {
+		return nil, fmt.Errorf("it cannot be found out what the settings and tables of %v are like: %w", c.dialect, err)
+	}
+	for i, want := range conditions {
+		value := cmp.Or(values[i].String, "none")
+		if want.refuse(value) && !(c.inMemory && want.name != "") {
+			return nil, &settingError{fmt.Sprintf(want.problem, value)}
+		}
+		switch want.name {
+		case "synchronous":
+			s.synchronous = value
+		case "journal_mode":
+			s.wal = strings.EqualFold(value, "wal")
+		}
+	}
+	if id != nil {
+		c.remember(id, s, pool.Stats().OpenConnections)
+	}
+	return s, nil
+}
+
+// settingError says which setting the database must have.
+type settingError struct{ text string }
+
+func (e *settingError) Error() string { return e.text }
