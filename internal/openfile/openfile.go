@@ -5,6 +5,7 @@ package openfile
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 )
 
@@ -15,41 +16,68 @@ type File struct {
 	lost atomic.Pointer[Lost] // set once: connections may have been opened to another file meanwhile
 }
 
-// Note notes which file is at the path now. The path may be empty.
+// Note notes which file is at the path now. The path may be empty. A file with another name, or one that is mounted without its directory, is an
+// error: whoever opens it there has another log beside it.
 func (f *File) Note(path string) (err error) {
-	if path != "" {
-		f.path = path
-		f.was, err = os.Stat(path)
+	if path == "" {
+		return nil
 	}
-	return err
+	f.path = path
+	if f.was, err = os.Stat(path); err != nil {
+		return err
+	}
+	directory, err := os.Stat(filepath.Dir(path))
+	switch {
+	case err != nil:
+		return err
+	case names(f.was) > 1:
+		return fmt.Errorf("the file %s has another name, too (a hard link), under which the database would have another log: remove that one", path)
+	case device(f.was) != device(directory):
+		return fmt.Errorf("the file %s is mounted without its directory, so that the log of the database would not be kept with it: mount the directory", path)
+	}
+	return nil
 }
 
-// Check returns a *Lost if another file is at the path now, or none, or was once when it was checked. Each of the others, such as the log
-// of the database, must exist: "-wal" is the file with this end of its name.
-func (f *File) Check(others ...string) error {
+// Beside is a file beside the open one, such as the log of a database.
+type Beside struct {
+	path string
+	was  os.FileInfo
+}
+
+// Beside notes which files are beside the open one now: "-wal" is the file with this end of its name. One that is missing is not noted.
+func (f *File) Beside(ends ...string) (noted []Beside) {
 	if f.was == nil {
 		return nil
+	}
+	for _, end := range ends {
+		if was, err := os.Stat(f.path + end); err == nil {
+			noted = append(noted, Beside{f.path + end, was})
+		}
+	}
+	return noted
+}
+
+// Check returns a *Lost if another file is at the path now, or none, or was once when it was checked. The same holds for the files beside it.
+func (f *File) Check(beside ...Beside) error {
+	if f.was == nil {
+		return nil
+	}
+	for _, file := range append([]Beside{{f.path, f.was}}, beside...) {
+		if f.lost.Load() != nil {
+			break
+		}
+		now, err := os.Stat(file.path)
+		switch {
+		case err != nil:
+			f.lost.CompareAndSwap(nil, &Lost{file.path, "is gone: it was moved or deleted, or its directory was"})
+		case !os.SameFile(file.was, now):
+			f.lost.CompareAndSwap(nil, &Lost{file.path, "is another file than the one that is open: a backup or a copy was put in its place"})
+		}
 	}
 	if lost := f.lost.Load(); lost != nil {
 		return lost
 	}
-	now, err := os.Stat(f.path)
-	path := f.path
-	for _, end := range others {
-		if err == nil {
-			path = f.path + end
-			_, err = os.Stat(path)
-		}
-	}
-	switch {
-	case err != nil:
-		f.lost.CompareAndSwap(nil, &Lost{path, "is gone: it was moved or deleted, or its directory was"})
-	case !os.SameFile(f.was, now):
-		f.lost.CompareAndSwap(nil, &Lost{f.path, "is another file than the one that is open: a backup or a copy was put in its place"})
-	default:
-		return nil
-	}
-	return f.lost.Load()
+	return nil
 }
 
 // Lost says that a database writes to a file that is not at its path.

@@ -1,6 +1,7 @@
 package openfile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -56,6 +57,9 @@ func TestCheck(t *testing.T) {
 		}, true},
 		{"the directory renamed", func(dir, _ string) error { return os.Rename(dir, dir+".old") }, true},
 		{"its log deleted", func(_, file string) error { return os.Remove(file + "-wal") }, true},
+		{"its log replaced", func(_, file string) error {
+			return errors.Join(os.Rename(file+"-wal", file+".old"), os.WriteFile(file+"-wal", []byte("x"), 0o600))
+		}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
@@ -77,13 +81,14 @@ func TestCheck(t *testing.T) {
 			if err := f.Note(file); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.Check("-wal"); err != nil {
+			beside := f.Beside("-wal", "-none")
+			if err := f.Check(beside...); err != nil {
 				t.Fatal(err)
 			}
 			if err := tt.change(dir, file); err != nil {
 				t.Skip(err) // some systems do not let an open file be moved
 			}
-			err = f.Check("-wal")
+			err = f.Check(beside...)
 			if (err != nil) != tt.lost {
 				t.Errorf("got %v, want an error: %t", err, tt.lost)
 			}
@@ -96,7 +101,7 @@ func TestCheck(t *testing.T) {
 
 func TestNoFile(t *testing.T) {
 	var f File
-	if err := f.Note(""); err != nil || f.Check("-wal") != nil {
+	if err := f.Note(""); err != nil || f.Check(f.Beside("-wal")...) != nil {
 		t.Error("a database without a file is not accepted")
 	}
 }

@@ -293,7 +293,7 @@ func TestTransactionThatCannotBegin(t *testing.T) {
 
 // TestStatementThatCannotBePrepared: a store that could not write later is not opened.
 func TestStatementThatCannotBePrepared(t *testing.T) {
-	for _, text := range []string{"INSERT INTO main.cardgateway_journal ", "SET evidence", "SET acked"} {
+	for _, text := range []string{`INSERT INTO "main".cardgateway_journal `, "SET evidence", "SET acked"} {
 		db := watchedDB(t, "WAL")
 		watching.refuseStatement(text)
 		_, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)

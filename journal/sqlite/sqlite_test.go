@@ -181,6 +181,10 @@ func TestMovedFile(t *testing.T) {
 			return errors.Join(err, os.Remove(path), os.WriteFile(path, data, 0o600))
 		}, true},
 		{"its log deleted", func(_, path string) error { return os.Remove(path + "-wal") }, true},
+		{"its log deleted, and another one created", func(_, path string) error {
+			return errors.Join(os.Remove(path+"-wal"), os.WriteFile(path+"-wal", nil, 0o600))
+		}, true},
+		{"the index of its log deleted", func(_, path string) error { return os.Remove(path + "-shm") }, true},
 		{"its directory renamed", func(dir, _ string) error { return os.Rename(dir, dir+".old") }, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

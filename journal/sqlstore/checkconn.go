@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/openfile"
 )
 
 // condition is something that a connection, or a table that it reaches, must have, so that a commit is durable when it returns, an intent is
@@ -71,6 +73,7 @@ func (d Dialect) settings() []condition {
 // checkedConns remembers the connections that have been checked. A pool can open new ones at any time.
 type checkedConns struct {
 	dialect  Dialect
+	file     *openfile.File
 	inMemory bool        // the database has no file, and nothing in it is durable
 	tables   []condition // of the tables, once they exist
 
@@ -81,9 +84,10 @@ type checkedConns struct {
 // connState is what is remembered about a connection.
 type connState struct {
 	checked     time.Time
-	synchronous string // of SQLite
-	wal         bool   // SQLite's journal is a write-ahead log
-	mode        []any  // of a session
+	synchronous string            // of SQLite
+	wal         bool              // SQLite's journal is a write-ahead log
+	beside      []openfile.Beside // that log, and its index, as they were when the connection was first used
+	mode        []any             // of a session
 }
 
 const (
@@ -100,10 +104,7 @@ const (
 func (c *checkedConns) remembered(id any) *connState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.conns[id]; s != nil && time.Since(s.checked) < checkAgainAfter {
-		return s
-	}
-	return nil
+	return c.conns[id]
 }
 
 // remember remembers a connection of a pool that has so many.
@@ -134,8 +135,9 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 	if !reflect.TypeOf(id).Comparable() { // some drivers have such connections: they cannot be remembered
 		id = nil
 	}
-	if s := c.remembered(id); s != nil {
-		return s, nil
+	before := c.remembered(id)
+	if before != nil && time.Since(before.checked) < checkAgainAfter {
+		return before, nil
 	}
 	s := &connState{checked: time.Now(), mode: execMode(driverConn)}
 	conn.mode = s.mode
@@ -159,6 +161,12 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 		case "journal_mode":
 			s.wal = strings.EqualFold(value, "wal")
 		}
+	}
+	switch {
+	case before != nil:
+		s.beside = before.beside
+	case s.wal:
+		s.beside = c.file.Beside("-wal", "-shm")
 	}
 	if id != nil {
 		c.remember(id, s, pool.Stats().OpenConnections)

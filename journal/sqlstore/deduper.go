@@ -52,7 +52,7 @@ func (s *Store) NewDeduper(ctx context.Context, client *cardgateway.Client) (*De
 	if client == nil {
 		return nil, errors.New("sqlstore: NewDeduper: client is nil")
 	}
-	own := &Store{db: s.db, dialect: s.dialect, conns: checkedConns{dialect: s.dialect, inMemory: s.conns.inMemory}, file: s.file}
+	own := &Store{db: s.db, dialect: s.dialect, conns: checkedConns{dialect: s.dialect, file: s.conns.file, inMemory: s.conns.inMemory}}
 	err := own.onConn(ctx, func(conn session, _ *connState) error {
 		return s.dialect.createTable(ctx, conn, s.dialect.notified(), selectNotified)
 	})

@@ -47,7 +47,7 @@ func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 		lazy := lazy && settings.wal
 		defer func() {
 			if err == nil { // while the connection, which keeps the log, is open
-				err = s.checkFile(settings)
+				err = s.conns.file.Check(settings.beside...)
 			}
 		}()
 		if !lazy {
@@ -66,14 +66,6 @@ func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 		}()
 		return s.commitSQLite(ctx, conn, batch, lazy)
 	})
-}
-
-// checkFile returns an error if what was committed is not in the file at the path of the database.
-func (s *Store) checkFile(settings *connState) error {
-	if settings.wal {
-		return s.file.Check("-wal")
-	}
-	return s.file.Check()
 }
 
 func (s *Store) commitSQLite(ctx context.Context, conn session, batch []*write, lazy bool) error {

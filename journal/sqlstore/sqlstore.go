@@ -40,7 +40,6 @@ type Store struct {
 	group    *commitGroup
 	prepared [3]*sql.Stmt // by the kind of write
 	syncing  lazySync
-	file     *openfile.File
 }
 
 // New creates the tables cardgateway_journal, cardgateway_journal_lease and cardgateway_journal_schema if they do not exist, and
@@ -66,7 +65,7 @@ type Store struct {
 //     completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1, character_set_client as character_set_connection.
 //
 // The tables must be as New creates them: ordinary, permanent tables with a unique index on exactly their keys,
-// with these types, and without triggers, conflict clauses or row-level security. If the file of SQLite is moved, deleted or replaced while it is open, every method fails from
+// with these types, and without triggers, conflict clauses or row-level security. If the file of SQLite, or its log, is moved, deleted or replaced while it is open, every method fails from
 // then on, and Begin before anything is sent.
 //
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
@@ -95,7 +94,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 	if db == nil {
 		return nil, fmt.Errorf("sqlstore: %s: db is nil", name)
 	}
-	s := &Store{db: db, dialect: d, conns: checkedConns{dialect: d}, file: new(openfile.File)}
+	s := &Store{db: db, dialect: d, conns: checkedConns{dialect: d, file: new(openfile.File)}}
 	s.syncing.sync = s.sync
 	switch d {
 	case SQLite:
@@ -108,7 +107,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 		file, err := fileOf(ctx, db)
 		if err == nil {
 			s.conns.inMemory = file == ""
-			err = s.file.Note(file)
+			err = s.conns.file.Note(file)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("sqlstore: %s: the database file cannot be found: %w", name, err)
@@ -276,7 +275,7 @@ func (s *Store) onOneConn(ctx context.Context, do func(session, *connState) erro
 	}()
 	settings, err := s.conns.check(ctx, session{Conn: conn}, s.db)
 	if err == nil {
-		err = s.file.Check() // it may have been opened a moment ago
+		err = s.conns.file.Check() // it may have been opened a moment ago
 	}
 	if err != nil {
 		return err
