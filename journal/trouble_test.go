@@ -90,7 +90,8 @@ func TestLockedRow(t *testing.T) {
 				}
 				if !tt.has {
 					yielded, last := 0, error(nil)
-					for e, err := range journal.New(s.client, store, opts).Recover(t.Context()) {
+					j := journal.New(s.client, store, opts)
+					for e, err := range j.Recover(t.Context()) {
 						if last != nil || err == nil && (e.ID().Text == "000" || e.State() != journal.Succeeded) {
 							t.Errorf("%s %v is yielded after %v", e.ID().Text, e.State(), last)
 						}
@@ -101,6 +102,12 @@ func TestLockedRow(t *testing.T) {
 					info := observed.Load()
 					if yielded != 20 || !strings.Contains(fmt.Sprint(last), "000") || info.Open != 1 || info.Failing != 1 || !info.Complete {
 						t.Errorf("%d are yielded, and then %v; observed %+v", yielded, last, *info)
+					}
+					store.take()
+					for range j.Recover(t.Context()) {
+					}
+					if n := len(store.take()); n != 0 && !tt.reads {
+						t.Errorf("it was tried %d times again at once, want a pause", n)
 					}
 				}
 				told := running(t, journal.New(s.client, store, opts), 0, nil)
