@@ -22,6 +22,8 @@ type condition struct {
 	query   string // of one text, which can stand in brackets in another query
 	refuse  func(value string) bool
 	problem string // for fmt, with the value
+
+	elsewhere bool // another connection may lead to a server that has it
 }
 
 func is(values ...string) func(string) bool {
@@ -33,13 +35,20 @@ func isNot(values ...string) func(string) bool {
 }
 
 func setting(name, query string, refuse func(string) bool, remedy string) condition {
-	return condition{name, query, refuse, name + " is %s, so that a payment could be lost after it was recorded, or made twice: " + remedy}
+	return condition{name, query, refuse, name + " is %s, so that a payment could be lost after it was recorded, or made twice: " + remedy, false}
+}
+
+// writable is the condition that a server takes writes. What is read from a standby can be old: an entry that is not there yet would look like a
+// payment that was not sent.
+func writable(query string) condition {
+	return condition{"", query, isNot("false", "0"), "the server is a standby, or read-only (%s): connect to the one that takes writes, also for reading", true}
 }
 
 func (d Dialect) settings() []condition {
 	switch d {
 	case Postgres:
 		return []condition{
+			writable(`SELECT CAST(pg_is_in_recovery() AS text)`),
 			setting("synchronous_commit", `SELECT current_setting('synchronous_commit')`, is("off"),
 				"set synchronous_commit = on for the account, the database or the server"),
 			setting("fsync", `SELECT current_setting('fsync')`, is("off"), "set fsync = on in the server's configuration"),
@@ -48,6 +57,7 @@ func (d Dialect) settings() []condition {
 		}
 	case MySQL:
 		return []condition{
+			writable(`SELECT @@GLOBAL.read_only`),
 			setting("innodb_flush_log_at_trx_commit", `SELECT @@GLOBAL.innodb_flush_log_at_trx_commit`, isNot("1"),
 				"set innodb_flush_log_at_trx_commit = 1 in the server's configuration"),
 			setting("sync_binlog", `SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.sync_binlog, 1)`, isNot("1"),
@@ -153,7 +163,7 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 	for i, want := range conditions {
 		value := cmp.Or(values[i].String, "none")
 		if want.refuse(value) && !(c.inMemory && want.name != "") {
-			return nil, &settingError{fmt.Sprintf(want.problem, value)}
+			return nil, &settingError{fmt.Sprintf(want.problem, value), want.elsewhere}
 		}
 		switch want.name {
 		case "synchronous":
@@ -175,6 +185,9 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 }
 
 // settingError says which setting the database must have.
-type settingError struct{ text string }
+type settingError struct {
+	text      string
+	elsewhere bool // see condition
+}
 
 func (e *settingError) Error() string { return e.text }

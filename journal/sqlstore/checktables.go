@@ -58,7 +58,7 @@ func (d Dialect) conditions(schema string, t table) []condition {
 	key, all := literal(keys...), literal(append(keys, t.texts...)...)
 	unique, addKey := fmt.Sprintf(noKey, strings.Join(keys, " and ")), "ALTER TABLE "+t.name+" ADD PRIMARY KEY ("+strings.Join(keys, ", ")+")"
 	must := func(query, want, wrong, remedy string) condition {
-		return condition{"", query, func(value string) bool { return value != want }, "the table " + t.name + " " + wrong + " (%s): " + remedy}
+		return condition{"", query, func(value string) bool { return value != want }, "the table " + t.name + " " + wrong + " (%s): " + remedy, false}
 	}
 	columns := strconv.Itoa(len(keys) + len(t.texts))
 	switch d {

@@ -100,7 +100,7 @@ func (d Dialect) checkVersion(ctx context.Context, conn session) error {
 		return fmt.Errorf("the version of the server cannot be read: %w", err)
 	}
 	if needed := d.tooOld(version); needed != "" {
-		return &settingError{fmt.Sprintf("the server has version %s, and %s or later is needed", version, needed)}
+		return &settingError{text: fmt.Sprintf("the server has version %s, and %s or later is needed", version, needed)}
 	}
 	return nil
 }

@@ -60,9 +60,12 @@ func (s *Store) writeToServer(ctx context.Context, w *write) error {
 // sessionOver reports whether an error says that the session of a connection executes no writes, now or any more: its server has become
 // read-only, as after a failover, or ends, or has ended it. Another connection may lead to a server that does.
 func (d Dialect) sessionOver(err error) bool {
+	setting := (*settingError)(nil)
 	switch {
 	case err == nil || d == SQLite:
 		return false
+	case errors.As(err, &setting):
+		return setting.elsewhere
 	case errors.Is(err, driver.ErrBadConn):
 		return true
 	case d == Postgres:

@@ -11,6 +11,7 @@ import (
 	"log"
 	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,7 +27,7 @@ import (
 )
 
 // TestFailover: after the server has become read-only, and another one takes writes, every payment, lease and acknowledgement goes there at
-// once, although the pool is full of connections to the first one.
+// once, although the pool is full of connections to the first one. The one that takes no writes is not read either.
 func TestFailover(t *testing.T) {
 	test := func(t *testing.T, d database, fail func()) {
 		db, err := sql.Open(d.driver, d.source)
@@ -57,6 +58,11 @@ func TestFailover(t *testing.T) {
 	t.Run("postgres, a promoted standby", func(t *testing.T) {
 		a, b := pgserver.Own(t), pgserver.Own(t)
 		testprogram.Postgres.Check(t, b.Follow(a))
+		createStore(t, "postgres:"+a.URL("public"))
+		if _, err := sqlstore.OpenExisting(t.Context(), openDB(t, "postgres:"+b.URL("public")), sqlstore.Postgres); err == nil ||
+			!strings.Contains(err.Error(), "the server is a standby") {
+			t.Errorf("the standby: got %v", err)
+		}
 		source := "postgres:///postgres?user=t&host=" + socketOf(t, a) + "," + socketOf(t, b) + "&target_session_attrs=read-write"
 		test(t, database{"pgx", source, sqlstore.Postgres}, func() {
 			if err := errors.Join(a.Kill(), b.Promote()); err != nil {
@@ -81,6 +87,7 @@ func TestFailover(t *testing.T) {
 		})
 		test(t, database{"mysql", "cashier@primary(shop)/shop", sqlstore.MySQL}, func() {
 			execAll(t, openDB(t, "mysql:"+a.DSN("")), "SET GLOBAL read_only = 1")
+			expectOpen(t, "mysql:"+a.DSN("shop"), "the server is a standby, or read-only")
 			now.Store(b)
 		})
 	})

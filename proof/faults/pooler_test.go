@@ -18,18 +18,20 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
-// TestPooler: through a pooler that gives each transaction another session, every write and every read of several processes succeeds at the
+// TestPooler: through a pooler that gives each transaction, or each statement, another session, every write and every read of several processes succeeds at the
 // first attempt, whatever mode pgx has. Through a driver that hides pgx, the error names the setting.
 func TestPooler(t *testing.T) {
-	source := pooler(t, pgserver.Own(t))
-	for _, mode := range []string{"", "cache_statement", "cache_describe", "exec", "simple_protocol"} {
+	server := pgserver.Own(t)
+	source := pooler(t, server, "transaction")
+	for mode, pooled := range map[string]string{"": source, "cache_statement": source, "cache_describe": source, "exec": source, "simple_protocol": source,
+		"of each statement": pooler(t, server, "statement")} {
 		t.Run("mode "+mode, func(t *testing.T) {
+			if mode != "" && pooled == source {
+				pooled += "&default_query_exec_mode=" + mode
+			}
 			var all sync.WaitGroup
 			for process := range 3 {
-				db, err := sql.Open("pgx", source+"&default_query_exec_mode="+mode)
-				if mode == "" {
-					db, err = sql.Open("pgx", source)
-				}
+				db, err := sql.Open("pgx", pooled)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -60,8 +62,8 @@ func TestPooler(t *testing.T) {
 	})
 }
 
-// pooler starts PgBouncer in front of a server, and returns the URL of its database.
-func pooler(t *testing.T, server *pgserver.Server) string {
+// pooler starts PgBouncer with this pool_mode in front of a server, and returns the URL of its database.
+func pooler(t *testing.T, server *pgserver.Server, mode string) string {
 	t.Helper()
 	binary, err := testprogram.Pooler.Find("/usr/sbin") // where Debian installs it
 	testprogram.Pooler.Check(t, err)
@@ -73,7 +75,7 @@ func pooler(t *testing.T, server *pgserver.Server) string {
 	testprogram.Pooler.Check(t, err)
 	config := filepath.Join(dir, "pgbouncer.ini")
 	text := fmt.Sprintf("[databases]\npostgres = host=%s user=t pool_size=4\n[pgbouncer]\nunix_socket_dir = %s\nlisten_port = 6432\nlisten_addr =\n"+
-		"auth_type = any\npool_mode = transaction\nmax_client_conn = 200\n", socketOf(t, server), dir)
+		"auth_type = any\npool_mode = %s\nmax_client_conn = 200\n", socketOf(t, server), dir, mode)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
