@@ -67,6 +67,15 @@ type workerTask struct {
 	Queries  float64 // Worker.QueriesPerSecond
 
 	DiesBefore string // the worker kills itself before it sends the payment with this transactionId
+	Failing    string // while this file exists, the merchant's functions fail
+}
+
+// merchant returns an error while the merchant's functions fail.
+func (task *workerTask) merchant() error {
+	if _, err := os.Stat(task.Failing); err == nil {
+		return errors.New("the shop is down")
+	}
+	return nil
 }
 
 // runWorker is the main function of a worker process.
@@ -127,9 +136,15 @@ func (task *workerTask) payments(ctx context.Context) (*Payments, func(), error)
 	p := &Payments{
 		Client: client, Store: store,
 		Submit: func(ctx context.Context, m Methods, id journal.ID) error {
+			if err := task.merchant(); err != nil {
+				return err
+			}
 			return pay(ctx, m, id, task.Token)
 		},
 		Report: func(ctx context.Context, e journal.Entry) error {
+			if err := task.merchant(); err != nil {
+				return err
+			}
 			_, err := db.ExecContext(ctx, `INSERT INTO told VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET state = excluded.state`,
 				e.ID().String(), e.State().String())
 			return err
