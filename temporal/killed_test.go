@@ -226,9 +226,9 @@ func TestKilledWithJournal(t *testing.T) {
 	startWorker(t, task)
 	var got Status
 	for end := time.Now().Add(time.Minute); got.Submissions == 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		var err error
-		if got, err = s.engine().Status(t.Context(), id); err != nil {
-			t.Fatal(err)
+		now, err := s.engine().Status(t.Context(), id)
+		if got = now; err != nil { // no worker has answered yet
+			t.Log(err)
 		}
 	}
 	time.Sleep(5 * time.Second) // some queries

@@ -130,7 +130,7 @@ func decoded(text string, masked func(string) string) string {
 		return text
 	}
 	shown := masked(text)
-	for plain, n := shown, 0; n < rounds && hasEscape(plain); n++ {
+	for plain, n := shown, 0; n < rounds && HasEscape(plain); n++ {
 		next := html.UnescapeString(percent.Decode(unescape(strings.ReplaceAll(plain, "\x00", ""))))
 		if next == plain {
 			break
@@ -142,8 +142,8 @@ func decoded(text string, masked func(string) string) string {
 	return shown
 }
 
-// hasEscape reports whether a text may have escapes of JSON, of a URL or of HTML, or the zero bytes of UTF-16.
-func hasEscape(text string) bool {
+// HasEscape reports whether a text may have escapes of JSON, of a URL or of HTML, or the zero bytes of UTF-16.
+func HasEscape(text string) bool {
 	return strings.ContainsAny(text, "\\%\x00") || strings.Contains(text, "&") && strings.Contains(text, ";")
 }
 

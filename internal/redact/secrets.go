@@ -98,7 +98,7 @@ const maxEscapes = 3 // within each other
 // inEscaped tries every way in which a text may be escaped: a secret may itself look escaped, so removing one escape too many
 // would hide it.
 func (s Secrets) inEscaped(text string, minLength, rounds int) bool {
-	if rounds == 0 || !strings.ContainsAny(text, "%\\&\x00") {
+	if rounds == 0 || !mask.HasEscape(text) {
 		return false
 	}
 	for _, decode := range []func(string) string{wire.Unescape[string], percent.Decode, html.UnescapeString, withoutZeros} {
