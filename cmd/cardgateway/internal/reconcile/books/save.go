@@ -267,10 +267,12 @@ func (b *Books) drop(ctx context.Context, tx *sql.Tx, t *table, now time.Time, w
 		text, err := json.Marshal(was)
 		records = append(records, record{t.kind, row[0], "gone", string(text), "", seen})
 		return err
-	}, t.sql(`SELECT `+strings.Join(t.columns, ", ")+` FROM $rows WHERE `+where+` ORDER BY id`), args...)
+	}, t.sql(`SELECT `+strings.Join(t.columns, ", ")+` FROM $rows WHERE `+where), args...)
 	if err != nil || len(records) == 0 {
 		return err
 	}
+	// Not by ORDER BY: SQLite would read the whole table in that order instead of the few rows.
+	slices.SortFunc(records, func(a, b record) int { return strings.Compare(a[1].(string), b[1].(string)) })
 	if err := b.fill(ctx, tx, "cardgateway_changes", changeColumns, records); err != nil {
 		return err
 	}
