@@ -61,6 +61,13 @@ func (l *lineReader) readTime(text string) (timeRange, error) {
 	if at, ok := l.serialTime(text); ok {
 		return at, nil
 	}
+	usual := text // as plainTime writes what most lists have, but much faster
+	if date := len(time.DateOnly); len(text) > date && text[date] == 'T' {
+		usual = text[:date] + " " + text[date+1:]
+	}
+	if at, err := time.ParseInLocation(l.layouts[0].layout, usual, l.Zone); err == nil && at.Year() > 0 {
+		return l.layouts[0].means(at), nil
+	}
 	if plain, ok := plainTime(text); ok {
 		for i, way := range l.layouts {
 			if at, err := time.ParseInLocation(way.layout, plain, l.Zone); err == nil && at.Year() > 0 {
