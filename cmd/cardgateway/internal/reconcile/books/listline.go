@@ -235,7 +235,7 @@ func (l *lineReader) words() (words []StateWord) {
 
 // value parses one cell. An amount is a decimal.Decimal, or "" for an order_total that is not there.
 func (l *lineReader) value(column listColumn, text, currency string, isNumber bool) (any, error) {
-	if (strings.HasPrefix(text, "#") || strings.HasPrefix(text, "E")) && spreadsheetError.MatchString(text) {
+	if isSpreadsheetError(text) {
 		return nil, errors.New("is an error of a spreadsheet")
 	}
 	switch column.name {
@@ -278,6 +278,11 @@ var (
 	spreadsheetError = regexp.MustCompile(`^#[^0-9 ]+(/0)?[!?]$|^#(N/[A-Z]|NV)$|^Err:[0-9]{3}$`) // in any language
 	shortenedID      = regexp.MustCompile(`^[0-9]([.,][0-9]{1,14})?[Ee]\+[0-9]{1,3}$`)
 )
+
+// isSpreadsheetError looks at the first letter before it matches the whole cell, because it is asked of every cell.
+func isSpreadsheetError(cell string) bool {
+	return (strings.HasPrefix(cell, "#") || strings.HasPrefix(cell, "E")) && spreadsheetError.MatchString(cell)
+}
 
 // longestID is the maximum number of characters of an id at the gateway.
 const longestID = 128

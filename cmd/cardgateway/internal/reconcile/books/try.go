@@ -150,9 +150,9 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 			}
 		}
 		if state >= 0 && l.at[state] >= 0 {
-			word := strings.ToLower(l.cell(state, cells))
-			if _, err := l.readState(word); err != nil && !spreadsheetError.MatchString(strings.ToUpper(word)) && len(words) < 50 && len(word) <= 40 {
-				words[word] = true
+			word := l.cell(state, cells)
+			if _, err := l.readState(word); err != nil && !isSpreadsheetError(word) && len(words) < 50 && len(word) <= 40 {
+				words[strings.ToLower(word)] = true
 			}
 		}
 	}, func(*Unreadable) {})
