@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -111,7 +112,16 @@ func (s Aged) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.
 	}
 }
 
+// older ages each submission of an entry: what is repeated after a failure is as old as its last submission.
 func older(e journal.Entry) journal.Entry {
 	e.Begun.At = e.Begun.At.Add(-aged)
+	e.Evidence = slices.Clone(e.Evidence)
+	for i, ev := range e.Evidence {
+		if ev.Submission != nil {
+			in := *ev.Submission
+			in.At = in.At.Add(-aged)
+			e.Evidence[i].Submission = &in
+		}
+	}
 	return e
 }
