@@ -147,9 +147,7 @@ func mapping(flag string, pairs []string, example string, same func(string) stri
 		if !ok {
 			return nil, exit.Fail(exit.Failed, "%s: %q has no =; write it as %s", flag, pair, example)
 		}
-		if before = same(strings.TrimSpace(before)); before == "" {
-			return nil, exit.Fail(exit.Failed, "%s: %q has nothing before the =; write it as %s", flag, pair, example)
-		}
+		before = same(strings.TrimSpace(before))
 		if _, ok := names[before]; ok {
 			return nil, exit.Fail(exit.Failed, "%s: %q is there twice", flag, before)
 		}

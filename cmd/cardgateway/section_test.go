@@ -80,7 +80,7 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 		{"no state", []string{"--list", path, "--states", "x=paid"}, `"paid" is not a state; there are approved, declined, processing, redirect and unknown`},
 		{"a word twice", []string{"--list", path, "--states", "Bezahlt=approved,bezahlt=declined"}, `--states: "bezahlt" is there twice`},
 		{"a column twice", []string{"--list", path, "--columns", "amount=a,amount=b"}, `--columns: "amount" is there twice`},
-		{"no word", []string{"--list", path, "--states", "=approved"}, `--states: "=approved" has nothing before the =`},
+		{"no column", []string{"--list", path, "--columns", "=Ref"}, `--columns: there is no column "" to map`},
 		{"no zone", []string{"--list", path, "--list-zone", "Berlin"}, `--list-zone: "Berlin" is not a time zone`},
 		{"no way to write dates", []string{"--list", path, "--dates", "d.m.y"}, "--dates"},
 	} {

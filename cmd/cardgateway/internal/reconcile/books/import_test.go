@@ -101,29 +101,30 @@ func TestImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := "\xef\xbb\xbf\"Transaction ID\";AMOUNT;Currency;Status;Order-ID;Date;Note;Card\r\n" +
-			"t-2;12.50;eur;;o-1;2026-11-22 08:30:00;grün;4300000000000000\r\n" +
+			"t-2;12.50;eur;Paid;o-1;2026-11-22 08:30:00;grün;4300000000000000\r\n" +
 			"T-1;0.500;KWD;declined;;;\"a;b\";1600000000000002994\r\n" +
 			"t-3;12,50;EUR;paid;;;;\r\n" +
 			";1;EUR;paid;;;;\r\n" +
 			"t-4;1;EURO;paid;;;;\r\n" +
 			"t-5;1;EUR;lost;;;;\r\n" +
-			"t-6;1;EUR;;;22.11.2026;;\r\n" +
+			"t-6;1;EUR;paid;;22.11.2026;;\r\n" +
 			"t-7;1;EUR\r\n" +
 			"t-8;1;EUR;;;;;;x\r\n" +
 			"\"t-9;1;EUR;;;;;\r\n" +
-			"t-\xff;1;EUR;;;;;\r\n" +
-			"t-2;3;EUR;;;;\xff\x00;\r\n"
+			"t-\xff;1;EUR;paid;;;;\r\n" +
+			"t-2;3;EUR;paid;;;\xff\x00;\r\n" +
+			"t-10;1;EUR;;;;;\r\n"
 		source := csvList(t, text)
 		info, err := importOne(t.Context(), b, Payment, source)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hash := sha256.Sum256([]byte(text))
-		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9,
+		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 10,
 			First:  "line 4: amount is not an amount such as 1234.50; say how your list writes that with amounts, such as amounts 1.234,50 or amounts 1,234.50",
 			ReadAt: info.ReadAt,
 			As: ReadAs{Columns: []ColumnTitle{{"transaction_id", "Transaction ID"}, {"amount", "AMOUNT"}, {"currency", "Currency"}, {"state", "Status"},
-				{"order", "Order-ID"}, {"at", "Date"}}, States: []StateWord{{"", "approved", 2}, {"declined", "declined", 1}}}}
+				{"order", "Order-ID"}, {"at", "Date"}}, States: []StateWord{{"declined", "declined", 1}, {"paid", "approved", 2}}}}
 		if diff := cmp.Diff(want, info); diff != "" {
 			t.Errorf("info (-want +got):\n%s", diff)
 		}
@@ -148,7 +149,7 @@ func TestImport(t *testing.T) {
 			"payments 4 amount: is not an amount such as 1234.50", "payments 5 transaction_id: is empty", "payments 6 currency: is not a currency code of three letters, such as EUR",
 			"payments 7 state: is not a state", "payments 8 at: is not a time", "payments 9 state: is left out",
 			"payments 10 : has 9 cells, but the titles are 8", "payments 11 : has a quotation mark that is not closed",
-			"payments 12 transaction_id: has a character that cannot be read",
+			"payments 12 transaction_id: has a character that cannot be read", "payments 14 state: is empty",
 		}
 		if diff := cmp.Diff(wantLines, lines); diff != "" {
 			t.Errorf("unreadable (-want +got):\n%s", diff)

@@ -123,7 +123,9 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 	var amount decimal.Decimal
 	for i, column := range l.understood {
 		text := l.cell(i, cells)
-		if column.name == "state" && l.at[i] >= 0 {
+		if column.name == "state" && l.at[i] < 0 {
+			text = StateApproved // a list without states has what was paid
+		} else if column.name == "state" {
 			if word, hasState = strings.ToLower(text), true; l.at[i] >= len(cells) {
 				return bad(column.name, "is left out; if it is empty in your list, export it with all of its cells")
 			}
@@ -302,7 +304,7 @@ func (l *lineReader) readCurrency(text string) (string, error) {
 
 // stateWords maps the words for states in lists to the states.
 var stateWords = map[string]string{
-	"": StateApproved, "approved": StateApproved, "paid": StateApproved, "success": StateApproved, "successful": StateApproved, "succeeded": StateApproved,
+	"approved": StateApproved, "paid": StateApproved, "success": StateApproved, "successful": StateApproved, "succeeded": StateApproved,
 	"captured": StateApproved, "completed": StateApproved, "settled": StateApproved, "100": StateApproved,
 	"declined": StateDeclined, "failed": StateDeclined, "refused": StateDeclined, "rejected": StateDeclined, "101": StateDeclined,
 	"processing": StateProcessing, "pending": StateProcessing, "open": StateProcessing, "102": StateProcessing,
@@ -317,6 +319,9 @@ func (l *lineReader) readState(text string) (string, error) {
 	}
 	if state, ok := stateWords[word]; ok {
 		return state, nil
+	}
+	if word == "" {
+		return "", fmt.Errorf("is empty; say what that means, such as %s =approved", l.Names.States)
 	}
 	return "", fmt.Errorf("is not a state; say what your word means with %[1]s, such as %[1]s bezahlt=approved,storniert=declined, or ignore the column with %[2]s state=",
 		l.Names.States, l.Names.Columns)

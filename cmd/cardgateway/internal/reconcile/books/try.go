@@ -151,7 +151,7 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 		}
 		if state >= 0 && l.at[state] >= 0 {
 			word := l.cell(state, cells)
-			if _, err := l.readState(word); err != nil && !isSpreadsheetError(word) && len(words) < 50 && len(word) <= 40 {
+			if _, err := l.readState(word); err != nil && word != "" && !isSpreadsheetError(word) && len(words) < 50 && len(word) <= 40 {
 				words[strings.ToLower(word)] = true
 			}
 		}
