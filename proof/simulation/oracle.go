@@ -129,7 +129,7 @@ func (c *call) ended(took time.Duration) {
 	}
 	w.mu.Lock()
 	for _, t := range c.saw {
-		if t.seen.IsZero() {
+		if t.seen.IsZero() && time.Since(t.lockedUntil) > took { // otherwise it could not be recorded
 			t.seen = time.Now()
 		}
 	}
