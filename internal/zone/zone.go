@@ -11,7 +11,7 @@ import (
 // Tolerance is how far this machine's clock and the gateway's may be apart.
 const Tolerance = 2 * time.Minute
 
-// In seconds: offsets are multiples of step, from UTC-12 to UTC+14, and isUsed.
+// In seconds: offsets are multiples of step, from UTC-12 to UTC+14.
 const (
 	step      = 15 * 60
 	tolerance = int64(Tolerance / time.Second)
@@ -36,40 +36,27 @@ func Judge(at civil.Time, from, to time.Time, loc *time.Location) (f Finding, li
 	minOffset := int64(at) - to.Unix() - tolerance
 	maxOffset := int64(farEast) + tolerance
 	begin := to.Add(-24 * time.Hour) // of a clock that has been set back since then
-	likely64, next := -floor(-minOffset), int64(step)
+	likely64 := -floor(-minOffset)
 	if !from.IsZero() {
 		begin, maxOffset = from, int64(at)-from.Unix()+tolerance
-		likely64, next = min(floor(maxOffset), farEast), -step
+		likely64 = min(floor(maxOffset), farEast)
 	}
-	for likely64 > farWest && likely64 < farEast && !isUsed(likely64) {
-		likely64 += next
-	}
+	isExact := !from.IsZero() && maxOffset-minOffset < step
 	for _, t := range []time.Time{begin.Add(-Tolerance), to.Add(Tolerance)} {
 		if _, offset := t.In(loc).Zone(); minOffset <= int64(offset) && int64(offset) <= maxOffset {
-			if from.IsZero() || maxOffset-minOffset >= step {
-				return Unknown, 0
+			if isExact {
+				return Right, 0
 			}
-			return Right, 0
+			return Unknown, 0
 		}
 	}
 	if likely64 < max(minOffset, farWest) || likely64 > min(maxOffset, farEast) {
 		return Unknown, 0 // no zone explains it
 	}
-	if _, offset := begin.In(loc).Zone(); int64(offset) > maxOffset && maxOffset-likely64 > 2*tolerance {
-		return Unknown, 0 // before from, and in no zone at that moment: this machine's clock may have been wrong then
+	if _, offset := begin.In(loc).Zone(); !isExact && int64(offset) > maxOffset && (maxOffset-likely64 > 2*tolerance || int64(offset)-likely64 < 60*60) {
+		return Unknown, 0 // before from, and in no zone at that moment or within the hour: this machine's clock may have been wrong then
 	}
 	return Wrong, int(likely64)
-}
-
-// isUsed reports whether some zone has this offset today. No zone has any other: then a clock is wrong by a quarter of an hour or so.
-func isUsed(offset int64) bool {
-	switch minutes := offset / 60; minutes {
-	case -9*60 - 30, -3*60 - 30, -2*60 - 30, 3*60 + 30, 4*60 + 30, 5*60 + 30, 5*60 + 45, 6*60 + 30, 8*60 + 45, 9*60 + 30, 10*60 + 30,
-		12*60 + 45, 13*60 + 45:
-		return true
-	default:
-		return minutes%60 == 0
-	}
 }
 
 // floor returns the largest multiple of step that is not above seconds.
