@@ -38,7 +38,8 @@ const maxSetBack = 48 * time.Hour
 // contains them all may also have rows from outside the range: within a repeated hour, a wall-clock time is ambiguous. The
 // walk then yields too many rows rather than too few.
 func (c calendar) cover(start, end time.Time) span {
-	s := span{civil.Of(start, c.loc), civil.Of(civil.CeilSecond(end), c.loc)}
+	end = civil.CeilSecond(end)
+	s := span{civil.Of(start, c.loc), civil.Of(end, c.loc)}
 	for t := start.In(c.loc); ; {
 		_, change := t.ZoneBounds()
 		if change.IsZero() || !change.Before(end) || change.Sub(start) > maxSetBack {
@@ -47,13 +48,13 @@ func (c calendar) cover(start, end time.Time) span {
 		s.from = min(s.from, civil.Of(change, c.loc)) // the first time after the change
 		t = change
 	}
-	for t := end.In(c.loc); ; {
-		change, _ := t.Add(-1).ZoneBounds()
+	for t := end.In(c.loc); ; { // the change may be at end: what it shows again was shown before end
+		change, _ := t.ZoneBounds()
 		if change.IsZero() || !change.After(start) || end.Sub(change) > maxSetBack {
 			break
 		}
 		s.to = max(s.to, civil.Of(change.Add(-time.Second), c.loc)+1) // the last time before the change is in the span
-		t = change
+		t = change.Add(-1)
 	}
 	return s
 }

@@ -118,8 +118,13 @@ func TestCalendar(t *testing.T) {
 	if got := c.cover(second.Add(-time.Hour), second).from.String(); got != "2023-10-29 02:00:00" {
 		t.Errorf("range from the first 02:30 begins at %s, want 02:00:00", got)
 	}
-	if got := c.cover(second.Add(-time.Hour), second).to.String(); got != "2023-10-29 03:00:00" {
-		t.Errorf("range up to the second 02:30 ends at %s, want 03:00:00", got)
+	change := time.Date(2023, 10, 29, 1, 0, 0, 0, time.UTC)
+	for name, end := range map[string]time.Time{
+		"the second 02:30": second, "the change": change, "a moment before the change": change.Add(-1), "a second after it": change.Add(time.Second),
+	} {
+		if got := c.cover(change.Add(-time.Hour), end).to.String(); got != "2023-10-29 03:00:00" {
+			t.Errorf("range up to %s ends at %s, want 03:00:00", name, got)
+		}
 	}
 	if got := c.earliest(at("2023-10-29 02:30:00")); !got.Equal(second.Add(-time.Hour)) {
 		t.Errorf("02:30 is complete up to %v, want the first of the two", got)
