@@ -137,7 +137,7 @@ func (p *sentPayment) statement(decoded *response) verdict.Statement {
 
 // judge says what the attempt means, and why if that is unclear.
 func (r *attemptResult) judge(says *verdict.Statement) (verdict.Verdict, error) {
-	observed := verdict.Response{Status: r.Status, Body: r.Body, Unsent: r.Unsent, Failure: r.failure()}
+	observed := verdict.Response{Status: r.Status, Body: r.Body, MayBeCut: r.MayBeCut, Unsent: r.Unsent, Failure: r.failure()}
 	if permanent, ok := errors.AsType[*ValidationError](r.localErr); ok {
 		observed.Invalid, observed.Failure = true, permanent
 	}

@@ -136,7 +136,7 @@ func notFound(err error, r *attemptResult) error {
 		return err
 	}
 	is404 := r.Status == http.StatusNotFound
-	if failed.Code == CodeNotFound && (is404 || r.Status == http.StatusOK) || is404 && len(r.Body) == 0 {
+	if failed.Code == CodeNotFound && (is404 || r.Status == http.StatusOK) || is404 && len(r.Body) == 0 && !r.MayBeCut {
 		failed.Cause = ErrNotFound
 	}
 	return err

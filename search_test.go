@@ -308,6 +308,11 @@ func TestQueryAttempts(t *testing.T) {
 		{"401", []clienttest.Scripted{clienttest.Gives(401, ""), good}, cardgateway.RetryPolicy{}, 1, 401, cardgateway.ErrQueryFailed},
 		{"404 with a page", []clienttest.Scripted{clienttest.Gives(404, "<html>"), good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrQueryFailed},
 		{"404 without a body", []clienttest.Scripted{clienttest.Gives(404, ""), clienttest.Gives(200, clienttest.Page())}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrNotFound},
+		{"404 without a body, or cut", []clienttest.Scripted{func(r *http.Request) (*http.Response, error) {
+			resp, err := clienttest.Respond(r, 404, "")
+			resp.ProtoMajor, resp.ContentLength = 1, -1
+			return resp, err
+		}, good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrQueryFailed},
 		{
 			"404 of another program", []clienttest.Scripted{clienttest.Gives(404, `{"status":404,"error":"Not Found","path":"/search/order/1"}`), good}, cardgateway.RetryPolicy{},
 			1, 404, cardgateway.ErrQueryFailed,

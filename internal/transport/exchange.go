@@ -22,12 +22,13 @@ func (s *Sender) CloseIdle() { s.closeIdle() }
 
 // Response is what one attempt observed.
 type Response struct {
-	Status int         // zero if no response came
-	Header http.Header // of the response
-	Body   []byte      // in the given buffer
-	Unsent bool        // proved: the request has a body, no byte of it was read, and none can be read any more
-	Ended  bool        // it is unsent because of the payment before on this connection: it can be sent on another one at once
-	Err    error       // of the transport, or in reading the response
+	Status   int         // zero if no response came
+	Header   http.Header // of the response
+	Body     []byte      // in the given buffer
+	MayBeCut bool        // the body has ended with the connection, and not where the response says that it ends
+	Unsent   bool        // proved: the request has a body, no byte of it was read, and none can be read any more
+	Ended    bool        // it is unsent because of the payment before on this connection: it can be sent on another one at once
+	Err      error       // of the transport, or in reading the response
 }
 
 // Exchange is one request, and what observes its sending.
@@ -120,6 +121,7 @@ func (s *Sender) roundTripAndRead(req *http.Request, limit int64, buffer *Buffer
 		return Response{Err: errNoResponse}
 	}
 	r = Response{Status: resp.StatusCode, Header: resp.Header}
+	r.MayBeCut = resp.ProtoMajor == 1 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0
 	r.Body, r.Err = readBody(resp, limit, buffer)
 	return r
 }

@@ -27,7 +27,7 @@ func refuses(r *Response, says *Statement) bool {
 		return false
 	}
 	if says.Unreadable != nil {
-		return text == "" || isPage(text) || isPlainText(text)
+		return !r.MayBeCut && (text == "" || isPage(text) || isPlainText(text)) // what was cut off may speak of a success
 	}
 	refusal := says.Refuses || says.State == Declined || says.Code == r.Status
 	return (refusal || says.Code == 0 && !says.HasMerchantID) &&

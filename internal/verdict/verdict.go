@@ -11,11 +11,12 @@ import (
 
 // Response is what the last attempt observed.
 type Response struct {
-	Status  int
-	Body    []byte
-	Unsent  bool  // it is proved that nothing was sent
-	Invalid bool  // Failure is an error of this side that would occur again
-	Failure error // why no usable response came
+	Status   int
+	Body     []byte
+	MayBeCut bool  // it has ended with the connection: only a whole JSON value is known to be all of it
+	Unsent   bool  // it is proved that nothing was sent
+	Invalid  bool  // Failure is an error of this side that would occur again
+	Failure  error // why no usable response came
 }
 
 // Statement is what a response says about itself: enough to determine what it means, for payments and refunds.

@@ -64,6 +64,10 @@ func TestOf(t *testing.T) {
 
 		{"401 without a body", verdict.Response{Status: 401}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
 		{"401 with a page", verdict.Response{Status: 401, Body: []byte("<html>")}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
+		{"401 without a body, cut or not", verdict.Response{Status: 401, MayBeCut: true}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+		{"401 with a page, cut or not", verdict.Response{Status: 401, Body: []byte("<html>"), MayBeCut: true}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+		{"401 with a text, cut or not", verdict.Response{Status: 401, Body: []byte("This is"), MayBeCut: true}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+		{"401 that says so, whole", verdict.Response{Status: 401, Body: object, MayBeCut: true}, verdict.Statement{Code: 401}, verdict.Refused},
 		{"401 with half an object", verdict.Response{Status: 401, Body: []byte("\uFEFF {\"code\":")}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
 		{"401 with an id in a page", verdict.Response{Status: 401, Body: []byte("UniqueId 1")}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
 		{"401 that says so", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401}, verdict.Refused},

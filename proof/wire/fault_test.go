@@ -210,17 +210,21 @@ func statusFaults() (faults []wireFault) {
 	return faults
 }
 
-// truncations cut a good response after every byte, by a reset and by an orderly close.
+// truncations cut responses after every byte, by a reset and by an orderly close: a good one, and one that does not say where it ends.
 func truncations() (faults []wireFault) {
-	whole := clienttest.RawResponse(clienttest.ResponseFor("f-000-0", cardgateway.CodeSuccess, ""))
-	for n := range len(whole) {
-		faults = append(faults, wireFault{name: fmt.Sprintf("cut after %d bytes", n), outcomes: "unknown", serve: func(c *faultConn) {
-			c.execute()
-			c.write(whole[:n])
-			if n%2 == 0 {
-				c.reset()
-			}
-		}})
+	for _, whole := range []string{
+		clienttest.RawResponse(clienttest.ResponseFor("f-000-0", cardgateway.CodeSuccess, "")),
+		"HTTP/1.1 400 Bad Request\r\n\r\n<html>This payment was made already.</html>",
+	} {
+		for n := range len(whole) {
+			faults = append(faults, wireFault{name: fmt.Sprintf("cut after %d bytes: %.24q", n, whole), outcomes: "unknown", serve: func(c *faultConn) {
+				c.execute()
+				c.write(whole[:n])
+				if n%2 == 0 {
+					c.reset()
+				}
+			}})
+		}
 	}
 	return faults
 }
