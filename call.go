@@ -60,7 +60,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 		}
 		call.secrets.redact(t, err)
 		if t != nil {
-			c.weigh(ctx, t.TransactionAt, call.begun, time.Now(), t.Timestamp)
+			defer c.weigh(ctx, t.TransactionAt, call.begun, time.Now(), t.Timestamp)
 			t.Raw = call.raw()
 		}
 		_ = call.end(outcomeName(t, err), err)

@@ -451,7 +451,7 @@ func TestPanics(t *testing.T) {
 			cfg     cardgateway.Config
 			respond clienttest.Scripted
 			outcome cardgateway.Outcome // of the payment
-			line    bool                // the line of the call is the one that panics
+			line    string              // the line of the log that panics
 		}{
 			{name: "Limiter", cfg: cardgateway.Config{Limiter: limiterFunc(func(context.Context) error { stop(); return nil })}, outcome: "not_sent"},
 			{name: "Authenticate", cfg: cardgateway.Config{Authenticate: func(*http.Request, []byte) error { stop(); return nil }}, outcome: "not_sent"},
@@ -468,8 +468,21 @@ func TestPanics(t *testing.T) {
 				stop()
 				return nil, nil
 			}}, outcome: "not_sent"},
-			{name: "the line of the attempt", outcome: "approved"},
-			{name: "the line of the call", outcome: "approved", line: true},
+			{name: "the line of the attempt", outcome: "approved", line: "cardgateway attempt"},
+			{name: "the warning of a wrong zone", outcome: "approved", line: "cardgateway zone", respond: func(r *http.Request) (*http.Response, error) {
+				late := `,"transactionAt":"` + time.Now().UTC().Add(11*time.Hour).Format(time.DateTime) + `"`
+				refund := strings.ReplaceAll(clienttest.RefundRow(111, "9", late), "transactionAt", "refundRequestAt")
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/refund"):
+					return clienttest.Respond(r, 200, refund)
+				case strings.HasSuffix(r.URL.Path, "/order/1"):
+					return clienttest.Respond(r, 200, clienttest.OrderRow(100, "1", late))
+				case r.Method == http.MethodGet:
+					return clienttest.Respond(r, 200, clienttest.Page(clienttest.OrderRow(100, "1", late)))
+				}
+				return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", 100, late))
+			}},
+			{name: "the line of the call", outcome: "approved", line: "cardgateway call"},
 		} {
 			t.Run(tt.name+" "+stops.name, func(t *testing.T) {
 				for _, call := range []struct {
@@ -486,12 +499,12 @@ func TestPanics(t *testing.T) {
 				} {
 					cfg, lines, ends := tt.cfg, map[string]int{}, map[string][]cardgateway.Outcome{}
 					cfg.Logger = slog.New(lineFunc(func(r slog.Record) {
-						op, isCall := "", r.Message == "cardgateway call"
+						op := ""
 						r.Attrs(func(a slog.Attr) bool { op = a.Value.String(); return false })
-						if isCall {
+						if r.Message == "cardgateway call" {
 							lines[op]++
 						}
-						if tt.name == "the line of the attempt" && !isCall || tt.line && isCall {
+						if r.Message == tt.line {
 							stop()
 						}
 					}))
@@ -518,7 +531,7 @@ func TestPanics(t *testing.T) {
 					got := ends[call.name]
 					if observe != nil {
 						want = nil // it has not said how to end
-					} else if call.outcome == "" || tt.line && call.name != "TokenPayment" {
+					} else if call.outcome == "" || (tt.line == "cardgateway call" || tt.line == "cardgateway zone") && call.name != "TokenPayment" {
 						want = got // how it ends is not the subject
 					}
 					if lines[call.name] != 1 || !slices.Equal(got, want) || observe == nil && len(got) != 1 {

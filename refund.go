@@ -54,7 +54,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (r *Refund
 		r, err = req.classify(call)
 		call.secrets.redact(r, err)
 		if r != nil {
-			c.weigh(ctx, r.RefundRequestAt, call.begun, time.Now(), r.Timestamp)
+			defer c.weigh(ctx, r.RefundRequestAt, call.begun, time.Now(), r.Timestamp)
 			r.Raw = call.raw()
 		}
 		_ = call.end(refundOutcome(r, err), err)
@@ -172,7 +172,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 		info := CallInfo{Outcome: refundOutcome(r, err), Err: err}
 		if r != nil {
 			info.Code = r.Code
-			c.weigh(ctx, r.RefundRequestAt, q.SentAt, time.Now(), r.Timestamp)
+			defer c.weigh(ctx, r.RefundRequestAt, q.SentAt, time.Now(), r.Timestamp)
 		}
 		observed.end(info)
 	}()

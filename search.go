@@ -84,7 +84,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		err = call.checkSingle(uniqueID, &decoded)
 	}
 	if err == nil {
-		c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, decoded.Timestamp)
+		defer c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, decoded.Timestamp)
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
@@ -314,7 +314,7 @@ func runSearch[T any, P interface {
 		err = call.failed("", page.rowErrors())
 	}
 	page.clockAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
-	c.weigh(ctx, latest(page.Data, P.made), time.Time{}, call.last.at, page.Timestamp)
+	defer c.weigh(ctx, latest(page.Data, P.made), time.Time{}, call.last.at, page.Timestamp)
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {
