@@ -282,11 +282,9 @@ func (h *handler) endClaim(ctx context.Context, key string, handled bool) {
 	end := h.opts.Deduper.Release
 	if handled {
 		end = h.opts.Deduper.Handled
+		_ = h.handled.Handled(ctx, key) // always nil; first, because a Deduper or the logger may panic
 	}
 	if err := end(ctx, key); err != nil {
 		h.reporter.claimNotEnded(ctx, handled, err)
-	}
-	if handled && h.opts.Deduper != Deduper(h.handled) {
-		_ = h.handled.Handled(ctx, key) // always nil
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -124,6 +126,66 @@ func TestHandlerPanics(t *testing.T) {
 	}
 	if w := s.post("", approved); w.Code != 200 || calls != 2 {
 		t.Errorf("afterwards: got status %d and %d calls, want 200 and 2", w.Code, calls)
+	}
+}
+
+// seam is a logger and a Deduper, which stop where the test says.
+type seam struct {
+	slog.Handler
+	*notify.MemoryDeduper
+	stop func(at string)
+}
+
+func (s *seam) Handle(_ context.Context, r slog.Record) error { s.stop(r.Message); return nil }
+
+func (s *seam) Claim(ctx context.Context, key string) (notify.ClaimResult, error) {
+	s.stop("Claim")
+	return s.MemoryDeduper.Claim(ctx, key)
+}
+
+func (s *seam) Handled(context.Context, string) error {
+	s.stop("Handled")
+	return errNoTable // the claim does not end
+}
+
+// TestHandlerStops: whatever panics, or ends its goroutine, a request is observed once, and is confirmed and handled when it comes again,
+// unless it has been handled.
+func TestHandlerStops(t *testing.T) {
+	for name, stop := range map[string]func(){"panics": func() { panic("a fault of the merchant's") }, "ends the goroutine": runtime.Goexit} {
+		for at, repeated := range map[string]bool{
+			"Verify": false, "Claim": false, "function": false, "Handled": true, "cardgateway notification": true,
+			"cardgateway notification: the Deduper could not end a claim": true,
+		} {
+			t.Run(at+" "+name, func(t *testing.T) {
+				stopped := false
+				stopAt := func(here string) {
+					if here == at && !stopped {
+						stopped = true
+						stop()
+					}
+				}
+				merchant := &seam{slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}), notify.NewMemoryDeduper(0), stopAt}
+				s := newShop(t, notify.Options{
+					Logger: slog.New(merchant), Deduper: merchant, Verify: func(*notify.Notification) error { stopAt("Verify"); return nil },
+				})
+				calls := 0
+				s.handle = func(context.Context, *notify.Notification) error { stopAt("function"); calls++; return nil }
+				ended := make(chan bool)
+				go func() {
+					defer close(ended)
+					defer func() { _ = recover() }()
+					s.post("", approved)
+				}()
+				<-ended
+				if !stopped || len(s.infos) != 1 {
+					t.Fatalf("stopped: %t, observed %+v, want one", stopped, s.infos)
+				}
+				s.expect(t, s.post("", approved), 200, 0)
+				if calls != 1 || s.infos[1].Repeated != repeated {
+					t.Errorf("handled %d times, the second repeats it: %t, want 1 and %t", calls, s.infos[1].Repeated, repeated)
+				}
+			})
+		}
 	}
 }
 

@@ -54,10 +54,10 @@ func (p *reporter) report(ctx context.Context, info Info) {
 			level = slog.LevelWarn
 		}
 	}
-	p.log(ctx, level, info)
 	if p.observe != nil {
-		p.observe(ctx, info)
+		defer p.observe(ctx, info) // also if the logger panics
 	}
+	p.log(ctx, level, info)
 }
 
 // isMerchants reports whether a function of the merchant, or the Deduper, has failed.
