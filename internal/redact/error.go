@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -22,16 +23,17 @@ func (s Secrets) ReadError(err error, outcomes []error) error {
 	return replace(err, outcomes, func(text string) bool { return s.Find(text, MinText) || mask.CardData(text) != text })
 }
 
-func replace(err error, outcomes []error, isSecret func(text string) bool) error {
+func replace(given error, outcomes []error, isSecret func(text string) bool) error {
+	if given == nil {
+		return nil
+	}
+	err := given
 	for {
 		u, ok := errors.AsType[*url.Error](err)
 		if !ok || u == nil { // an As method may find anything
 			break
 		}
-		err = u.Err
-	}
-	if err == nil {
-		return nil
+		err = cmp.Or(u.Err, errNoCause) // an error must not become none
 	}
 	text := fmt.Sprint(textOf{err})
 	if isSecret(text) {
@@ -46,9 +48,11 @@ func replace(err error, outcomes []error, isSecret func(text string) bool) error
 	}
 	return &foreignError{
 		text: text, timeout: ok && late != nil && late.Timeout(), original: func() error { return err },
-		is: func(target error) bool { return !isOutcome(target) && errors.Is(err, target) },
+		is: func(target error) bool { return !isOutcome(target) && errors.Is(given, target) },
 	}
 }
+
+var errNoCause = errors.New("an error of type *url.Error without a cause")
 
 // textOf has no method of an error but Error: fmt prints its text even if it has a Format method, and if Error panics.
 type textOf struct{ error }
