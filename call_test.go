@@ -76,6 +76,15 @@ func TestLimiterAndHook(t *testing.T) {
 	if !errors.Is(err, clienttest.ErrReset) || !errors.Is(payErr, cardgateway.ErrNotSent) || !cardgateway.SafeToRetry(payErr) || hooked != 2 || len(s.Times()) != 0 {
 		t.Errorf("a hook that refuses: got %v and %v after %d calls of it and %d attempts", err, payErr, hooked, len(s.Times()))
 	}
+	synctest.Test(t, func(t *testing.T) { // a hook's own context does not keep an attempt from its end
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Hangs}}
+		own := func(r *http.Request, _ []byte) error { *r = *r.WithContext(context.Background()); return nil }
+		begun := time.Now()
+		_, err := s.Client(t, cardgateway.Config{Authenticate: own, AttemptTimeout: time.Second, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}}).GetTransaction(t.Context(), "1")
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
+			t.Errorf("a hook that replaces the context: got %v after %v", err, time.Since(begun))
+		}
+	})
 	for _, invalid := range []func(*http.Request, []byte) error{
 		cardgateway.BasicAuth("", clienttest.SecretKey), cardgateway.BasicAuth(clienttest.Merchant, ""), cardgateway.BasicAuth("a:b", clienttest.SecretKey),
 	} {

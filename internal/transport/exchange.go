@@ -41,8 +41,9 @@ type Exchange struct {
 	// accepted.
 	Payment Payment
 
-	body  sealedBody
-	watch connWatch
+	attempt context.Context
+	body    sealedBody
+	watch   connWatch
 }
 
 // Payment is a payment that is sent.
@@ -55,7 +56,7 @@ type Payment interface {
 
 // NewExchange returns an exchange with a new request for JSON. A payload that is not nil becomes its body.
 func NewExchange(ctx context.Context, method string, target url.URL, payload []byte) *Exchange {
-	x := new(Exchange)
+	x := &Exchange{attempt: ctx}
 	x.body.rest = payload
 	x.Request = (&http.Request{
 		Method: method, URL: &target, Host: target.Host, Header: make(http.Header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -80,8 +81,11 @@ func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 		delete(req.Header, "Idempotency-Key") // with one of these, net/http would send it again by itself
 		delete(req.Header, "X-Idempotency-Key")
 	}
-	if !x.watch.isIn(req.Context()) { // a hook has replaced the context
-		req = req.WithContext(x.watch.context(req.Context(), new(httptrace.ClientTrace)))
+	if given := req.Context(); !x.watch.isIn(given) { // a hook has replaced the context, which ends nevertheless when that of the attempt does
+		ctx, cancel := context.WithCancelCause(given)
+		defer cancel(nil)
+		defer context.AfterFunc(x.attempt, func() { cancel(context.Cause(x.attempt)) })()
+		req = req.WithContext(x.watch.context(ctx, new(httptrace.ClientTrace)))
 	}
 	x.watch.payment = x.Payment
 	statesID, accepts := false, false
