@@ -41,6 +41,22 @@ func (r *one) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
+// slow returns a byte at a time, after so many reads that return nothing.
+type slow struct {
+	text           string
+	pauses, paused int
+}
+
+func (r *slow) Read(p []byte) (int, error) {
+	if r.paused++; r.paused <= r.pauses {
+		return 0, nil
+	}
+	r.paused = 0
+	n, err := (&one{r.text}).Read(p)
+	r.text = r.text[n:]
+	return n, err
+}
+
 func gzipped(text string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -77,6 +93,8 @@ func TestExchangeReads(t *testing.T) {
 		{name: "byte by byte", status: 200, announced: -1, body: &one{x("x", 5000)}, limit: 5000, want: x("x", 5000)},
 		{name: "byte by byte, announced", status: 200, announced: 3, body: &one{"abc"}, limit: 3, want: "abc"},
 		{name: "byte by byte, over the limit", status: 200, announced: -1, body: &one{"abcd"}, limit: 3, err: errTooLarge},
+		{name: "after as many empty reads as are allowed, twice", status: 200, announced: -1, body: &slow{text: "ab", pauses: maxEmptyReads - 1}, limit: 10, want: "ab"},
+		{name: "after one empty read more", status: 200, announced: -1, body: &slow{text: "ab", pauses: maxEmptyReads}, limit: 10, err: io.ErrNoProgress, unread: true},
 		{name: "broken", status: 200, announced: 10, body: io.MultiReader(strings.NewReader("te"), errReader{broken}), limit: 10, err: broken},
 		{name: "cut", status: 200, announced: 10, body: io.MultiReader(strings.NewReader("te"), errReader{io.ErrUnexpectedEOF}), limit: 10, err: io.ErrUnexpectedEOF},
 		{name: "an error status", status: 503, announced: 4, body: strings.NewReader("text"), limit: 10, want: "text"},

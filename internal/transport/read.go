@@ -90,9 +90,9 @@ func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, e
 		size = unannounced
 	}
 	data = slices.Grow(data[:0], int(size)+1) // one more byte, for the read that returns io.EOF
-	for empty := 0; empty < maxEmptyReads; empty++ {
+	for empty := 0; empty < maxEmptyReads; {
 		n, err := body.Read(data[len(data):cap(data)])
-		if n > 0 {
+		if empty++; n > 0 {
 			empty = 0
 		}
 		data = data[:len(data)+n]
