@@ -144,7 +144,8 @@ func TestExtra(t *testing.T) {
 	}
 	spellings := func(name string) []string {
 		return []string{name, strings.ToUpper(name), strings.ToLower(name), strings.ToUpper(name[:1]) + name[1:],
-			strings.Replace(name, "s", "ſ", 1), strings.Replace(strings.ToUpper(name), "K", "\u212a", 1)}
+			strings.Replace(name, "s", "ſ", 1), strings.Replace(strings.ToUpper(name), "K", "\u212a", 1),
+			name[:1] + "_" + name[1:], strings.ToUpper(name[:1] + "-" + name[1:]), name + " ", "\u200b" + name, name + "."}
 	}
 	refused := func(where, key string, set func(req *cardgateway.CheckoutRequest, extra map[string]any)) {
 		req := cardgateway.CheckoutRequest{}
@@ -198,12 +199,12 @@ func TestExtra(t *testing.T) {
 		return clienttest.Respond(r, 200, "{}")
 	})}})
 	req := clienttest.TokenPaymentRequest("t-1")
-	req.Extra = map[string]any{"domain": "shop.example", "täg \"1\"\n": []int{1}, "nested": map[string]any{"a": nil}}
+	req.Extra = map[string]any{"domain": "shop.example", "amount\n": []int{1}, "nested": map[string]any{"a": nil}}
 	_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
 	if got := clienttest.Problems(err); !slices.Equal(got, []string{"extra format"}) {
 		t.Errorf("a key with a line break: got %v", got)
 	}
-	delete(req.Extra, "täg \"1\"\n")
+	delete(req.Extra, "amount\n")
 	req.Extra["token"] = cardgateway.NewToken(clienttest.Token)
 	if _, err := c.TokenPayment(
 		t.Context(), cardgateway.NewToken(clienttest.Token), req,

@@ -52,16 +52,22 @@ func IsPlainText(s string) bool {
 }
 
 // ExtraName checks the name of a member that the caller adds by himself: it must be plain text, and no member that has a
-// field, nor one of a card. It reports whether it is fit.
+// field, nor one of a card, also not in other letters or with marks, such as card_number. It reports whether it is fit.
 func (v *Violations) ExtraName(name string, named, ofCard []string) bool {
-	same := func(other string) bool { return strings.EqualFold(other, name) }
+	bare := strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return c
+		}
+		return -1
+	}, name)
+	same := func(other string) bool { return strings.EqualFold(other, bare) }
 	switch {
+	case name == "" || !IsPlainText(name):
+		v.Add("extra", RuleFormat, "has a key that is empty or not plain text")
 	case slices.ContainsFunc(named, same):
 		v.Add(name, RuleReserved, "is a member of the interface and must be set by its field")
 	case slices.ContainsFunc(ofCard, same):
 		v.Add(name, RuleReserved, "is a member of the card, which CreateSubscription alone takes")
-	case name == "" || !IsPlainText(name):
-		v.Add("extra", RuleFormat, "has a key that is empty or not plain text")
 	default:
 		return true
 	}
