@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"regexp"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 )
@@ -20,8 +22,8 @@ func (v *Violations) ExtraValue(name string, value any) (encoded []byte, ok bool
 		return nil, false
 	}
 	encoded, err := json.Marshal(value)
-	if err != nil {
-		v.Add(name, RuleFormat, "cannot be encoded as JSON")
+	if err != nil || !utf8.Valid(encoded) || replaced.Match(encoded) {
+		v.Add(name, RuleFormat, "cannot be encoded as JSON, or has a text that is not valid UTF-8")
 		return nil, false
 	}
 	numbers := json.NewDecoder(bytes.NewReader(encoded))
@@ -34,6 +36,9 @@ func (v *Violations) ExtraValue(name string, value any) (encoded []byte, ok bool
 	}
 	return encoded, true
 }
+
+// replaced matches what encoding/json writes for bytes that are not UTF-8. It would be sent instead of what was given.
+var replaced = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
 
 // maxValues limits how much of a value is searched. A value that contains itself has no end.
 const maxValues = 1 << 16

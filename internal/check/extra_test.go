@@ -30,6 +30,8 @@ func TestExtraValue(t *testing.T) {
 		{"in a list of lists", []any{[]any{1, tiny}}, ""}, {"in a map", map[string]any{"a": map[string]decimal.Decimal{"b": huge}}, ""},
 		{"in a struct", struct{ A *named }{&named{tiny}}, ""}, {"in an array", [1]decimal.Decimal{tiny}, ""},
 		{"a big number", new(big.Int).Exp(big.NewInt(10), big.NewInt(200), nil), ""}, {"a number as text", json.Number(long), ""}, {"as JSON", json.RawMessage(`{"a":[` + long + `]}`), ""},
+		{"a text that is not UTF-8", []any{"M\xfcller"}, ""}, {"as a name", map[string]int{"\xff": 1}, ""}, {"as JSON that is not UTF-8", json.RawMessage("\"\xff\""), ""},
+		{"a text about an escape", `\ufffd`, `"\\ufffd"`}, {"the sign of what was lost", "M\ufffdller", "\"M\ufffdller\""},
 		{"itself", itself, ""}, {"a channel", make(chan int), ""}, {"many digits", decimal.RequireFromString(long), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
