@@ -66,6 +66,8 @@ func TestOf(t *testing.T) {
 		{"401 with a page", verdict.Response{Status: 401, Body: []byte("<html>")}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
 		{"401 without a body, cut or not", verdict.Response{Status: 401, MayBeCut: true}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
 		{"401 with a page, cut or not", verdict.Response{Status: 401, Body: []byte("<html>"), MayBeCut: true}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+		{"403 with a page that has its end", verdict.Response{Status: 403, Body: []byte("<html><body><h1>403 Forbidden</h1></body></html>\n"), MayBeCut: true}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
+		{"403 with a page that has its end, and speaks of a success", verdict.Response{Status: 403, Body: []byte("<html><body>Payment approved</body></html>"), MayBeCut: true}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
 		{"401 with a text, cut or not", verdict.Response{Status: 401, Body: []byte("This is"), MayBeCut: true}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
 		{"401 that says so, whole", verdict.Response{Status: 401, Body: object, MayBeCut: true}, verdict.Statement{Code: 401}, verdict.Refused},
 		{"401 with half an object", verdict.Response{Status: 401, Body: []byte("\uFEFF {\"code\":")}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
