@@ -26,7 +26,7 @@ import (
 //
 // A failed query leaves the state as it is and is not an error of Recover; the error of the outcome wraps it. The trouble of one entry does
 // not keep back the others: one that cannot be read is yielded as an *EntryError after all others, and then follows an error for each for
-// which the result of a query could not be recorded, for example because its row is locked. That one is queried again after a pause,
+// which the result of a query could not be recorded, for example because its row is locked, or in whose query a hook of the client panicked. That one is queried again after a pause,
 // which grows up to 5 minutes. Any other error is a failure of the store, or the end of ctx, and ends the loop.
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
@@ -67,7 +67,7 @@ type recovery struct {
 type recovered struct {
 	entry  Entry
 	err    error                   // of the list
-	failed error                   // what a query has shown could not be recorded
+	failed error                   // what a query has shown could not be recorded, or it has panicked
 	asOf   time.Time               // the store is known to have had this form of the entry at this time
 	ended  <-chan goroutine.Ending // of the query; nil if there is none
 }
@@ -96,9 +96,11 @@ func (r *recovery) read() {
 				return
 			}
 			r.asking.Add(1)
+			item.failed = errQueryEnded
 			item.ended = async(func() {
 				defer r.asking.Done()
 				defer func() { <-places }()
+				defer contain(&item.failed)
 				item.entry, _, item.failed = r.j.query(r.ctx, e, 0) // memory keeps the error of the query, until the next one
 				item.asOf = time.Now()
 			})
@@ -184,8 +186,7 @@ func (r *recovery) next() (*recovered, error) {
 		return nil, r.outer.Err()
 	case item.ended != nil:
 		select {
-		case end := <-item.ended:
-			end.Rethrow()
+		case <-item.ended:
 		case <-r.ctx.Done():
 			return nil, r.outer.Err()
 		}

@@ -20,7 +20,8 @@ import (
 // The trouble of one entry does not keep back the others. If report returns an error, panics or ends its goroutine, or if the row is locked,
 // that is logged, and the entry is reported again at the next interval, and then after pauses that grow up to 5 minutes. If it has not
 // returned after 5 seconds, that is logged, the others are reported meanwhile, and this entry not again until it has. Up to 8 such reports run
-// at a time, beside the one that holds up the others; if that one does not return either, no others begin. RecoverInfo.Failing counts them.
+// at a time, beside the one that holds up the others; if that one does not return either, no others begin. RecoverInfo.Failing counts them. A
+// hook of the client that panics, or ends its goroutine, in the query for an entry is that entry's trouble, too.
 //
 // Beside that, Run queries the gateway for what is not final, up to Options.Parallel payments and refunds at a time: what has an outcome
 // never waits for a query. The pause between two queries for a payment is an eighth of the time since its submission. When a call of this
@@ -260,7 +261,6 @@ type answer struct {
 	pause  time.Duration // before it, if it was for a call of this process; otherwise zero
 	again  bool          // it is still unknown, or could not be read
 	isNews bool          // there is something to report
-	end    goroutine.Ending
 }
 
 // ask starts the queries that are due, as many as may be under way: for calls of this process, and as many for what was listed. It returns
@@ -292,37 +292,45 @@ func (r *runner) ask(ctx context.Context) (next time.Time) {
 	return next
 }
 
-// askFor starts one query, for an entry as it is then.
+// askFor starts one query, for an entry as it is then. A hook of the client that panics, or ends its goroutine, is trouble of that entry.
 func (r *runner) askFor(ctx context.Context, id ID, pause time.Duration) {
-	j, a := r.j, answer{id: id, pause: pause}
+	j, a, err := r.j, answer{id: id, pause: pause}, errQueryEnded
 	r.asking[id] = pause > 0
 	goroutine.Start(func() {
-		e, err := j.get(ctx, j.key(id))
+		defer contain(&err)
+		err = j.askFor(ctx, &a)
+	}, func(goroutine.Ending) {
 		if err != nil {
-			if a.again = !errors.Is(err, ErrNoEntry); a.again {
-				j.recordFailed(ctx, id, err)
-			}
-			return
+			a.again = true
+			j.recordFailed(ctx, id, err)
 		}
-		if !j.shouldAsk(&e, pause > 0) {
-			return
-		}
-		var limit time.Duration
-		if pause > 0 {
-			limit = ownLimit + j.opts.Wait
-		}
-		version := e.Version()
-		e, _, _ = j.query(ctx, e, limit) // memory keeps the error of the query, until the next one
-		a.again, a.isNews = e.State() == Unknown, e.Version() != version || !j.memory.get(id).stored
-	}, func(end goroutine.Ending) {
-		a.end = end
 		r.answers <- a
 	})
 }
 
+// askFor makes the query of an answer. The error is that of reading the entry.
+func (j *Journal) askFor(ctx context.Context, a *answer) error {
+	e, err := j.get(ctx, j.key(a.id))
+	switch {
+	case errors.Is(err, ErrNoEntry):
+		return nil
+	case err != nil:
+		return err
+	case !j.shouldAsk(&e, a.pause > 0):
+		return nil
+	}
+	var limit time.Duration
+	if a.pause > 0 {
+		limit = ownLimit + j.opts.Wait
+	}
+	version := e.Version()
+	e, _, _ = j.query(ctx, e, limit) // memory keeps the error of the query, until the next one
+	a.again, a.isNews = e.State() == Unknown, e.Version() != version || !j.memory.get(a.id).stored
+	return nil
+}
+
 // answered has an entry reported after a query for it, and plans the next one for a call of this process that is still unknown.
 func (r *runner) answered(a answer) {
-	a.end.Rethrow()
 	delete(r.asking, a.id)
 	if a.isNews {
 		r.j.soon.change(a.id)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -506,6 +507,54 @@ func TestRunPanics(t *testing.T) {
 			t.Errorf("logged %d times, want 3:\n%s", n, &log)
 		}
 	})
+}
+
+// TestQueryPanics: a hook of the client that panics, or ends its goroutine, in the query for one entry is trouble of that entry: Run and
+// Recover say so, report the others, and query for it again.
+func TestQueryPanics(t *testing.T) {
+	for _, tt := range []struct {
+		name, says string
+		hook       func()
+	}{
+		{"a panic", "a fault of the hook", func() { panic("a fault of the hook") }},
+		{"the end of its goroutine", "has ended its goroutine", runtime.Goexit},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				for _, id := range []string{"a", "b"} {
+					s.loseNext(sandbox.CommitNow)
+					_, _ = s.pay(id, approved)
+				}
+				time.Sleep(time.Minute)
+				times := 2
+				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Query().Get("transactionId") == "a" && times > 0 {
+						times--
+						tt.hook()
+					}
+					return s.gateway.RoundTripper().RoundTrip(r)
+				})
+				var yielded []string
+				for e, err := range s.restarted(journal.Options{}).Recover(t.Context()) {
+					yielded = append(yielded, fmt.Sprint(e.ID(), e.State(), err))
+				}
+				if len(yielded) != 2 || yielded[0] != "b succeeded <nil>" || !strings.Contains(yielded[1], tt.says) {
+					t.Errorf("Recover yields %q", yielded)
+				}
+				var log bytes.Buffer
+				told := running(t, s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}), 0,
+					func(context.Context, *journal.Entry) error { return nil })
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if all := told.all(); !slices.Contains(all, "a succeeded") || !slices.Contains(all, "b succeeded") {
+					t.Errorf("Run reported %q", all)
+				}
+				if !strings.Contains(log.String(), tt.says) || !strings.Contains(log.String(), "transactionId=a") {
+					t.Errorf("logged\n%s", &log)
+				}
+			})
+		})
+	}
 }
 
 // TestResolveOne: Resolve queries at once for one entry, and for nothing that is final or acknowledged.
