@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -126,11 +127,15 @@ func (w *evidenceJSON) evidence() (Evidence, error) {
 	if ev.State == Conflicting || ev.State == Tested {
 		err = fmt.Errorf("journal: no evidence has the state %v", ev.State)
 	}
-	if !ev.complete() {
+	if !slices.Contains(sources, ev.Source) { // it could be another submission, in the words of a newer version
+		err = fmt.Errorf("journal: no source is named %q", ev.Source)
+	} else if !ev.complete() {
 		err = fmt.Errorf("journal: evidence of source %q and state %v has no submission, transaction or refund", ev.Source, ev.State)
 	}
 	return ev, err
 }
+
+var sources = []Source{SourceSubmission, SourceAnswer, SourceQuery}
 
 // complete reports whether evidence has the submission, transaction or refund that its source or state requires.
 func (ev *Evidence) complete() bool {

@@ -442,24 +442,27 @@ func TestTested(t *testing.T) {
 
 func TestCodec(t *testing.T) {
 	for text, wrong := range map[string]any{
-		`{"state":"paid"}`:      new(Evidence),
-		`{"state":"succeeded"}`: new(Evidence), // without a transaction
-		`{"state":"declined"}`:  new(Evidence),
-		`{"state":"tested","transaction":{"code":100,"amount":"1"}}`:   new(Evidence),
-		`{"state":"conflict","transaction":{"code":100,"amount":"1"}}`: new(Evidence),
-		`{"state":"pending"}`:                                                   new(Evidence),
-		`{"transaction":{"amount":"x"},"state":"unknown"}`:                      new(Evidence),
-		`{"refund":{"refundAmount":"x"},"state":"unknown"}`:                     new(Evidence),
-		`{"source":"submission","state":"unknown","submission":{"amount":"x"}}`: new(Evidence),
-		`{"source":"submission","state":"unknown"}`:                             new(Evidence),
-		`{"amount":"1e5x"}`:                                                     new(Intent),
-		`{"amount":"100000000000000000000000000000000000"}`:                     new(Intent),
+		`null`:                                   new(Evidence),
+		`{"state":"unknown"}`:                    new(Evidence),
+		`{"source":"rumour","state":"unknown"}`:  new(Evidence), // of a newer version: it could be another submission
+		`{"source":"query","state":"paid"}`:      new(Evidence),
+		`{"source":"query","state":"succeeded"}`: new(Evidence), // without a transaction
+		`{"source":"query","state":"declined"}`:  new(Evidence),
+		`{"source":"query","state":"tested","transaction":{"code":100,"amount":"1"}}`:   new(Evidence),
+		`{"source":"query","state":"conflict","transaction":{"code":100,"amount":"1"}}`: new(Evidence),
+		`{"source":"query","state":"pending"}`:                                          new(Evidence),
+		`{"source":"query","transaction":{"amount":"x"},"state":"unknown"}`:             new(Evidence),
+		`{"source":"query","refund":{"refundAmount":"x"},"state":"unknown"}`:            new(Evidence),
+		`{"source":"submission","state":"unknown","submission":{"amount":"x"}}`:         new(Evidence),
+		`{"source":"submission","state":"unknown"}`:                                     new(Evidence),
+		`{"amount":"1e5x"}`: new(Intent),
+		`{"amount":"100000000000000000000000000000000000"}`: new(Intent),
 	} {
 		if err := json.Unmarshal([]byte(text), wrong); err == nil {
 			t.Errorf("%s was read as %+v", text, wrong)
 		}
 	}
-	if err := json.Unmarshal([]byte(`{"state":"succeeded","transaction":{"code":100,"amount":"1"}}`), new(Evidence)); err != nil {
+	if err := json.Unmarshal([]byte(`{"source":"query","state":"succeeded","transaction":{"code":100,"amount":"1"}}`), new(Evidence)); err != nil {
 		t.Errorf("a success: %v", err) // so that it is the state for which those above are not read
 	}
 	for length, readable := range map[int]bool{32: true, 33: false} { // of an amount
