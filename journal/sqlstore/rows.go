@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -57,10 +58,22 @@ func (s *Store) read(ctx context.Context, q querier, key journal.Key) (journal.E
 // storedEntry is a row. Its texts are scanned as bytes, so that a text that is not UTF-8 does not prevent the other rows
 // from being read.
 type storedEntry struct {
-	id               string
-	begun            any // microseconds since 1970
+	id, begun        any // as they are stored, so that a page is continued behind them: SQLite sorts a BLOB behind every text
 	intent, evidence []byte
 	version, acked   wholeNumber
+}
+
+// key returns the key of a row in a shop.
+func (r *storedEntry) key(shop journal.Shop) journal.Key {
+	return journal.Key{Shop: shop, ID: journal.ParseID(textOf(r.id))}
+}
+
+// textOf returns a text as drivers return it.
+func textOf(stored any) string {
+	if text, ok := stored.([]byte); ok {
+		return string(text)
+	}
+	return fmt.Sprint(stored)
 }
 
 // wholeNumber is an INTEGER column. SQLite stores any value in one; a value that is not a number must not prevent the
@@ -106,6 +119,8 @@ func (s *Store) entry(r *storedEntry, key journal.Key) (e journal.Entry, err err
 	}
 	if n := len(e.Evidence); n != r.version.n {
 		return unreadable(fmt.Errorf("it has %d lines of evidence, but version %d", n, r.version.n))
+	} else if e.Acked < -1 || e.Acked > n {
+		return unreadable(fmt.Errorf("it has %d lines of evidence, of which %d are acknowledged", n, e.Acked))
 	}
 	s.parsed.put(key, parsed{r.evidence, e.Evidence})
 	return e, nil
@@ -169,7 +184,7 @@ func (s *Store) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journa
 			yield(journal.Entry{}, err)
 			return
 		}
-		begun, id := any(int64(-1)<<62), ""
+		begun, id := any(int64(math.MinInt64)), any("")
 		for {
 			page, err := s.page(ctx, unacked, shop.String(), begun, begun, id, pageOfUnacked)
 			if err != nil {
@@ -179,7 +194,7 @@ func (s *Store) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journa
 			read := time.Now()
 			for i := range page {
 				begun, id = page[i].begun, page[i].id
-				if !yield(s.entry(&page[i], journal.Key{Shop: shop, ID: journal.ParseID(id)})) {
+				if !yield(s.entry(&page[i], page[i].key(shop))) {
 					return
 				}
 				if time.Since(read) > stalePage {
@@ -239,13 +254,12 @@ func (s *Store) Shops(ctx context.Context) (shops []journal.Shop, err error) {
 // shops yields the column shop of every shop that has entries. An error of the database ends the loop.
 func (s *Store) shops(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for last := ""; ; {
-			var next []byte
-			if err := s.queryRow(ctx, nextShop, []any{last}, &next); err != nil {
+		for last := any(""); ; {
+			if err := s.queryRow(ctx, nextShop, []any{last}, &last); err != nil {
 				yield("", err)
 				return
 			}
-			if last = string(next); next == nil || !yield(last, nil) {
+			if last == nil || !yield(textOf(last), nil) {
 				return
 			}
 		}
@@ -289,7 +303,7 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int64, err erro
 		if err != nil {
 			return n, s.explain(ctx, err)
 		}
-		for id, more := "", true; more; {
+		for id, more := any(""), true; more; {
 			page, err := s.page(ctx, selectAcked, shop, id, before.UnixMicro(), pageOfAcked)
 			if err != nil {
 				return n, s.explain(ctx, err)
@@ -297,7 +311,7 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int64, err erro
 			old := make(map[int][]any) // ids, by the version of their entries
 			for i := range page {
 				id = page[i].id
-				switch e, err := s.entry(&page[i], journal.Key{Shop: parseShop(shop), ID: journal.ParseID(id)}); {
+				switch e, err := s.entry(&page[i], page[i].key(parseShop(shop))); {
 				case err != nil:
 					unreadable = cmp.Or(unreadable, err)
 				case e.MayForget(before):
