@@ -97,7 +97,11 @@ func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*
 		} else if !again.wait(ctx) {
 			return e, err
 		}
-		if now, _, failed := j.tryBegin(ctx, e.Begun); failed == nil { // also creates the entry again if the store has lost it
+		now, _, failed := j.tryBegin(ctx, e.Begun) // also creates the entry again if the store has lost it
+		for failed == nil && now.Version() < e.Version() {
+			failed = j.recordOnce(ctx, &now, e.Evidence[now.Version()])
+		}
+		if failed == nil {
 			e = now
 		}
 	}

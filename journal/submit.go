@@ -158,6 +158,9 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 	if err := ctx.Err(); err != nil {
 		return e, false, in.notSent(err)
 	}
+	if j.isLost(ctx, &in) {
+		return e, false, in.notSent(errLost)
+	}
 	if e, mine, err = j.begin(ctx, in); err != nil || mine {
 		return e, mine, err
 	}
@@ -207,6 +210,19 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 			e = read
 		}
 	}
+}
+
+// errLost is an alarm: somebody has emptied or replaced the tables, or restored a backup, while the program was running.
+var errLost = errors.New("journal: the store has lost the entry, and nothing is sent again; see Journal.Restore")
+
+// isLost reports whether the store has lost an entry that this process knows. No store forgets one so early: see CheckForget.
+func (j *Journal) isLost(ctx context.Context, in *Intent) bool {
+	before := j.memory.get(in.ID)
+	if !before.returned || before.state == NotSent || CheckForget(time.Unix(0, before.sentAt)) == nil {
+		return false
+	}
+	_, err := j.get(ctx, in.Key())
+	return errors.Is(err, ErrNoEntry)
 }
 
 // claimState is what claim knows about an entry that another call has begun.

@@ -1,0 +1,78 @@
+package journal_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// emptied is a store whose table somebody can empty while the program runs.
+type emptied struct{ *journal.MemoryStore }
+
+func (e *emptied) empty() { e.MemoryStore = journal.NewMemoryStore() }
+
+// TestEmptied: what this process may have sent is not sent again because the store has lost it. After a day the entry may have been forgotten,
+// as the merchant wished.
+func TestEmptied(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		first func(*shop)
+		after time.Duration
+		sent  bool
+		err   error
+	}{
+		{"unknown", func(s *shop) { s.loseNext(sandbox.CommitNow) }, 0, false, cardgateway.ErrOutcomeUnknown},
+		{"succeeded", func(*shop) {}, time.Hour, false, cardgateway.ErrOutcomeUnknown},
+		{"refused", func(s *shop) { s.gateway.Inject(refusal) }, 0, false, cardgateway.ErrOutcomeUnknown},
+		{"not sent", func(s *shop) { s.refuse = errReset }, 0, true, nil},
+		{"a day ago", func(*shop) {}, 25 * time.Hour, true, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+				store := &emptied{journal.NewMemoryStore()}
+				s.store = store
+				s.Journal = s.restarted(journal.Options{})
+				tt.first(s)
+				_, _ = s.pay("a", approved)
+				s.refuse = nil
+				store.empty()
+				time.Sleep(tt.after)
+				before := s.sent.Load()
+				_, err := s.pay("a", approved)
+				if sent := s.sent.Load() > before; sent != tt.sent || !errors.Is(err, tt.err) {
+					t.Errorf("sent again: %t, want %t; %v, want %v", sent, tt.sent, err, tt.err)
+				}
+			})
+		})
+	}
+}
+
+// TestEmptiedWhileItIsSent: a store that loses the entry of a payment while it is submitted again has all of it again afterwards: the decline
+// of one of two submissions is no outcome.
+func TestEmptiedWhileItIsSent(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		store := &emptied{journal.NewMemoryStore()}
+		s.store = store
+		s.Journal = s.restarted(journal.Options{})
+		s.gateway.Inject(lost)
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			store.empty()
+			return s.gateway.RoundTripper().RoundTrip(r)
+		})
+		_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", declined))
+		if !errors.Is(err, journal.ErrRepeatDeclined) {
+			t.Errorf("got %v, want %v", err, journal.ErrRepeatDeclined)
+		}
+		if e := s.stored("a"); e.State() != journal.Unknown || e.Version() != 4 {
+			t.Errorf("it is %v, with %d pieces of evidence; want unknown, with 4", e.State(), e.Version())
+		}
+	})
+}
