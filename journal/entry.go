@@ -302,10 +302,17 @@ func (e *Entry) ack(version int) error {
 	return nil
 }
 
-// snapshot returns a copy that does not change when e does. A piece of evidence itself never changes.
+// snapshot returns a copy that does not change when e does, also if the merchant's function changes what it was given.
 func (e *Entry) snapshot() Entry {
 	s := *e
 	s.Evidence = slices.Clone(e.Evidence)
+	for i := range s.Evidence {
+		ev := &s.Evidence[i]
+		ev.setResult(ev.result().copied())
+		if ev.Submission != nil {
+			ev.Submission = new(*ev.Submission)
+		}
+	}
 	return s
 }
 

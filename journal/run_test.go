@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -609,4 +610,38 @@ func TestResolveOne(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestReportChangesTheEntry: what the merchant's function does to the entry that it is given changes nothing in the store.
+func TestReportChangesTheEntry(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(refusal)
+		_, _ = s.pay("a", approved)
+		_, _ = s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
+		wreck := func(_ context.Context, e *journal.Entry) error {
+			for i := range e.Evidence {
+				ev := &e.Evidence[i]
+				for _, tx := range []*cardgateway.Transaction{ev.Transaction, e.Transaction()} {
+					if tx != nil {
+						*tx = cardgateway.Transaction{}
+					}
+				}
+				if ev.Submission != nil {
+					*ev.Submission = journal.Intent{}
+				}
+				*ev = journal.Evidence{}
+			}
+			return errDisk
+		}
+		before, _ := json.Marshal(s.stored("a").Evidence)
+		running(t, s.Journal, 0, wreck)
+		for e := range s.Recover(t.Context()) {
+			_ = wreck(t.Context(), &e)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if after, _ := json.Marshal(s.stored("a").Evidence); string(after) != string(before) {
+			t.Errorf("the store has\n%s, want\n%s", after, before)
+		}
+	})
 }

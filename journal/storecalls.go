@@ -29,8 +29,9 @@ func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
 	return j.own(e), err
 }
 
-// own returns an entry of the store as one of this journal.
+// own returns an entry of the store as one of this journal. It is a copy: a store may remember what it has read.
 func (j *Journal) own(e Entry) Entry {
+	e = e.snapshot()
 	e.testPayments = j.testPayments
 	return e
 }
