@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -281,5 +282,28 @@ func TestLongEntry(t *testing.T) {
 		if change[len("replace(evidence, ")] == 'c' && err == nil {
 			t.Error("it is damaged, and was read")
 		}
+	}
+}
+
+// TestHugeEvidence: a row that somebody else has made huge cannot be read, and is not held in memory as a whole.
+func TestHugeEvidence(t *testing.T) {
+	db, s, _ := withPool(t, t.TempDir(), 2)
+	in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD"}
+	if _, _, err := s.Begin(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	const size = 50_000_000
+	if _, err := db.ExecContext(t.Context(), "UPDATE cardgateway_journal SET version = 1, evidence = CAST(zeroblob(?) AS TEXT)", size); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := s.Get(t.Context(), in.Key())
+	runtime.ReadMemStats(&after)
+	if _, ok := errors.AsType[*journal.EntryError](err); !ok {
+		t.Errorf("got %v, want an *EntryError", err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 2*size {
+		t.Errorf("it took %d bytes", took)
 	}
 }

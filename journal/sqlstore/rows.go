@@ -19,7 +19,13 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-const selectEntry = `SELECT intent, evidence, version, acked FROM cardgateway_journal WHERE shop = ? AND transaction_id = ?`
+const (
+	// entryColumns are those of a storedEntry, beside its key. A text that is longer than MySQL's MEDIUMBLOB is read in part, so that the entry is
+	// one that cannot be read.
+	entryColumns = `SUBSTR(intent, 1, 16777215), SUBSTR(evidence, 1, 16777215), version, acked`
+
+	selectEntry = `SELECT ` + entryColumns + ` FROM cardgateway_journal WHERE shop = ? AND transaction_id = ?`
+)
 
 // Get implements journal.Store.
 func (s *Store) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
@@ -101,8 +107,8 @@ func (s *Store) entry(r *storedEntry, key journal.Key) (e journal.Entry, err err
 		return unreadable(fmt.Errorf("its intent: %w", err))
 	}
 	e.Begun.Shop, e.Begun.ID = key.Shop, key.ID
-	if r.version.bad || r.acked.bad {
-		return unreadable(errors.New("its version or acked column is not a number"))
+	if r.evidence == nil || r.version.bad || r.acked.bad {
+		return unreadable(errors.New("its evidence is NULL, or its version or acked column is not a number"))
 	}
 	e.Acked = r.acked.n
 	before := s.parsed.get(key, r.evidence)
@@ -172,7 +178,7 @@ const (
 	// stalePage is how old a page of entries may become in the loop. The rest of an older one is read again.
 	stalePage = 500 * time.Millisecond
 
-	selectUnacked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
+	selectUnacked = `SELECT transaction_id, begun, ` + entryColumns + ` FROM cardgateway_journal
 		WHERE shop = ? AND %s AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
 )
 
@@ -278,7 +284,7 @@ func parseShop(text string) journal.Shop {
 const (
 	pageOfAcked = 200
 
-	selectAcked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
+	selectAcked = `SELECT transaction_id, begun, ` + entryColumns + ` FROM cardgateway_journal
 		WHERE shop = ? AND transaction_id > ? AND NOT unacked AND begun < ? ORDER BY transaction_id LIMIT ?`
 	deleteAcked = `DELETE FROM cardgateway_journal
 		WHERE shop = ? AND NOT unacked AND begun < ? AND version = ? AND transaction_id IN (%s)`
