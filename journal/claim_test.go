@@ -34,18 +34,42 @@ func TestGivenUpWhileElsewhere(t *testing.T) {
 	})
 }
 
-// TestEntryThatCannotBeReadWhileElsewhere: a call that waits for another process has sent nothing if it can no longer read
-// the entry.
+// TestEntryThatCannotBeReadWhileElsewhere: a call that waits for another process, and can no longer read the entry, has sent nothing; but the
+// other one may have, so it does not say that the payment was not sent.
 func TestEntryThatCannotBeReadWhileElsewhere(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 3 * time.Second})
 		go func() { _, _ = s.pay("a", approved) }()
 		synctest.Wait()
 		_, err := journal.New(s.client, gone{s.store}, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errDisk) {
-			t.Errorf("got %v, want ErrNotSent because of the store", err)
+		if !errors.Is(err, journal.ErrOpen) || !errors.Is(err, errDisk) || errors.Is(err, cardgateway.ErrNotSent) {
+			t.Errorf("got %v, want ErrOpen because of the store", err)
 		}
 		time.Sleep(3 * time.Second)
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// TestAnotherSubmitsAgain: the same for a call that is about to submit again what was not sent, when another process does so first.
+func TestAnotherSubmitsAgain(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		f := &faulty{Store: s.store, fail: map[string]bool{}}
+		s.refuse = errReset
+		_, _ = s.pay("a", approved)
+		s.refuse = nil
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
+		f.before = map[string]func(){"Record": func() {
+			go func() { _, _ = s.pay("a", approved) }()
+			time.Sleep(time.Millisecond)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.fail["Get"] = true
+		}}
+		_, err := journal.New(s.client, f, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, cardgateway.ErrNotSent) {
+			t.Errorf("got %v, want an unknown outcome", err)
+		}
+		time.Sleep(time.Minute)
 		wantExecuted(t, s, "a", 1)
 	})
 }

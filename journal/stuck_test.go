@@ -21,10 +21,18 @@ type faulty struct {
 	hang, fail map[string]bool
 	calls      atomic.Int32
 	forever    chan struct{}
+	before     map[string]func() // is called once, before a method
 }
 
 func (f *faulty) meet(method string) error {
 	f.calls.Add(1)
+	f.mu.Lock()
+	before := f.before[method]
+	delete(f.before, method)
+	f.mu.Unlock()
+	if before != nil {
+		before()
+	}
 	f.mu.Lock()
 	hang, fail := f.hang[method], f.fail[method]
 	f.mu.Unlock()

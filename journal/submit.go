@@ -158,9 +158,6 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 	if err := ctx.Err(); err != nil {
 		return e, false, in.notSent(err)
 	}
-	if j.isLost(ctx, &in) {
-		return e, false, in.notSent(errLost)
-	}
 	if e, mine, err = j.begin(ctx, in); err != nil || mine {
 		return e, mine, err
 	}
@@ -195,8 +192,8 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 				return e, mine, err
 			}
 			// Another caller was faster. The time limit ends the loop if a faulty store reports that forever.
-			if time.Now().After(patience) {
-				return e, false, in.notSent(ErrChanged)
+			if now.late {
+				return e, false, nil
 			}
 			fallthrough
 		case waitForOther:
@@ -204,8 +201,8 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 				return e, false, nil
 			}
 			read, err := j.get(ctx, in.Key())
-			if err != nil {
-				return e, false, in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
+			if err != nil { // the other call may be sending it
+				return e, false, e.project().unknown(fmt.Errorf("%w, and the entry cannot be read: %w", ErrOpen, err))
 			}
 			e = read
 		}
@@ -299,6 +296,9 @@ func (p *projection) inFlight(now time.Time) bool {
 func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
+	if j.isLost(ctx, &in) {
+		return Entry{}, false, in.notSent(errLost)
+	}
 	for again := newBackOff(25*time.Millisecond, 250*time.Millisecond); ; {
 		e, created, err := j.tryBegin(ctx, in)
 		if err == nil {
@@ -322,8 +322,8 @@ func (e *Entry) isJustSubmitted(sender string) bool {
 	return e.Begun.Sender == sender
 }
 
-// beginAgain records that this call submits the payment again. It returns false if another caller recorded something first:
-// the entry must then be read again.
+// beginAgain records that this call submits the payment again. It returns false, and the entry as it is now, if another caller recorded
+// something first.
 func (j *Journal) beginAgain(ctx context.Context, e *Entry, in Intent) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
@@ -339,11 +339,17 @@ func (j *Journal) beginAgain(ctx context.Context, e *Entry, in Intent) (bool, er
 			*e = now
 			return true, nil // the failed attempt has written it
 		case errors.Is(failed, ErrChanged):
+			*e = now
 			return false, nil
 		}
-		if !again.wait(ctx) {
-			return false, j.failUnsent(ctx, in, "the submission could not be recorded", failed)
+		if again.wait(ctx) {
+			continue
 		}
+		unsent := j.failUnsent(ctx, in, "the submission could not be recorded", failed)
+		if errors.Is(failed, ErrChanged) { // another caller may have recorded one, and may be sending it
+			return false, j.unknownWithoutEntry(&in, onlyUnsent, failed)
+		}
+		return false, unsent
 	}
 }
 

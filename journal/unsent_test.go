@@ -307,7 +307,7 @@ func (s *saysFailed) Get(ctx context.Context, key journal.Key) (journal.Entry, e
 }
 
 // TestSubmissionWrittenUnnoticed: a further submission was recorded by an attempt that seemed to have failed, and the next attempt finds
-// another version. The call has sent nothing, and the next one pays.
+// another version. The call has sent nothing, but cannot tell that from the submission of another process; the next one pays.
 func TestSubmissionWrittenUnnoticed(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		store := &saysFailed{Store: s.store}
@@ -320,7 +320,7 @@ func TestSubmissionWrittenUnnoticed(t *testing.T) {
 		}
 		s.network = usual
 		store.trouble.Store(true)
-		if _, err := s.pay("a", approved); !cardgateway.SafeToRetry(err) {
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 			t.Errorf("in trouble: %v", err)
 		}
 		store.trouble.Store(false)
