@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -50,6 +51,28 @@ func TestEmptied(t *testing.T) {
 			})
 		})
 	}
+}
+
+// keyless is a store whose table has lost its key: every intent is a new row.
+type keyless struct{ journal.Store }
+
+func (keyless) Begin(_ context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	return journal.Entry{Begun: in, Acked: -1}, true, nil
+}
+
+// TestKeyLost: nor because the table has lost its key.
+func TestKeyLost(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		store := &struct{ journal.Store }{journal.NewMemoryStore()}
+		s.store = store
+		s.Journal = s.restarted(journal.Options{})
+		_, _ = s.pay("a", approved)
+		store.Store = keyless{store.Store}
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Errorf("got %v, want an unknown outcome", err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
 }
 
 // TestEmptiedWhileItIsSent: a store that loses the entry of a payment while it is submitted again has all of it again afterwards: the decline

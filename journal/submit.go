@@ -212,14 +212,10 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 // errLost is an alarm: somebody has emptied or replaced the tables, or restored a backup, while the program was running.
 var errLost = errors.New("journal: the store has lost the entry, and nothing is sent again; see Journal.Restore")
 
-// isLost reports whether the store has lost an entry that this process knows. No store forgets one so early: see CheckForget.
-func (j *Journal) isLost(ctx context.Context, in *Intent) bool {
-	before := j.memory.get(in.ID)
-	if !before.returned || before.state == NotSent || CheckForget(time.Unix(0, before.sentAt)) == nil {
-		return false
-	}
-	_, err := j.get(ctx, in.Key())
-	return errors.Is(err, ErrNoEntry)
+// knows reports whether this process knows an entry that may have been sent, and that no store may have forgotten: see CheckForget.
+func (j *Journal) knows(id ID) bool {
+	before := j.memory.get(id)
+	return before.returned && before.state != NotSent && CheckForget(time.Unix(0, before.sentAt)) != nil
 }
 
 // claimState is what claim knows about an entry that another call has begun.
@@ -296,18 +292,23 @@ func (p *projection) inFlight(now time.Time) bool {
 func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	if j.isLost(ctx, &in) {
-		return Entry{}, false, in.notSent(errLost)
+	known := j.knows(in.ID)
+	if known {
+		if _, err := j.get(ctx, in.Key()); errors.Is(err, ErrNoEntry) {
+			return Entry{}, false, in.notSent(errLost)
+		}
 	}
 	for again := newBackOff(25*time.Millisecond, 250*time.Millisecond); ; {
 		e, created, err := j.tryBegin(ctx, in)
-		if err == nil {
+		_, unreadable := errors.AsType[*EntryError](err)
+		switch {
+		case err == nil && created && known: // the table has lost it a moment ago, or has lost its key
+			return Entry{}, false, in.notSent(errLost)
+		case err == nil:
 			return e, created || e.isJustSubmitted(in.Sender), nil
-		}
-		if _, ok := errors.AsType[*EntryError](err); ok { // there is an entry, but it cannot be read
+		case unreadable: // there is an entry
 			return e, false, j.unknownWithoutEntry(&in, onlyUnsent, err)
-		}
-		if !again.wait(ctx) {
+		case !again.wait(ctx):
 			return e, false, j.failUnsent(ctx, in, "the intent could not be recorded", err)
 		}
 	}
