@@ -22,13 +22,9 @@ func (s Secrets) Mask(text string) string {
 // it returns, because the first part of a secret that is cut in two would not be found.
 func (s Secrets) Body(body []byte, limit int) (text string, truncated bool) {
 	looked := body[:min(len(body), 2*limit)]
-	text, isJSON := maskJSON(wire.PlainASCII(validUTF8(string(looked))))
-	if isJSON {
-		s.Redact(&text, MinText)
-		text = mask.Numbers(text)
-	} else {
-		text = s.Mask(text)
-	}
+	text = maskText(validUTF8(string(looked)), s.Mask)
+	s.Redact(&text, MinText)
+	text = mask.Numbers(text)
 	end := len(text)
 	if len(looked) < len(body) {
 		end = max(0, end-limit) // the rest may contain the first part of a secret, however much was masked before
@@ -47,37 +43,30 @@ const CardNumberMember = "transactionCardNumber"
 func Kept(name string, value []byte) (shown string, kept json.RawMessage, withheld bool) {
 	shown = mask.Kept(name)
 	hidden := name == CardNumberMember || mask.IsCVVName(name) && ascii.CountDigits(wire.Unescape(value)) > 0
-	if plain := wire.PlainASCII(string(value)); hidden || shown != name || maskText(plain) != plain {
+	if hidden || shown != name || maskText(string(value), mask.Kept) != string(value) {
 		return shown, WithheldValue(), true
 	}
 	return shown, value, false
 }
 
-// maskText returns a text with card numbers and CVVs masked: if it is JSON, by its members and not by their spelling.
-func maskText(text string) string {
-	if masked, isJSON := maskJSON(text); isJSON {
-		return masked
-	}
-	return mask.Kept(text)
-}
-
-// maskJSON does that for JSON. Any other text stays as it is.
-func maskJSON(text string) (masked string, isJSON bool) {
+// maskText returns a text as hide shows it: if it is JSON, with its members hidden one by one and not by their spelling.
+func maskText(text string, hide func(text string) string) string {
 	if !mask.MayHaveCardData(text) {
-		return text, false
+		return hide(text)
 	}
 	d := wire.NewReader([]byte(text))
 	defer d.Release()
-	m := jsonMasker{text: text, Reader: d}
+	m := jsonMasker{text: text, hide: hide, Reader: d}
 	m.value(false)
 	if d.Finish() != nil {
-		return text, false
+		return hide(text)
 	}
-	return string(append(m.out, text[m.copied:]...)), true
+	return string(append(m.out, text[m.copied:]...))
 }
 
 type jsonMasker struct {
 	*wire.Reader
+	hide   func(text string) string
 	text   string
 	out    []byte // nil until something is masked
 	copied int    // bytes of text that are in out, or are masked there
@@ -90,7 +79,7 @@ func (m *jsonMasker) value(hidden bool) {
 		named := m.namesCVV(m.members)
 		before := m.Pos()
 		for name := range m.Members {
-			if shown := mask.Kept(string(name)); shown != string(name) {
+			if shown := m.hide(string(name)); shown != string(name) {
 				between := m.text[before:m.Pos()] // from the value before: a brace or a comma, and the name
 				m.replace(before, m.Pos(), string(wire.AppendString([]byte(between[:strings.IndexAny(between, "{,")+1]), shown))+":")
 			}
@@ -108,9 +97,9 @@ func (m *jsonMasker) value(hidden bool) {
 		text := value.Text()
 		shown := text
 		if value.Kind == wire.String {
-			shown = maskText(text)
-		} else if plain := withoutExponent(text); mask.Kept(plain) != plain {
-			shown = mask.Kept(plain)
+			shown = maskText(text, m.hide)
+		} else if plain := withoutExponent(text); m.hide(plain) != plain {
+			shown = m.hide(plain)
 		}
 		switch {
 		case hidden && ascii.CountDigits(text) > 0:

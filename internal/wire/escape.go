@@ -118,26 +118,3 @@ func escapeControls(raw []byte) []byte {
 	}
 	return plain
 }
-
-// PlainASCII returns JSON in which no printable ASCII character is escaped as \uXXXX, except quotes and backslashes: it means the
-// same. It never fails, and leaves any other text unchanged.
-func PlainASCII(text string) string {
-	if !strings.Contains(text, `\u00`) {
-		return text
-	}
-	raw := []byte(text)
-	plain := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); {
-		length := 1
-		if raw[i] == '\\' {
-			length = max(escapeLength(raw[i:]), 1)
-		}
-		if r, ok := hex4(raw[i:]); ok && ' ' <= r && r <= '~' && r != '"' && r != '\\' {
-			plain = append(plain, byte(r))
-		} else {
-			plain = append(plain, raw[i:i+length]...)
-		}
-		i += length
-	}
-	return string(plain)
-}
