@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/percent"
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 )
 
 // Causes of the unknown outcomes that a Journal returns; errors.Is finds them.
@@ -470,8 +470,8 @@ func (s *secrets) removeFrom(t *cardgateway.Transaction) {
 
 // foundIn searches a text for the secrets: as it is, and URL-decoded once and twice.
 func (s *secrets) foundIn(text string) bool {
-	once := percent.Decode(text)
-	twice := percent.Decode(once)
+	once := escape.Percent(text)
+	twice := escape.Percent(once)
 	for _, plain := range []string{text, once, twice, strings.ReplaceAll(twice, "+", " ")} {
 		if token := s.token.Reveal(); token != "" && strings.Contains(plain, token) {
 			return true

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -151,7 +152,7 @@ func (p *parser) member(name string) {
 			raw := p.Raw(start)
 			shown, kept, withheld := redact.Kept(name, raw)
 			p.claims.keep(shown, kept)
-			if speaksOfToken(name) || speaksOfToken(wire.Unescape(raw)) {
+			if speaksOfToken(name) || speaksOfToken(escape.JSON(raw)) {
 				p.claims.keep(shown, redact.WithheldValue())
 				withheld = true
 			}

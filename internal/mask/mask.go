@@ -2,13 +2,10 @@
 package mask
 
 import (
-	"html"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
-	"github.com/cardgateway/cardgateway-go/internal/percent"
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 )
 
 // All replaces a text of which nothing may be shown.
@@ -125,43 +122,15 @@ func Kept(text string) string {
 
 // decoded masks a text. If there is something to mask only in what its escapes mean, nothing of it is shown.
 func decoded(text string, masked func(string) string) string {
-	const rounds = 4 // of escapes within escapes
 	if !MayHaveCardData(text) {
 		return text
 	}
 	shown := masked(text)
-	for plain, n := shown, 0; n < rounds && HasEscape(plain); n++ {
-		next := html.UnescapeString(percent.Decode(unescape(strings.ReplaceAll(plain, "\x00", ""))))
-		if next == plain {
-			break
-		}
-		if plain = next; masked(plain) != plain {
-			return All
-		}
+	if escape.Hides(shown, func(plain string) bool { return masked(plain) != plain }) {
+		return All
 	}
 	return shown
 }
-
-// HasEscape reports whether a text may have escapes of JSON, of a URL or of HTML, or the zero bytes of UTF-16.
-func HasEscape(text string) bool {
-	return strings.ContainsAny(text, "\\%\x00") || strings.Contains(text, "&") && strings.Contains(text, ";")
-}
-
-// unescape decodes the escapes of JSON and of programming languages.
-func unescape(text string) string {
-	return escape.ReplaceAllStringFunc(text, func(e string) string {
-		hex := strings.TrimLeft(e, `\ux{`)
-		if n, err := strconv.ParseUint(strings.TrimRight(hex, "}"), 16, 21); err == nil && len(e) > 2 {
-			return string(rune(n))
-		}
-		if strings.ContainsAny(e[1:], "bfnrt") {
-			return " "
-		}
-		return e[1:]
-	})
-}
-
-var escape = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|x[0-9A-Fa-f]{2}|[bfnrt"'/\\])`)
 
 // MayHaveCardData is a quick check whether CardData could change a text: a CVV has three digits.
 func MayHaveCardData[T []byte | string](text T) bool { return ascii.CountDigits(text) >= 3 }

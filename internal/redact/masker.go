@@ -3,8 +3,8 @@ package redact
 import (
 	"encoding/json"
 
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
-	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
 // Masker removes the secrets of one call from a result, one kind of member after another.
@@ -76,7 +76,7 @@ func (m Masker) Members(members map[string]json.RawMessage) {
 		return text
 	}
 	for name, value := range members {
-		text := wire.Unescape(value)
+		text := escape.JSON(value)
 		if shown := hidden(name); shown != name || hidden(text) != text {
 			delete(members, name)
 			members[shown] = WithheldValue()
@@ -91,7 +91,7 @@ func (m Masker) AddressMembers(members *map[string]any) {
 		*members = nil
 	}
 	for name, value := range *members {
-		if raw, ok := value.(json.RawMessage); ok && m.Credentials.Find(wire.Unescape(raw), MinID) {
+		if raw, ok := value.(json.RawMessage); ok && m.Credentials.Find(escape.JSON(raw), MinID) {
 			(*members)[name] = WithheldValue()
 		}
 	}

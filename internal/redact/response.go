@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
@@ -42,7 +43,7 @@ const CardNumberMember = "transactionCardNumber"
 // number in its value, at any depth and in any spelling. A card number in its name is masked.
 func Kept(name string, value []byte) (shown string, kept json.RawMessage, withheld bool) {
 	shown = mask.Kept(name)
-	hidden := name == CardNumberMember || mask.IsCVVName(name) && ascii.CountDigits(wire.Unescape(value)) > 0
+	hidden := name == CardNumberMember || mask.IsCVVName(name) && ascii.CountDigits(escape.JSON(value)) > 0
 	if hidden || shown != name || maskText(string(value), mask.Kept) != string(value) {
 		return shown, WithheldValue(), true
 	}

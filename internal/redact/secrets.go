@@ -5,15 +5,13 @@ package redact
 import (
 	"context"
 	"encoding/json"
-	"html"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
-	"github.com/cardgateway/cardgateway-go/internal/percent"
-	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
 // Minimum lengths of secrets to search for. Shorter ones would match by chance.
@@ -90,26 +88,12 @@ func (s Secrets) inGroups(text string, minLength int) bool {
 // Find reports whether a secret of at least minLength bytes is in a text: as it is, in groups of digits, or escaped for
 // URLs, for JSON or for HTML, also several times, or in UTF-16.
 func (s Secrets) Find(text string, minLength int) bool {
-	return len(s) > 0 && (s.in(text, minLength) || s.inEscaped(text, minLength, maxEscapes))
+	return len(s) > 0 && (s.in(text, minLength) || s.inEscaped(text, minLength))
 }
 
-const maxEscapes = 3 // within each other
-
-// inEscaped tries every way in which a text may be escaped: a secret may itself look escaped, so removing one escape too many
-// would hide it.
-func (s Secrets) inEscaped(text string, minLength, rounds int) bool {
-	if rounds == 0 || !mask.HasEscape(text) {
-		return false
-	}
-	for _, decode := range []func(string) string{wire.Unescape[string], percent.Decode, html.UnescapeString, withoutZeros} {
-		if plain := decode(text); plain != text && (s.in(plain, minLength) || s.inEscaped(plain, minLength, rounds-1)) {
-			return true
-		}
-	}
-	return false
+func (s Secrets) inEscaped(text string, minLength int) bool {
+	return escape.HidesExactly(text, func(plain string) bool { return s.in(plain, minLength) })
 }
-
-func withoutZeros(text string) string { return strings.ReplaceAll(text, "\x00", "") }
 
 // Redact replaces the secrets of at least minLength bytes in a text, or the whole text if one is escaped. In a secret in
 // groups of digits, the digits are masked.
@@ -135,7 +119,7 @@ func (s Secrets) Redact(text *string, minLength int) {
 	if grouped {
 		*text = mask.Digits(*text)
 	}
-	if (grouped || len(found) > 0) && s.in(*text, minLength) || s.inEscaped(*text, minLength, maxEscapes) {
+	if (grouped || len(found) > 0) && s.in(*text, minLength) || s.inEscaped(*text, minLength) {
 		*text = mask.All
 	}
 }

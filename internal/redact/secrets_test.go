@@ -104,6 +104,7 @@ var spellings = []struct {
 	{"every byte escaped", percentAll(token), true},
 	{"in JSON", strings.ReplaceAll(token, "/", `\/`), true},
 	{"in JSON by code points", `tk\u002f9f8e\u002B7d6c5b4a\u003dx`, true},
+	{"in a program", `tk\x2f9f8e\u{2b}7d6c5b4a=x`, true},
 	{"in JSON in JSON", strings.ReplaceAll(token, "/", `\\/`), true},
 	{"in HTML", "tk&#47;9f8e&plus;7d6c5b4a&#x3d;x", true},
 	{"in UTF-16", strings.Join(strings.Split(token, ""), "\x00"), true},

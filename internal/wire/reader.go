@@ -3,11 +3,13 @@ package wire
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 )
 
 // Reader reads one JSON value in one pass, more strictly than encoding/json: names match exactly, a name must not occur
@@ -128,6 +130,24 @@ func (r *Reader) Raw(pos int) []byte {
 	return escapeControls(bytes.TrimSpace(r.data[pos:r.pos]))
 }
 
+// escapeControls returns a copy of JSON in which the control characters of strings are escaped.
+func escapeControls(raw []byte) []byte {
+	plain := make([]byte, 0, len(raw))
+	var inString, escaped bool
+	for _, c := range raw {
+		if inString && c < ' ' {
+			plain = fmt.Appendf(plain, `\u%04x`, c)
+			continue
+		}
+		if c == '"' && !escaped {
+			inString = !inString
+		}
+		escaped = c == '\\' && !escaped
+		plain = append(plain, c)
+	}
+	return plain
+}
+
 // Remaining returns the number of unread bytes.
 func (r *Reader) Remaining() int { return len(r.data) - r.pos }
 
@@ -195,7 +215,7 @@ func (r *Reader) name() []byte {
 		v := r.stringValue()
 		name, ok = v.raw, true
 		if v.escaped {
-			name, ok = appendUnescaped(nil, v.raw)
+			name, ok = escape.AppendJSON(nil, v.raw)
 		}
 		ok = ok && utf8.Valid(name) && bytes.IndexFunc(v.raw, func(c rune) bool { return c < ' ' }) < 0
 	}
@@ -331,7 +351,7 @@ func (v Value) Text() string {
 		return string(v.raw)
 	case String:
 		if v.escaped {
-			text, _ := appendUnescaped(nil, v.raw)
+			text, _ := escape.AppendJSON(nil, v.raw)
 			return string(text)
 		}
 		return string(v.raw)
@@ -449,7 +469,7 @@ func (r *Reader) stringValue() Value {
 			return Value{Kind: String, raw: r.data[start:i], escaped: escaped, ascii: bits < utf8.RuneSelf}
 		case c == '\\':
 			escaped = true
-			n := escapeLength(r.data[i:])
+			n := escape.Length(r.data[i:])
 			if n == 0 {
 				r.Fail(ErrSyntax)
 				return Value{}

@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 )
 
@@ -57,7 +58,7 @@ func (r *Reader) stringScalar() Scalar {
 	v := r.stringValue()
 	s := Scalar{Text: v.raw, Null: len(v.raw) == 0, validUTF8: true}
 	if v.escaped {
-		r.texts.scratch, s.validUTF8 = appendUnescaped(r.texts.scratch[:0], v.raw)
+		r.texts.scratch, s.validUTF8 = escape.AppendJSON(r.texts.scratch[:0], v.raw)
 		s.Text = r.texts.scratch
 	}
 	if !v.ascii {

@@ -239,20 +239,3 @@ func TestTexts(t *testing.T) {
 		}
 	}
 }
-
-// TestUnescape: text that is not an escape is unchanged.
-func TestUnescape(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "plain": "plain", `a\/b`: "a/b", `\"\\\/\b\f\n\r\t`: "\"\\/\b\f\n\r\t", `\u0041\u00e9\uD83C\uDF70`: "Aé🍰", `\\u0041`: `\u0041`, `\ud800`: "\ufffd",
-		`\ud800\u0041`: "\ufffdA", `\x \u00 \`: `\x \u00 \`, `\u004g`: `\u004g`, `\`: `\`, `\\`: `\`, `\\\`: `\\`, "\xff\\n": "\xff\n", `%2f`: "%2f",
-	} {
-		t.Run(text, func(t *testing.T) {
-			if got := wire.Unescape(text); got != want {
-				t.Errorf("%s: got %q, want %q", text, got, want)
-			}
-			if got := wire.Unescape([]byte(text)); got != want {
-				t.Errorf("%s as bytes: got %q, want %q", text, got, want)
-			}
-		})
-	}
-}

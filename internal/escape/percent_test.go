@@ -1,12 +1,12 @@
-package percent_test
+package escape_test
 
 import (
 	"testing"
 
-	"github.com/cardgateway/cardgateway-go/internal/percent"
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 )
 
-func TestDecode(t *testing.T) {
+func TestPercent(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"nothing", "", ""},
 		{"no escape", "a+b c", "a+b c"},
@@ -16,7 +16,7 @@ func TestDecode(t *testing.T) {
 		{"at the end", "x%41", "xA"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := percent.Decode(tt.text); got != tt.want {
+			if got := escape.Percent(tt.text); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -1,13 +1,12 @@
-// Package percent decodes percent-escapes for searches. It never fails.
-package percent
+package escape
 
 import (
 	"encoding/hex"
 	"strings"
 )
 
-// Decode returns text with every well-formed percent-escape decoded; everything else is unchanged.
-func Decode(text string) string {
+// Percent returns text with every well-formed percent-escape decoded; everything else is unchanged.
+func Percent(text string) string {
 	escape := strings.IndexByte(text, '%')
 	if escape < 0 {
 		return text
