@@ -58,74 +58,54 @@ func isSecretName(name string) bool {
 // maskJSON replaces the values of secret members, everything in an object or array under a secret name, and secrets in
 // URLs. The rest of the text is unchanged. The body must be valid JSON.
 func maskJSON(body []byte) []byte {
-	m := masker{out: make([]byte, 0, len(body)+64)}
-	for i := 0; i < len(body); {
-		switch c := body[i]; c {
-		case '{', '[':
-			m.open = append(m.open, container{object: c == '{', secret: m.secret()})
-			m.key = c == '{'
-		case '}', ']':
-			m.open = m.open[:len(m.open)-1]
-		case ',':
-			m.key = len(m.open) > 0 && m.open[len(m.open)-1].object
-		case ':':
-			m.key = false
-		case ' ', '\t', '\r', '\n':
-		default:
-			end := i + scalarLength(body[i:])
-			m.scalar(body[i:end])
-			i = end
-			continue
-		}
-		m.out = append(m.out, body[i])
-		i++
-	}
-	return m.out
+	m := masker{Decoder: json.NewDecoder(bytes.NewReader(body)), body: body}
+	m.UseNumber()
+	m.value("", false)
+	return append(m.out, body[m.copied:]...)
 }
 
-// masker is the state of maskJSON between two JSON tokens.
 type masker struct {
-	out  []byte
-	open []container // the enclosing objects and arrays
-	name string      // of the last key
-	key  bool        // the next string is a key
+	*json.Decoder
+	body   []byte
+	out    []byte
+	copied int // bytes of body that are in out, or are masked there
 }
 
-type container struct{ object, secret bool }
-
-// secret reports whether the next value must be hidden.
-func (m *masker) secret() bool {
-	if len(m.open) == 0 {
-		return false
-	}
-	around := m.open[len(m.open)-1]
-	return around.secret || around.object && isSecretName(m.name)
-}
-
-// scalar appends a string, a number or a literal, masked if necessary.
-func (m *masker) scalar(text []byte) {
-	value := string(text)
-	if text[0] == '"' {
-		value = value[1 : len(value)-1]
-		if strings.Contains(value, `\`) {
-			_ = json.Unmarshal(text, &value) // it is valid JSON
+// value masks the next value, which has a name, or is in an array that has it.
+func (m *masker) value(name string, secret bool) {
+	before := m.InputOffset()
+	token, _ := m.Token() // it is valid JSON
+	if bracket, ok := token.(json.Delim); ok {
+		for m.More() {
+			if bracket == '{' {
+				key, _ := m.Token()
+				name, _ = key.(string)
+			}
+			m.value(name, secret || bracket == '{' && isSecretName(name))
 		}
+		_, _ = m.Token() // the closing bracket
+		return
+	}
+	text, isText := token.(string)
+	if !isText {
+		text = fmt.Sprint(token)
 	}
 	switch {
-	case m.key:
-		m.name = value
-		m.out = append(m.out, text...)
-	case text[0] == 'n': // null
-		m.out = append(m.out, text...)
-	case m.secret():
-		m.out = jsonobject.AppendText(m.out, maskedValue(m.name, value))
-	case text[0] == '"' && hasSuffixFold(m.name, "url"):
-		m.out = jsonobject.AppendText(m.out, URL(value))
-	case LooksLikeCard(value) && !hasSuffixFold(m.name, "id"):
-		m.out = jsonobject.AppendText(m.out, "***")
+	case token == nil:
+		return
+	case secret:
+		text = maskedValue(name, text)
+	case isText && hasSuffixFold(name, "url"):
+		text = URL(text)
+	case LooksLikeCard(text) && !hasSuffixFold(name, "id"):
+		text = "***"
 	default:
-		m.out = append(m.out, text...)
+		return
 	}
+	end := int(m.InputOffset())
+	start := end - len(bytes.TrimLeft(m.body[before:end], ":, \t\r\n"))
+	m.out = jsonobject.AppendText(append(m.out, m.body[m.copied:start]...), text)
+	m.copied = end
 }
 
 func hasSuffixFold(s, suffix string) bool {
@@ -145,24 +125,6 @@ func LooksLikeCard(text string) bool {
 		}
 	}
 	return digits >= 12 && digits <= 19
-}
-
-// scalarLength returns the length of the string, number or literal at the beginning of valid JSON.
-func scalarLength(text []byte) int {
-	if text[0] != '"' {
-		if end := bytes.IndexAny(text, ",]} \t\r\n"); end > 0 {
-			return end
-		}
-		return len(text)
-	}
-	for i := 1; ; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
 }
 
 // maskedValue returns a card number with the digits that the gateway itself shows, an expiry date unchanged, and anything

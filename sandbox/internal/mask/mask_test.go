@@ -19,6 +19,8 @@ func TestBody(t *testing.T) {
 		`{"cardHolder":"Ada Gross"}`:                                 `{"cardHolder":"***"}`,
 		`{"cardNumber":"43000000"}`:                                  `{"cardNumber":"***"}`,
 		`{"tokenization":"abc","to\u006ben":"x"}`:                    `{"tokenization":"***","to\u006ben":"***"}`,
+		`[{"id":"1"},"4111111111111111"]`:                            `[{"id":"1"},"***"]`,
+		`{"aUrl":[{"a":"b"},"https://x.example/?key=1"]}`:            `{"aUrl":[{"a":"b"},"https://x.example/?***"]}`,
 		`{"cvv":"1`: `(9 bytes that are not JSON, not kept)`,
 		`4300`:      `4300`,
 		`not JSON`:  `(8 bytes that are not JSON, not kept)`,
