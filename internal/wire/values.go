@@ -86,14 +86,8 @@ func (r *Reader) Text(dst *string) bool {
 
 // Message reads a text of the gateway. Digits that could be a card number are masked.
 func (r *Reader) Message(dst *string) bool {
-	s, ok := r.Scalar()
-	if ok && !s.Null {
-		text := s.sanitized()
-		if mask.MayHaveCardData(text) {
-			text = []byte(mask.CardData(string(text)))
-		}
-		*dst = r.string(text)
-	}
+	ok := r.Text(dst)
+	*dst = mask.CardData(*dst)
 	return ok
 }
 
