@@ -18,30 +18,14 @@ const (
 // Cards returns text with every card number masked: 13 to 19 digits with the check digit of cards, in one piece, or in groups with
 // blanks, dashes, dots or slashes between them.
 func Cards(text string) string {
-	if ascii.CountDigits(text) < MinRun {
-		return text
-	}
-	var out []byte // nil until something is masked
-	copied := 0
-	for i := 0; i < len(text); {
-		if !ascii.IsDigit(text[i]) {
-			i++
-			continue
+	return numbers(text, func(at int) (length int, hide bool) {
+		length = cardLength(text[at:])
+		isPhone := at > 0 && text[at-1] == '+' && (at == 1 || text[at-2] == '"' || text[at-2] == ' ')
+		if length == 0 || isPhone && ascii.CountDigits(text[at:at+length]) <= maxPhoneDigits {
+			return groupLength(text[at:]), false
 		}
-		length := cardLength(text[i:])
-		isPhone := i > 0 && text[i-1] == '+' && (i == 1 || text[i-2] == '"' || text[i-2] == ' ')
-		if length == 0 || isPhone && ascii.CountDigits(text[i:i+length]) <= maxPhoneDigits {
-			i += groupLength(text[i:])
-			continue
-		}
-		out = append(append(out, text[copied:i]...), CardNumber(OnlyDigits(text[i:i+length]))...)
-		i += length
-		copied = i
-	}
-	if out == nil {
-		return text
-	}
-	return string(append(out, text[copied:]...))
+		return length, true
+	})
 }
 
 // cardLength returns the length, with separators, of the card number with which text begins, or 0. It ends with a group.

@@ -32,34 +32,37 @@ func CardNumber(digits []byte) string {
 // Digits returns text with every run of 13 or more digits masked as a card number would be. One space or hyphen between
 // two digits does not end a run.
 func Digits(text string) string {
+	return numbers(text, func(at int) (length int, hide bool) {
+		length, digits := digitRun(text[at:])
+		return length, digits >= MinRun
+	})
+}
+
+// numbers returns text with its numbers masked. Of the one that begins with the digit at an index, find returns the length, with
+// separators, and whether to hide it.
+func numbers(text string, find func(at int) (length int, hide bool)) string {
 	if ascii.CountDigits(text) < MinRun {
 		return text
 	}
 	var out []byte // nil until something is masked
+	copied := 0
 	for i := 0; i < len(text); {
-		length, digits := digitRun(text[i:])
-		if digits < MinRun {
-			length = max(length, 1)
-			if out != nil {
-				out = append(out, text[i:i+length]...)
-			}
-			i += length
+		if !ascii.IsDigit(text[i]) {
+			i++
 			continue
 		}
-		if out == nil {
-			out = append(make([]byte, 0, len(text)), text[:i]...)
+		length, hide := find(i)
+		if hide {
+			out = append(append(out, text[copied:i]...), CardNumber(OnlyDigits(text[i:i+length]))...)
+			copied = i + length
 		}
-		out = append(out, CardNumber(OnlyDigits(text[i:i+length]))...)
 		i += length
 	}
 	if out == nil {
 		return text
 	}
-	return string(out)
+	return string(append(out, text[copied:]...))
 }
-
-// HasCardNumber reports whether Digits would change text.
-func HasCardNumber(text string) bool { return Digits(text) != text }
 
 // digitRun returns the length, with separators, of the run of digits at the start of text, and the number of digits.
 func digitRun(text string) (length, digits int) {
@@ -133,4 +136,4 @@ func decoded(text string, masked func(string) string) string {
 }
 
 // MayHaveCardData is a quick check whether CardData could change a text: a CVV has three digits.
-func MayHaveCardData[T []byte | string](text T) bool { return ascii.CountDigits(text) >= 3 }
+func MayHaveCardData(text string) bool { return ascii.CountDigits(text) >= 3 }

@@ -59,9 +59,6 @@ func TestDigits(t *testing.T) {
 			if got := mask.Digits(tt.text); got != tt.want {
 				t.Errorf("%s, %q: got %q, want %q", tt.name, tt.text, got, tt.want)
 			}
-			if got := mask.HasCardNumber(tt.text); got != (tt.text != tt.want) {
-				t.Errorf("%s, %q: HasCardNumber: got %t", tt.name, tt.text, got)
-			}
 		})
 	}
 }
@@ -74,7 +71,7 @@ func TestCVV(t *testing.T) {
 		if got := mask.Kept(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
-		if got := mask.MayHaveCardData([]byte(text)); !got && want != text {
+		if got := mask.MayHaveCardData(text); !got && want != text {
 			t.Errorf("%q: MayHaveCardData is false", text)
 		}
 	}

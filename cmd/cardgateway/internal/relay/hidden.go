@@ -2,7 +2,6 @@ package relay
 
 import (
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
@@ -17,11 +16,8 @@ func Hide(secretKey string, token cardgateway.Token) (h Hidden) {
 	return h
 }
 
-// Text masks secrets and card numbers. Any 13 digits in a row may be a card number.
-func (h Hidden) Text(s string) string {
-	h.secrets.Redact(&s, redact.MinText)
-	return mask.Digits(s)
-}
+// Text masks secrets, verification codes and card numbers. Any 13 digits in a row may be a card number.
+func (h Hidden) Text(s string) string { return h.secrets.Mask(s) }
 
 // id masks only secrets: the ids of gateways have as many digits as a card number.
 func (h Hidden) id(s string) string {

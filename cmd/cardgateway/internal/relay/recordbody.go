@@ -25,7 +25,7 @@ func RecordBody(body []byte, contentType string, n *notify.Notification, h Hidde
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		value, ok := storable(name, members[name], n, h)
 		if !ok {
-			if h.has(name) || mask.HasCardNumber(name) {
+			if h.Text(name) != name {
 				delete(members, name)
 				name = mask.All
 			}
@@ -74,7 +74,7 @@ func storable(name string, value json.RawMessage, n *notify.Notification, h Hidd
 		return string(n.Claimed.TransactionCardNumber), n.Claimed.TransactionCardNumber != ""
 	case "transactionType", "code", "isTest", "transactionAmount", "transactionCurrency", "refundAmount", "refundCurrency",
 		"chargebackAmount", "chargebackCurrency":
-		return value, !mask.HasCardNumber(text)
+		return value, h.Text(text) == text
 	case "message", "transactionMessage", "billDescription", "refundMessage":
 		return h.Text(text), isText
 	}
