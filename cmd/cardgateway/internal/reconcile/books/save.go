@@ -51,11 +51,12 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 			return found, err
 		}
 	}
-	isShort := func(row record) bool { return row[t.money] == "0" || row[t.money+1] == "" }
+	isShort := func(row record) bool { return row[t.money] == "" || row[t.money+1] == "" }
 	if slices.ContainsFunc(rows, isShort) {
-		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET amount = CASE WHEN $new.amount = '0' THEN was.amount ELSE $new.amount END,
-			currency = CASE WHEN $new.currency = '' THEN was.currency ELSE $new.currency END
-			FROM $rows was WHERE was.id = $new.id AND ($new.amount = '0' OR $new.currency = '')`))
+		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET
+			amount = CASE WHEN amount = '' THEN COALESCE((SELECT was.amount FROM $rows was WHERE was.id = $new.id), '0') ELSE amount END,
+			currency = CASE WHEN currency = '' THEN COALESCE((SELECT was.currency FROM $rows was WHERE was.id = $new.id), '') ELSE currency END
+			WHERE amount = '' OR currency = ''`))
 		if err != nil {
 			return found, err
 		}
@@ -109,7 +110,7 @@ func (t *table) lastOfEach(rows []record) []record {
 	last := make(map[string]int, len(rows))
 	for i, row := range rows {
 		if before, isAgain := last[row.id()]; isAgain {
-			if row[t.money] == "0" {
+			if row[t.money] == "" {
 				row[t.money] = rows[before][t.money]
 			}
 			if row[t.money+1] == "" {

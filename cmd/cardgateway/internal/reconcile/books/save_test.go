@@ -35,6 +35,8 @@ func TestSaveOdd(t *testing.T) {
 			{UniqueID: "12", TransactionID: "y", Code: 100, TransactionAmount: decimal.NewFromInt(12)}}, // without the amount or the currency
 		{{UniqueID: "14", TransactionID: "w", Code: 102, TransactionAmount: decimal.NewFromInt(10), TransactionCurrency: "USD"},
 			{UniqueID: "14", TransactionID: "w", Code: 100}}, // twice in a batch, the second time without the amount
+		{{UniqueID: "15", TransactionID: "a", Code: 100, TransactionAmount: decimal.NewFromInt(10), TransactionCurrency: "USD"}},
+		{{UniqueID: "15", TransactionID: "a", Code: 100, TransactionAmount: decimal.RequireFromString("0.00"), TransactionCurrency: "USD"}}, // zero is an amount
 		{{UniqueID: "13", TransactionID: "z", Code: 102, TransactionAt: at}},
 		{{TransactionID: "z", Code: 100, TransactionAt: at}}, // without the id that it had
 		{{UniqueID: "9", TransactionID: strings.Repeat("é", 20_000) + "a", Code: 100}, {UniqueID: "10", TransactionID: strings.Repeat("é", 20_000) + "b", Code: 100}},
@@ -85,7 +87,7 @@ func TestSaveOdd(t *testing.T) {
 		}
 		want := []string{
 			"orders 1 1 zero \uFFFD byte approved 100 0  0   0", "orders 11 11 x approved 100 10 USD 0   0", "orders 12 12 y approved 100 12 USD 0   0",
-			"orders 13 13 z approved 100 0  1768471629000000   0", "orders 14 14 w approved 100 10 USD 0   0", "orders 2 2 no \uFFFD UTF-8 unknown 777 1.23  0   0",
+			"orders 13 13 z approved 100 0  1768471629000000   0", "orders 14 14 w approved 100 10 USD 0   0", "orders 15 15 a approved 100 0 USD 0   0", "orders 2 2 no \uFFFD UTF-8 unknown 777 1.23  0   0",
 			"orders 7 7 t approved 100 0  1768471629000000   0", "orders 8 8 v approved 100 11 USD 0   0",
 			"orders transaction u 2026-01-15 10:07:09  u redirect 301 0  1768471629000000   0",
 			"refunds 10 10 s 8 approved 111 0  1768471629000000", "refunds 9 9 r 8 approved 111 0  0",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/shopspring/decimal"
 )
 
 // The kinds of rows, as stored in the database.
@@ -85,14 +86,22 @@ func orderRecord(o *cardgateway.Transaction, app cardgateway.AppID, zone *time.L
 	}
 	id := cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String())
 	return record{kept(id), kept(o.UniqueID), kept(o.TransactionID), o.State().String(), int64(o.Code),
-		o.TransactionAmount.String(), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), otherApp, test, walk}
+		amountText(o.TransactionAmount), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), otherApp, test, walk}
 }
 
 // refundRecord converts a refund. Its time is that of its request, as of a payment; without it, a refund would be in every period.
 func refundRecord(r *cardgateway.Refund, zone *time.Location, walk int64) record {
 	id := cmp.Or(r.RefundUniqueID, "refund "+r.MerchantRefundID+" "+r.UniqueID+" "+r.RefundRequestAt.String())
 	return record{kept(id), kept(r.RefundUniqueID), kept(r.MerchantRefundID), kept(r.UniqueID), r.State().String(), int64(r.Code),
-		r.RefundAmount.String(), kept(r.RefundCurrency), micro(cmp.Or(r.RefundRequestAt, r.RefundAt).In(zone)), walk}
+		amountText(r.RefundAmount), kept(r.RefundCurrency), micro(cmp.Or(r.RefundRequestAt, r.RefundAt).In(zone)), walk}
+}
+
+// amountText returns an amount, or "" if the gateway has stated none, which is not zero.
+func amountText(stated decimal.Decimal) string {
+	if stated == (decimal.Decimal{}) {
+		return ""
+	}
+	return stated.String()
 }
 
 // longestText is the maximum length of a stored text in bytes: an id has at most 128 characters, and a Postgres index entry at
