@@ -22,7 +22,7 @@ type compareFlags struct {
 	period.Period `group:"Period, in the gateway's time zone; default: what your list covers:"`
 	listsFlags    `group:"Your lists; default: those that were read last:"`
 	Grace         string `section:"" default:"48h" placeholder:"DURATION" help:"A row that has no counterpart is unchecked if it is this near to a limit of the period; default 48h, 0 for never."`
-	Known         string `section:"" placeholder:"FILE" file:"read" help:"CSV file of accepted differences, with the columns class, id, reason and, if the value must not change, value."`
+	Known         string `section:"" placeholder:"FILE" file:"read" help:"CSV file of accepted differences, with the columns class, id, reason and, if they must not change, kind and value."`
 }
 
 const compareHelp = `Your list is a CSV file (separator , ; | or TAB) or a query of your database. It stays in the database of --db until you

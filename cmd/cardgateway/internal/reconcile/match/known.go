@@ -16,6 +16,7 @@ import (
 type KnownEntry struct {
 	Line   int // in the file
 	Class  Class
+	Kind   books.Kind // empty means any
 	ID     string
 	Value  *decimal.Decimal // the difference is known only with this value; nil means any
 	Reason string
@@ -32,23 +33,24 @@ type Known struct {
 
 type knownKey struct {
 	class Class
+	kind  books.Kind
 	id    string
 }
 
 // mostEntries is the maximum number of entries in a file.
 const mostEntries = 100_000
 
-// ReadKnown reads entries from CSV, as the merchant's lists are read, with the columns class, id and reason, and optionally value.
-// A value has a decimal point or a decimal comma, and no thousands separators. Other columns are ignored, and rows without a
+// ReadKnown reads entries from CSV, as the merchant's lists are read, with the columns class, id and reason, and optionally kind and
+// value. A value has a decimal point or a decimal comma, and no thousands separators. Other columns are ignored, and rows without a
 // reason are only counted, so that rows of a report's CSV can be marked by filling in their reason.
 func ReadKnown(from io.Reader) (Known, error) {
 	k := Known{entries: map[knownKey]*KnownEntry{}}
-	class, id, reason, value := -1, -1, -1, -1
+	class, kind, id, reason, value := -1, -1, -1, -1, -1
 	choose := func(titles []string) error {
 		column := func(name string) int {
 			return slices.IndexFunc(titles, func(t string) bool { return strings.EqualFold(strings.TrimSpace(t), name) })
 		}
-		class, id, reason, value = column("class"), column("id"), column("reason"), column("value")
+		class, kind, id, reason, value = column("class"), column("kind"), column("id"), column("reason"), column("value")
 		if class < 0 || id < 0 || reason < 0 {
 			return errors.New("the first line must name the columns class, id and reason")
 		}
@@ -61,7 +63,7 @@ func ReadKnown(from io.Reader) (Known, error) {
 			}
 			return plain(strings.TrimSpace(cells[i]))
 		}
-		e := &KnownEntry{Line: line, Class: Class(field(class)), ID: field(id), Reason: field(reason)}
+		e := &KnownEntry{Line: line, Class: Class(field(class)), Kind: books.Kind(field(kind)), ID: field(id), Reason: field(reason)}
 		switch {
 		case e.Reason == "":
 			k.NoReason++
@@ -71,6 +73,8 @@ func ReadKnown(from io.Reader) (Known, error) {
 			return nil
 		case place(e.Class) < 0:
 			return fmt.Errorf("line %d: there is no class %q", line, e.Class)
+		case e.Kind != "" && e.Kind != books.Payment && e.Kind != books.Refund:
+			return fmt.Errorf("line %d: there is no kind %q", line, e.Kind)
 		case e.ID == "":
 			return fmt.Errorf("line %d: the id is missing", line)
 		case len(k.entries) == mostEntries:
@@ -86,7 +90,7 @@ func ReadKnown(from io.Reader) (Known, error) {
 			}
 			e.Value = &v
 		}
-		k.entries[knownKey{e.Class, e.ID}] = e
+		k.entries[knownKey{e.Class, e.Kind, e.ID}] = e
 		return nil
 	})
 	return k, err
@@ -106,12 +110,13 @@ func (k *Known) begin() { k.used = map[*KnownEntry]bool{} }
 
 // covers reports whether a difference is marked, and returns the reason.
 func (k *Known) covers(d *Difference) (known bool, reason string) {
-	e := k.entries[knownKey{d.Class, d.ID}]
-	if e == nil || e.Value != nil && !e.Value.Equal(d.Value) {
-		return false, ""
+	for _, kind := range []books.Kind{d.Kind, ""} {
+		if e := k.entries[knownKey{d.Class, kind, d.ID}]; e != nil && (e.Value == nil || e.Value.Equal(d.Value)) {
+			k.used[e] = true
+			return true, e.Reason
+		}
 	}
-	k.used[e] = true
-	return true, e.Reason
+	return false, ""
 }
 
 // unused returns the entries that match no difference, by line.

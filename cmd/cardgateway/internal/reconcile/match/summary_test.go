@@ -74,6 +74,7 @@ func TestReadKnown(t *testing.T) {
 		{"an open quotation mark", "class;id;reason\nmissing_here;\"a;b\n", "error: line 2 has a quotation mark that is not closed"},
 		{"no amount", "class;id;reason;value\nmissing_here;a;b;1.234,50\n", `error: line 2: the value "1.234,50" is not an amount`},
 		{"no class", "class;id;reason\nlost;a;b\n", `error: line 2: there is no class "lost"`},
+		{"no kind", "class;kind;id;reason\namount;paid;a;b\n", `error: line 2: there is no kind "paid"`},
 		{"no id", "class;id;reason\namount;;b\n", "error: line 2: the id is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -106,6 +107,32 @@ func TestOldest(t *testing.T) {
 	c := s.Classes[0]
 	if c.Rows != 7 || !c.Oldest.Equal(day0(10, 1, 0)) {
 		t.Errorf("got %d, the oldest of %v", c.Rows, c.Oldest)
+	}
+}
+
+// TestKnownKind: a known difference of a payment hides none of a refund with the same id, unless the file does not say which it is.
+func TestKnownKind(t *testing.T) {
+	m := new(memory).pay("a", approved, "10 USD", middle).book("a", approved, "9 USD", middle).
+		back("a of a", approved, "8 USD", middle).give("a", "7 USD", middle)
+	m.unreadables = []unreadable{
+		{List: books.Payment, Line: 9, Column: "amount", Why: "is empty"},
+		{List: books.Refund, Line: 9, Column: "amount", Why: "is empty"},
+	}
+	for _, test := range []struct {
+		name, titles, kind string
+		known              int
+	}{{"as written here", "kind,", "payment,", 2}, {"of refunds", "kind,", "refund,", 2}, {"empty", "kind,", ",", 4}, {"no column", "", "", 4}} {
+		t.Run(test.name, func(t *testing.T) {
+			o := octoberOptions()
+			var err error
+			o.Known, err = ReadKnown(strings.NewReader("class," + test.titles + "id,reason\namount," + test.kind + "a,agreed\nunreadable," + test.kind + "line 9,agreed\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found, s := onSQLite(t).run(t, m, o); s.Known() != test.known || s.Differences() != 4-test.known || len(s.Unused) > 0 {
+				t.Errorf("got %d known of %q, unused %v, want %d known", s.Known(), found, s.Unused, test.known)
+			}
+		})
 	}
 }
 
