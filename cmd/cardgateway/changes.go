@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
@@ -19,18 +19,18 @@ type changesCommand struct {
 // Help is shown below the flags.
 func (*changesCommand) Help() string {
 	return `Lists what the gateway has changed of payments and refunds that had been copied: when it was seen, and the old and the new value. What
-was changed after its month had been compared has that month in the column month: reports tell its effect on the totals. Changes of
-which no sync has read the time again are not known: see --again of reconcile sync.
+was changed after its month had been compared has that month in the column month, or both months if its time was changed: reports tell
+its effect on the totals. Changes of which no sync has read the time again are not known: see --again of reconcile sync.
 
 Examples:
   cardgateway reconcile changes --db books.db
   cardgateway reconcile changes --db books.db --month last --format csv >changes.csv`
 }
 
-// changeRow is a change, and the month that had been compared before.
+// changeRow is a change, and the months that had been compared before.
 type changeRow struct {
 	books.Change
-	month time.Time
+	months string
 }
 
 // Run lists the changes.
@@ -67,11 +67,11 @@ func (k *changesCommand) Run(c *call) (err error) {
 			return booksError("db: ", err)
 		}
 		row := changeRow{Change: change}
-		i := slices.IndexFunc(months[change.Kind], func(m books.Month) bool {
-			return !change.At.Before(m.From) && change.At.Before(m.To) && change.Mark > m.Seen
-		})
-		if i >= 0 {
-			row.month = months[change.Kind][i].From
+		for _, m := range months[change.Kind] {
+			holds := func(t time.Time) bool { return !t.Before(m.From) && t.Before(m.To) }
+			if change.Mark > m.Seen && (holds(change.At) || holds(change.After)) {
+				row.months = strings.TrimPrefix(row.months+"; "+m.From.In(zone).Format("2006-01"), "; ")
+			}
 		}
 		if err := rows.Write(&row); err != nil {
 			return exit.CannotWrite("rows", err)
@@ -84,20 +84,31 @@ func (k *changesCommand) Run(c *call) (err error) {
 }
 
 func changeColumns(zone *time.Location) []tabular.Column[changeRow] {
-	at := func(t time.Time, layout string) any {
+	at := func(t time.Time) any {
 		if t.IsZero() {
 			return nil
 		}
-		return t.In(zone).Format(layout)
+		return t.In(zone).Format(time.RFC3339)
+	}
+	value := func(r *changeRow, text string, t time.Time) any {
+		if r.What == "at" {
+			return at(t)
+		}
+		return text
 	}
 	return []tabular.Column[changeRow]{
-		tabular.ColumnOf("seen", "seen", func(r *changeRow) any { return at(r.Seen, time.RFC3339) }),
-		tabular.ColumnOf("month", "month", func(r *changeRow) any { return at(r.month, "2006-01") }),
+		tabular.ColumnOf("seen", "seen", func(r *changeRow) any { return at(r.Seen) }),
+		tabular.ColumnOf("month", "month", func(r *changeRow) any {
+			if r.months == "" {
+				return nil
+			}
+			return r.months
+		}),
 		tabular.ColumnOf("kind", "", func(r *changeRow) any { return string(r.Kind) }),
 		tabular.ColumnOf("id", "id", func(r *changeRow) any { return r.ID }),
-		tabular.ColumnOf("at", "at", func(r *changeRow) any { return at(r.At, time.RFC3339) }),
+		tabular.ColumnOf("at", "at", func(r *changeRow) any { return at(r.At) }),
 		tabular.ColumnOf("what", "what", func(r *changeRow) any { return r.What }),
-		tabular.ColumnOf("old", "old", func(r *changeRow) any { return r.Old }),
-		tabular.ColumnOf("new", "new", func(r *changeRow) any { return r.New }),
+		tabular.ColumnOf("old", "old", func(r *changeRow) any { return value(r, r.Old, r.At) }),
+		tabular.ColumnOf("new", "new", func(r *changeRow) any { return value(r, r.New, r.After) }),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -785,6 +786,30 @@ func TestSigned(t *testing.T) {
 	r.want(t, exit.OK)
 	if strings.Contains(r.err, "changed since") {
 		t.Errorf("got %s after October was compared again", r.err)
+	}
+
+	// What was of October is a change of October, wherever the row is now.
+	const was, is = "2026-10-20T08:00:00Z", "2026-11-20T08:00:00Z"
+	micro := func(text string) int64 {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at.UnixMicro()
+	}
+	for i, change := range [][]any{{"code", "100", "101"}, {"at", fmt.Sprint(micro(was)), fmt.Sprint(micro(is))}, {"test", "0", "1"}} {
+		exec(`INSERT INTO cardgateway_changes (kind, id, what, old, new, seen) VALUES ('orders', $1, $2, $3, $4, $5)`,
+			append(append([]any{id}, change...), now.UnixMicro()+int64(i)+1)...)
+	}
+	exec(`UPDATE cardgateway_orders SET at = $1, other_app = '8' WHERE unique_id = $2`, micro(is), id)
+	r = tool(t, env, "reconcile", "changes", "--format", "csv")
+	r.want(t, exit.OK)
+	got := regexp.MustCompile(`T[0-9:]{8}(Z|[+-][0-9:]{5})`).ReplaceAllString(r.out, "") // only dates
+	for _, want := range []string{",2026-10,payment," + id + ",2026-10-20,code,100,101\n", ",2026-10,payment," + id + ",2026-10-20,at,2026-10-20,2026-11-20\n",
+		",,payment," + id + ",2026-11-20,test,0,1\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -140,32 +142,50 @@ type Change struct {
 	ID       string    // the gateway's id or, without one, an id derived from the merchant's
 	What     string    // a column name; "late" for a row that appeared after its time had been copied; "gone" for a deleted row
 	Old, New string    // values of the column; for a row that is gone, Old is the row as JSON
-	At       time.Time // of the row now, or before it was gone; zero if it has none
+	At       time.Time // of the row before the change; zero if it has none
+	After    time.Time // of the row after the change: another one only if that has changed it
 	Seen     time.Time
 	Mark     int64 // see Month.Seen
 }
 
+// moved is the time of a row before the first change since c, with >= c itself, that moved it or deleted it; without one, as it is now.
+const moved = `COALESCE((SELECT n.old FROM cardgateway_changes n WHERE n.kind = c.kind AND n.id = c.id AND n.what IN ('at', 'gone')
+		AND n.seen %s c.seen ORDER BY n.seen LIMIT 1), CAST(o.at AS TEXT), CAST(r.at AS TEXT), '0')`
+
 // Changes returns the changes that were seen in [from, to), in this order.
 func (b *Books) Changes(ctx context.Context, from, to time.Time) iter.Seq2[Change, error] {
-	return comparedRows(ctx, b, `SELECT c.kind, c.id, c.what, c.old, c.new, c.seen, COALESCE(o.at, r.at, 0) FROM cardgateway_changes c
+	// Not of the rows that are compared only: one of them may have become one of another app.
+	query := `SELECT c.kind, c.id, c.what, c.old, c.new, c.seen, ` + fmt.Sprintf(moved+", "+moved, ">=", ">") + ` FROM cardgateway_changes c
 		LEFT JOIN cardgateway_orders o ON c.kind = 'orders' AND o.id = c.id LEFT JOIN cardgateway_refunds r ON c.kind = 'refunds' AND r.id = c.id
-		WHERE c.seen >= $1 AND c.seen < $2 ORDER BY c.seen, c.kind, c.id, c.what`,
-		[]any{micro(from), micro(to)}, func(scan func(...any) error, zone *time.Location) (c Change, err error) {
+		WHERE c.seen >= $1 AND c.seen < $2 ORDER BY c.seen, c.kind, c.id, c.what`
+	return func(yield func(Change, error) bool) {
+		zone, err := b.zone(ctx)
+		if err != nil {
+			yield(Change{}, err)
+			return
+		}
+		stream(ctx, b, func(scan func(...any) error) (c Change, err error) {
 			var kind string
-			var at int64
-			if err = scan(&kind, &c.ID, &c.What, &c.Old, &c.New, &c.Mark, &at); err != nil {
+			var times [2]string
+			if err = scan(&kind, &c.ID, &c.What, &c.Old, &c.New, &c.Mark, &times[0], &times[1]); err != nil {
 				return c, err
 			}
 			if c.Kind = Payment; kind == refundsKind {
 				c.Kind = Refund
 			}
-			if c.What == "gone" {
-				var was struct{ At string }
-				if err = json.Unmarshal([]byte(c.Old), &was); err == nil {
-					at, err = strconv.ParseInt(was.At, 10, 64)
+			for i, at := range []*time.Time{&c.At, &c.After} {
+				was := struct{ At string }{times[i]}
+				if strings.HasPrefix(times[i], "{") { // the row that is gone
+					err = json.Unmarshal([]byte(times[i]), &was)
 				}
+				micro, failed := strconv.ParseInt(was.At, 10, 64)
+				err, *at = errors.Join(err, failed), fromMicro(micro, zone)
 			}
-			c.At, c.Seen = fromMicro(at, zone), fromMicro(c.Mark, zone)
+			if c.What == "gone" {
+				c.After = c.At
+			}
+			c.Seen = fromMicro(c.Mark, zone)
 			return c, err
-		})
+		}, query, micro(from), micro(to))(yield)
+	}
 }

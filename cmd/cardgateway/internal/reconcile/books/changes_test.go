@@ -101,3 +101,40 @@ func TestRowChanges(t *testing.T) {
 		}
 	})
 }
+
+// TestChangeTimes: a change has the time that its row had before, and after it, whatever has become of the row since.
+func TestChangeTimes(t *testing.T) {
+	at := func(day int) int64 { return micro(time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)) }
+	row := func(id, state string, day int, app string) record {
+		return record{id, id, "t" + id, state, int64(100), "3", "EUR", at(day), "", app, int64(0), int64(1)}
+	}
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		for i, rows := range [][]record{
+			{row("moved", "approved", 1, ""), row("gone", "approved", 2, ""), row("other", "approved", 3, "")},
+			{row("moved", "declined", 1, ""), row("gone", "declined", 2, "")},
+			{row("moved", "approved", 8, ""), row("other", "approved", 3, "8")},
+			nil,
+			{row("gone", "approved", 9, "")},
+		} {
+			if err := b.change(t.Context(), func(tx *sql.Tx) error {
+				now := time.Date(2026, 2, 1+i, 0, 0, 0, 0, time.UTC)
+				if rows == nil {
+					return b.drop(t.Context(), tx, &ordersTable, now, `id = 'gone'`)
+				}
+				_, err := b.save(t.Context(), tx, &ordersTable, rows, at(20)*int64(min(i, 1)), now)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		for _, c := range collect(t, b.changesSince(t.Context(), time.Time{})) {
+			got += fmt.Sprintln(c.ID, c.What, c.At.Day(), c.After.Day())
+		}
+		want := "gone state 2 2\nmoved state 1 1\nmoved at 1 8\nmoved state 1 8\nother other_app 3 3\ngone gone 2 2\ngone late 9 9\n"
+		if got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+	})
+}
