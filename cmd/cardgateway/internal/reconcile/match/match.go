@@ -100,12 +100,14 @@ func (m *matcher) found(d *Difference) (finding, error) {
 	return finding{d.Class, d.Known}, m.Found(d)
 }
 
-// skip counts a line of the list that is of another period, or newer than the copy.
+// skip counts a line of the list that is of another period, or newer or older than the copy.
 func (m *matcher) skip(l *books.Line) {
 	switch {
 	case l.Earlier:
 	case !l.At.IsZero() && !l.At.Before(m.Copy.To):
 		m.summary.Newer++
+	case m.Month.holds(l.At): // the period begins later, as the copy does
+		m.summary.Older++
 	default:
 		m.summary.Elsewhere++
 	}
