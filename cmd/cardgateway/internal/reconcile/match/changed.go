@@ -149,7 +149,7 @@ func (k *kindMatcher) tellChanges() error {
 	for _, c := range all {
 		for _, e := range c.effects {
 			if c.Currency == "" || !e.sum.IsZero() {
-				c.Currency, c.Value = e.currency, e.sum.Abs()
+				c.Currency, c.Value = e.currency, e.sum
 			}
 		}
 		c.Why = "it was " + describe(c.Was) + ", and is " + describe(c.Gateway) + ": the gateway's total of " + c.Since.Format("January 2006") +

@@ -27,7 +27,8 @@ type Known struct {
 	NoReason      int // rows without a reason
 	FirstNoReason int // line of the first of them
 
-	entries map[knownKey]*KnownEntry
+	entries map[knownKey][]*KnownEntry // by their lines
+	n       int
 	used    map[*KnownEntry]bool
 }
 
@@ -44,7 +45,7 @@ const mostEntries = 100_000
 // value. A value has a decimal point or a decimal comma, and no thousands separators. Other columns are ignored, and rows without a
 // reason are only counted, so that rows of a report's CSV can be marked by filling in their reason.
 func ReadKnown(from io.Reader) (Known, error) {
-	k := Known{entries: map[knownKey]*KnownEntry{}}
+	k := Known{entries: map[knownKey][]*KnownEntry{}}
 	class, kind, id, reason, value := -1, -1, -1, -1, -1
 	choose := func(titles []string) error {
 		column := func(name string) int {
@@ -77,7 +78,7 @@ func ReadKnown(from io.Reader) (Known, error) {
 			return fmt.Errorf("line %d: there is no kind %q", line, e.Kind)
 		case e.ID == "":
 			return fmt.Errorf("line %d: the id is missing", line)
-		case len(k.entries) == mostEntries:
+		case k.n == mostEntries:
 			return fmt.Errorf("it has more than %d entries", mostEntries)
 		}
 		if text := field(value); text != "" {
@@ -90,7 +91,9 @@ func ReadKnown(from io.Reader) (Known, error) {
 			}
 			e.Value = &v
 		}
-		k.entries[knownKey{e.Class, e.Kind, e.ID}] = e
+		key := knownKey{e.Class, e.Kind, e.ID}
+		k.entries[key] = append(k.entries[key], e)
+		k.n++
 		return nil
 	})
 	return k, err
@@ -111,9 +114,11 @@ func (k *Known) begin() { k.used = map[*KnownEntry]bool{} }
 // covers reports whether a difference is marked, and returns the reason.
 func (k *Known) covers(d *Difference) (known bool, reason string) {
 	for _, kind := range []books.Kind{d.Kind, ""} {
-		if e := k.entries[knownKey{d.Class, kind, d.ID}]; e != nil && (e.Value == nil || e.Value.Equal(d.Value)) {
-			k.used[e] = true
-			return true, e.Reason
+		for _, e := range k.entries[knownKey{d.Class, kind, d.ID}] {
+			if e.Value == nil || e.Value.Equal(d.Value) {
+				k.used[e] = true
+				return true, e.Reason
+			}
 		}
 	}
 	return false, ""
@@ -121,9 +126,11 @@ func (k *Known) covers(d *Difference) (known bool, reason string) {
 
 // unused returns the entries that match no difference, by line.
 func (k *Known) unused() (unused []KnownEntry) {
-	for _, e := range k.entries {
-		if !k.used[e] {
-			unused = append(unused, *e)
+	for _, entries := range k.entries {
+		for _, e := range entries {
+			if !k.used[e] {
+				unused = append(unused, *e)
+			}
 		}
 	}
 	slices.SortFunc(unused, func(a, b KnownEntry) int { return a.Line - b.Line })

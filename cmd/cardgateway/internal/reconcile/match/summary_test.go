@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +81,7 @@ func TestReadKnown(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			k, err := ReadKnown(strings.NewReader(test.text))
 			got := ""
-			for _, m := range k.entries {
+			for _, m := range slices.Concat(slices.Collect(maps.Values(k.entries))...) {
 				got = fmt.Sprintln(m.Line, m.Class, m.ID, m.Reason)
 				if m.Value != nil {
 					got = fmt.Sprintln(strings.TrimSpace(got), m.Value)
@@ -131,6 +132,31 @@ func TestKnownKind(t *testing.T) {
 			}
 			if found, s := onSQLite(t).run(t, m, o); s.Known() != test.known || s.Differences() != 4-test.known || len(s.Unused) > 0 {
 				t.Errorf("got %d known of %q, unused %v, want %d known", s.Known(), found, s.Unused, test.known)
+			}
+		})
+	}
+}
+
+// TestKnownChanges: what has changed of one month is known without that of another one, and of what is marked every row counts.
+func TestKnownChanges(t *testing.T) {
+	d := onSQLite(t)
+	before := new(memory).pay("a", approved, "5 EUR", day0(9, 10, 12)).book("a", approved, "5 EUR", day0(9, 10, 12))
+	after := new(memory).pay("a", approved, "5 EUR", day0(8, 10, 12))
+	d.run(t, before, monthOf(8))
+	d.run(t, before, monthOf(9))
+	d.record(t, books.Payment, before.orders, after.orders, day0(9, 4, 0), 1)
+	for _, test := range []struct {
+		name, known string
+		want        int
+	}{{"none", "", 2}, {"of August", "changed,a,moved,5.00\n", 1}, {"both", "changed,a,moved,5.00\nchanged,a,moved,-5.00\n", 0}, {"no value", "changed,a,moved,\n", 0}} {
+		t.Run(test.name, func(t *testing.T) {
+			o := monthOf(10)
+			var err error
+			if o.Known, err = ReadKnown(strings.NewReader("class,id,reason,value\n" + test.known)); err != nil {
+				t.Fatal(err)
+			}
+			if _, s := d.run(t, after, o); s.Differences() != test.want || len(s.Changed) != 2 || len(s.Unused) > 0 {
+				t.Errorf("got %d differences of %d changes, unused %v, want %d of 2", s.Differences(), len(s.Changed), s.Unused, test.want)
 			}
 		})
 	}
