@@ -272,6 +272,10 @@ func (r *reconciliation) findPeriod() error {
 		return exit.Fail(exit.Failed, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; %s",
 			terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To), remedy)
 	}
+	if isMonth(asked) && asked.To.After(r.options.Copy.To) && !asked.To.After(r.options.Now) { // it would be green, and not be kept
+		return exit.Fail(exit.Failed, "the month is over at %s, but the copy of the gateway is complete up to %s: update it with cardgateway reconcile sync",
+			terminal.Wall(asked.To), terminal.Wall(r.options.Copy.To))
+	}
 	return nil
 }
 
