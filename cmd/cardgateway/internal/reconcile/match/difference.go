@@ -12,12 +12,12 @@ import (
 type Difference struct {
 	Class    Class
 	Kind     books.Kind
-	ID       string // transaction id, refund id, order (paid_twice) or line (unreadable): unique together with Class
-	Known    bool   // marked as known by the merchant
-	Reason   string // of the KnownEntry
-	Currency string // of Value; empty if there is none
-	Value    decimal.Decimal
-	At       time.Time // zero if unknown
+	ID       string          // transaction id, refund id, order (paid_twice) or line (unreadable): unique together with Class, Kind and Since
+	Known    bool            // marked as known by the merchant
+	Reason   string          // of the KnownEntry
+	Currency string          // of Value; empty if there is none
+	Value    decimal.Decimal // of changed what the total of the month changes by, otherwise without a sign
+	At       time.Time       // zero if unknown
 	Gateway  []books.Row
 	Books    []books.Line
 	Paid     *books.Row // the payment of refunds that were compared with it: refund_above_payment, and currency of a refund; otherwise nil
