@@ -62,6 +62,7 @@ func TestDatabase(t *testing.T) {
 			t.Run("attempts", func(t *testing.T) { testAttempts(t, s) })
 			t.Run("outcomes in any order", func(t *testing.T) { testSetPayment(t, s) })
 			t.Run("refunds", func(t *testing.T) { testRefunds(t, s) })
+			t.Run("refunds of the back office", func(t *testing.T) { testOfficeRefunds(t, s) })
 			t.Run("one look in each interval", func(t *testing.T) { testLook(t, s) })
 			t.Run("cards", func(t *testing.T) { testCards(t, s) })
 		})
@@ -285,6 +286,48 @@ func testRefunds(t *testing.T, s *Service) {
 		if got := fmt.Sprint(r.ID, " ", r.Amount, " ", r.State, " ", r.Version); got != want || r.Made.IsZero() || r.OrderID != o.ID {
 			t.Errorf("refund %d is %s, made %s; want %s", i, got, r.Made, want)
 		}
+	}
+}
+
+// testOfficeRefunds: the refunds that the back office makes are all counted, whatever ids it gives them.
+func testOfficeRefunds(t *testing.T, s *Service) {
+	for _, tt := range []struct {
+		name    string
+		refunds []cardgateway.Refund
+		left    string
+	}{
+		{"one id for all of them", []cardgateway.Refund{
+			{MerchantRefundID: "goodwill", RefundUniqueID: "a", RefundAmount: decimal.RequireFromString("10")},
+			{MerchantRefundID: "goodwill", RefundUniqueID: "b", RefundAmount: decimal.RequireFromString("10")},
+		}, "4"},
+		{"the same id for another order", []cardgateway.Refund{
+			{MerchantRefundID: "goodwill", RefundUniqueID: "c", RefundAmount: decimal.RequireFromString("20")},
+		}, "4"},
+		{"no id of the merchant", []cardgateway.Refund{{RefundUniqueID: "d", RefundAmount: decimal.RequireFromString("1")}}, "23"},
+		{"no amount", []cardgateway.Refund{{RefundUniqueID: "e"}}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := placed(t, s, KindHosted)
+			uniqueID := "1" + o.ID[2:]
+			if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Paid, UniqueID: uniqueID, Version: 1}); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // by a notification, and by the copy
+				for _, r := range tt.refunds {
+					r.Code, r.UniqueID, r.RefundUniqueID = cardgateway.CodeRefundSuccess, uniqueID, r.RefundUniqueID+o.ID
+					if err := s.confirmRefund(t.Context(), &r); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			now, err := s.Order(t.Context(), o.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if next, why := now.NextRefund(); tt.left == "" && why == "" || tt.left != "" && next.Amount.String() != tt.left {
+				t.Errorf("%s may be refunded (%q), want %q; the refunds are %+v", next.Amount, why, tt.left, now.Refunds)
+			}
+		})
 	}
 }
 

@@ -43,6 +43,12 @@ func TestNextRefund(t *testing.T) {
 		{"unknown", Paid, []Refund{refund("24", Checking)}, "", "", "A refund is under way."},
 		{"accepted", Paid, []Refund{refund("4.50", Refunded), refund("19.50", Processing)}, "", "", "A refund is under way."},
 		{"presumed absent", Paid, []Refund{refund("24", Unpaid)}, "", "", "Somebody looks at the refund first."},
+		{"not sent, and meanwhile the back office has refunded a part", Paid, []Refund{refund("24", Unsent), refund("4.50", Refunded)}, "", "",
+			"Somebody looks at the refund first."},
+		{"not sent, and meanwhile the back office has refunded all", Paid, []Refund{refund("24", Unsent), refund("24", Refunded)}, "", "",
+			"Nothing is left to refund."},
+		{"not sent, and the back office refunds", Paid, []Refund{refund("24", Unsent), refund("4.50", Processing)}, "", "", "A refund is under way."},
+		{"a part was not sent", Paid, []Refund{refund("4.50", Refunded), refund("19.50", Unsent)}, "S-1-unsent", "19.5", ""},
 		{"made twice", Paid, []Refund{refund("24", Conflict)}, "", "", "Somebody looks at the refund first."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -57,27 +57,32 @@ func (o Order) Refunded() (sum decimal.Decimal, last time.Time) {
 }
 
 // NextRefund returns the refund that may be made now, or why there is none: of all that is left, or again one of which nothing was sent, that was
-// refused, or of which nothing is known. A form that is sent twice gets the same refund, and the journal makes it once.
+// refused, or of which nothing is known, if that much is still left: the back office refunds too. A form that is sent twice gets the same refund,
+// and the journal makes it once.
 func (o Order) NextRefund() (next Refund, why string) {
 	if o.State != Paid {
 		return Refund{}, "Only a paid order can be refunded."
 	}
+	sum, _ := o.Refunded()
+	left := o.Amount.Sub(sum)
+	next = Refund{ID: fmt.Sprintf("%s-R%d", o.ID, len(o.Refunds)+1), OrderID: o.ID, Amount: left, State: Open, Version: -1}
 	for _, r := range o.Refunds {
 		switch {
 		case r.Version < 0, r.State == Unsent, r.State == Refused:
-			return r, ""
+			next = r
 		case r.State == Conflict, r.State == Unpaid:
 			return Refund{}, "Somebody looks at the refund first."
 		case r.State != Refunded && r.State != Declined:
 			return Refund{}, "A refund is under way."
 		}
 	}
-	sum, _ := o.Refunded()
-	left := o.Amount.Sub(sum)
-	if !left.IsPositive() {
+	switch {
+	case !left.IsPositive():
 		return Refund{}, "Nothing is left to refund."
+	case next.Amount.GreaterThan(left):
+		return Refund{}, "Somebody looks at the refund first."
 	}
-	return Refund{ID: fmt.Sprintf("%s-R%d", o.ID, len(o.Refunds)+1), OrderID: o.ID, Amount: left, State: Open, Version: -1}, ""
+	return next, ""
 }
 
 // Refund makes the refund of an order that is possible now, if there is one, and stores the outcome. It is stored first, as an attempt is.
@@ -120,19 +125,25 @@ func (s *Service) confirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 	return s.store(ctx, journal.RefundID(r.MerchantRefundID))
 }
 
-// addRefund stores a refund that the shop has not made itself, if its payment is that of an order.
+// addRefund stores a refund that the shop has not made itself, if its payment is that of an order. The back office may give several refunds the
+// same id, so only an id that the shop gives to a refund of this order is that refund's. If the amount is not known, nobody knows what is left.
 func (s *Service) addRefund(ctx context.Context, r *cardgateway.Refund) error {
 	state, made, version := Processing, time.Time{}, 0
 	switch r.State() {
 	case cardgateway.StateApproved:
 		state, made, version = Refunded, madeAt(r, s.Client.Location()), 1
+		if !r.RefundAmount.IsPositive() {
+			state = Conflict
+		}
 	case cardgateway.StateDeclined:
 		state, version = Declined, 1
 	}
 	_, err := s.DB.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, created, state, version, made)
-		SELECT $1, order_id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT) FROM attempts WHERE unique_id = $7 AND unique_id <> ''
+		SELECT CASE WHEN $1 LIKE order_id || '-R%' THEN $1 ELSE $8 END, order_id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT)
+		FROM attempts WHERE unique_id = $7 AND unique_id <> ''
 		ON CONFLICT (id) DO UPDATE SET state = $4, version = $5, made = $6 WHERE refunds.version < $5`,
-		cmp.Or(r.MerchantRefundID, r.RefundUniqueID), r.RefundAmount.String(), time.Now().UnixMicro(), state, version, micro(made), r.UniqueID)
+		r.MerchantRefundID, r.RefundAmount.String(), time.Now().UnixMicro(), state, version, micro(made), r.UniqueID,
+		cmp.Or(r.RefundUniqueID, r.MerchantRefundID))
 	return err
 }
 
