@@ -38,7 +38,8 @@ type refundCommand struct {
 // Help is shown below the flags.
 func (*refundCommand) Help() string {
 	return `Shows the payment and its earlier refunds, asks you to confirm, and sends the refund once. It rejects more than the remaining
-amount, and a refund id that an earlier refund of this payment has. It does not look at the refunds of other payments.
+amount, also if that changes before you confirm, and a refund id that an earlier refund of this payment has. It does not look at the
+refunds of other payments.
 
 The exit code is 0 if the refund was made, 1 if it was refused or you did not confirm, 2 if nothing was refunded, and 3 if it was
 sent and its outcome is not final: the gateway has accepted it and can still decline it, which is usual, or the outcome is unknown.
@@ -92,6 +93,14 @@ func (r *refundCommand) Run(c *call) error {
 		if err := c.confirm(p.request.Amount); err != nil {
 			return err
 		}
+		confirmed := p // what others have refunded while the question waited counts too
+		r.RefundID = p.request.RefundTransactionID
+		if p, err = r.plan(c.ctx, client, back, c.now()); err != nil {
+			return err
+		}
+		if !p.left.Equal(confirmed.left) {
+			return exit.Fail(exit.Negative, "nothing was sent: meanwhile the remaining amount is %s, no longer %s", amount.Plain(p.left), amount.Plain(confirmed.left))
+		}
 	}
 	return r.send(c, client, p)
 }
@@ -129,6 +138,10 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 				shell.Quote(r.RefundID), amount.Plain(f.RefundAmount), f.RefundCurrency, tabular.RefundState(f))
 		}
 		if f.State() != cardgateway.StateDeclined {
+			if !f.RefundAmount.IsPositive() || f.RefundCurrency != "" && f.RefundCurrency != payment.TransactionCurrency {
+				return nil, exit.Fail(exit.Negative, "nothing was sent: it is not known how much of the payment an earlier refund has returned: %s",
+					shell.Quote(cmp.Or(f.MerchantRefundID, f.RefundUniqueID)))
+			}
 			p.given = p.given.Add(f.RefundAmount)
 		}
 	}

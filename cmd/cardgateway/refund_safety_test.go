@@ -137,6 +137,80 @@ func TestConfirmInterrupted(t *testing.T) {
 	}
 }
 
+// TestRefundedMeanwhile: what others refund while the question waits for an answer counts too.
+func TestRefundedMeanwhile(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted})
+	env := environment(server.URL)
+	for name, test := range map[string]struct {
+		others string
+		code   int
+		want   string
+	}{
+		"nothing": {"", exit.Unknown, "accepted, not final yet"},
+		"a part":  {"4.00", exit.Negative, "nothing was sent: meanwhile the remaining amount is 8.50, no longer 12.50"},
+		"all":     {"12.50", exit.Negative, "nothing was sent: of 12.50 EUR, 12.50 was refunded before"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := pay(t, server, name, "12.50", sandbox.Approved).UniqueID
+			master, slave, err := pty.Open()
+			if err != nil {
+				t.Skip("no pseudo terminal here: ", err)
+			}
+			defer master.Close()
+			defer slave.Close()
+			var out, errOut clienttest.Buffer
+			code := run(t.Context(), []string{"refund", id, "--amount", "5.00", "--refund-id", name}, system{
+				in: slave, out: &out, now: time.Now,
+				err: &event{&errOut, "Type the amount", func() {
+					if test.others != "" {
+						tool(t, env, "refund", id, "--amount", test.others, "--refund-id", "of others, "+name, "--yes").want(t, exit.Unknown)
+					}
+					if _, err := io.WriteString(master, "5.00\n"); err != nil {
+						t.Error(err)
+					}
+				}},
+				getenv:    func(name string) string { return env[name] },
+				configDir: func() (string, error) { return "", os.ErrNotExist },
+			})
+			result{code, out.String(), errOut.String()}.want(t, test.code, test.want)
+			if n := server.Refunded(name); n != 0 && test.others != "" {
+				t.Errorf("got %d refunds, want none", n)
+			}
+		})
+	}
+}
+
+// TestRefundBeforeOfUnknownAmount: if the gateway does not say how much an earlier refund returned, nobody knows what is left.
+func TestRefundBeforeOfUnknownAmount(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	tool(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
+	for name, change := range map[string][2]string{
+		"no amount":        {`"refundAmount":"12.50"`, `"refundNote":"12.50"`},
+		"an amount of 0":   {`"refundAmount":"12.50"`, `"refundAmount":"0"`},
+		"another currency": {`"refundCurrency":"EUR"`, `"refundCurrency":"JPY"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				recorded := httptest.NewRecorder()
+				server.Gateway.ServeHTTP(recorded, r)
+				body := recorded.Body.String()
+				if changed := strings.Replace(body, change[0], change[1], 1); strings.HasSuffix(r.URL.Path, "/list/refund") {
+					body = changed
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, body)
+			}))
+			defer proxy.Close()
+			tool(t, environment(proxy.URL), "refund", id, "--amount", "5.00", "--refund-id", "r-2", "--yes").want(t, exit.Negative,
+				"nothing was sent: it is not known how much of the payment an earlier refund has returned: r-1")
+			if n := server.Refunded("r-2"); n != 0 {
+				t.Errorf("got %d refunds, want none", n)
+			}
+		})
+	}
+}
+
 // TestRefundWithoutOutput: the outcome is told even if nobody reads stdout.
 func TestRefundWithoutOutput(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
