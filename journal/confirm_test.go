@@ -416,6 +416,11 @@ func TestRestore(t *testing.T) {
 				if err := s.Restore(t.Context(), other); !errors.Is(err, journal.ErrMismatch) {
 					t.Errorf("another amount: %v", err)
 				}
+				other.TransactionID = ""
+				office := &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, UniqueID: "1", RefundUniqueID: "2", RefundAmount: decimal.New(1, 0)}
+				if err := errors.Join(s.Restore(t.Context(), other), s.RestoreRefund(t.Context(), office)); err != nil {
+					t.Errorf("without an id of the merchant's: %v", err)
+				}
 			})
 		})
 	}

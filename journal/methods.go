@@ -220,7 +220,7 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 // The gateway does not show by which method a payment was made, nor for which order. So the new entry, whose Operation is Restore, is that of
 // every call with this transactionId, amount and currency. The call sends nothing and returns what is known; a decline is taken as one attempt on
 // the hosted page, and two charges of a subscription with one transactionId as a conflict. Restore does nothing with a transaction of another
-// app. If the entry that exists is of another payment, the error matches ErrMismatch.
+// app, nor with one whose id no call can have, such as an empty one. If the entry that exists is of another payment, the error matches ErrMismatch.
 func (j *Journal) Restore(ctx context.Context, t *cardgateway.Transaction) error {
 	if err := needContext(ctx, "Restore"); err != nil {
 		return err
@@ -248,7 +248,7 @@ func (j *Journal) RestoreRefund(ctx context.Context, r *cardgateway.Refund) erro
 
 // restore begins the entry of a row that the gateway shows with this time, and confirms it.
 func (j *Journal) restore(ctx context.Context, in Intent, at cardgateway.WallTime, row interface{ StatesOtherApp(cardgateway.AppID) bool }, confirm func() error) error {
-	if j.client.IsOtherApp(row) {
+	if j.client.IsOtherApp(row) || !in.ID.recordable() {
 		return nil
 	}
 	in.Shop, in.Operation, in.At, in.Sender = j.shop, opRestore, time.Now().Round(0), random.Text()
@@ -256,7 +256,7 @@ func (j *Journal) restore(ctx context.Context, in Intent, at cardgateway.WallTim
 		in.At = earlier(at.In(j.client.Location()), in.At)
 	}
 	if !in.recordable() {
-		return fmt.Errorf("journal: Restore: the gateway shows %s, whose id or amount cannot be recorded", in.ID.describe())
+		return fmt.Errorf("journal: Restore: the gateway shows %s, whose amount cannot be recorded", in.ID.describe())
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
