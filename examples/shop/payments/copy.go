@@ -13,26 +13,22 @@ import (
 
 // Restore makes the journal of a restored backup complete, before anything is paid: with what the gateway shows since an hour before the backup was
 // made. A call with the id of a payment, or of a refund, that was made afterwards would make it again. Attempts and refunds have the same ids
-// again, so the buttons then show what is known. After an error, call it again.
-func (s *Service) Restore(ctx context.Context, backup time.Time) error {
+// again, so the buttons then show what is known. The error names all that could not be restored: call it again, or look at what it names.
+func (s *Service) Restore(ctx context.Context, backup time.Time) (failed error) {
 	start, end := backup.Add(-time.Hour), time.Now()
 	for t, err := range s.Client.Orders(ctx, cardgateway.OrderQuery{Start: start, End: end}) {
 		if err == nil {
 			err = s.Journal.Restore(ctx, t)
 		}
-		if err != nil {
-			return err
-		}
+		failed = errors.Join(failed, err)
 	}
 	for r, err := range s.Client.Refunds(ctx, cardgateway.RefundQuery{Start: start, End: end}) {
 		if err == nil {
 			err = errors.Join(s.Journal.RestoreRefund(ctx, r), s.addRefund(ctx, r))
 		}
-		if err != nil {
-			return err
-		}
+		failed = errors.Join(failed, err)
 	}
-	return nil
+	return failed
 }
 
 // copyRegularly copies the gateway's orders each day and its refunds each minute, until ctx ends. What fails is tried again.
@@ -88,6 +84,9 @@ func (c *copying[T]) copyIfDue(ctx context.Context) (failed error) {
 	}
 	w := c.walk(time.UnixMicro(since), cardgateway.WalkOptions{Resume: position})
 	for batch, err := range w.Batches(ctx, 500) {
+		if errors.Is(err, cardgateway.ErrUnreadableRows) { // complete without them: the next copy reads them again
+			batch.Last, failed, err = true, errors.Join(failed, err), nil
+		}
 		if err != nil {
 			return errors.Join(failed, err)
 		}

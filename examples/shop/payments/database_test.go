@@ -28,7 +28,12 @@ func TestMain(m *testing.M) {
 // open returns a Service whose gateway cannot be reached.
 func open(t *testing.T, database string) *Service {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "1"})
+	return openWith(t, database, cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "1"})
+}
+
+func openWith(t *testing.T, database string, config cardgateway.Config) *Service {
+	t.Helper()
+	client, err := cardgateway.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

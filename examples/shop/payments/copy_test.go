@@ -1,0 +1,130 @@
+package payments
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
+)
+
+// oddRows is a way to a gateway that changes a text in the rows of its searches.
+type oddRows struct {
+	http.RoundTripper
+	from, to string
+}
+
+func (o *oddRows) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := o.RoundTripper.RoundTrip(r)
+	if err != nil || !strings.Contains(r.URL.Path, "/search/list/") {
+		return resp, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	body = bytes.ReplaceAll(body, []byte(o.from), []byte(o.to))
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	resp.Header.Del("Content-Length")
+	return resp, err
+}
+
+// openOdd returns a Service with a sandbox that has two paid orders, and what changes the rows of its searches.
+func openOdd(t *testing.T) (s *Service, g *sandbox.Gateway, rows *oddRows, ids [2]string) {
+	t.Helper()
+	g = sandbox.New(sandbox.Options{NoNotifications: true, RefundSettleAfter: -1})
+	rows = &oddRows{RoundTripper: g.RoundTripper()}
+	s = openWith(t, ":memory:", cardgateway.Config{
+		BaseURL: "https://gateway.example", AppID: "1", TestPayments: true, HTTPClient: &http.Client{Transport: rows},
+	})
+	for i := range ids {
+		o := placed(t, s, KindToken)
+		paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(g.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
+			TransactionID: o.ID, Currency: "USD", Amount: o.Amount, TransactionIP: "203.0.113.7", CallbackURL: s.URL, NotificationURL: s.URL,
+			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles", Price: decimal.New(24, 0), Quantity: 1}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Paid, UniqueID: paid.UniqueID, Version: 1}); err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = o.ID
+	}
+	return s, g, rows, ids
+}
+
+// TestRestoreOddRows: a row that cannot be restored costs only itself.
+func TestRestoreOddRows(t *testing.T) {
+	for name, odd := range map[string][2]string{
+		"an order that cannot be read": {`"transactionId":"ID"`, `"transactionId":"ID","isTest":"perhaps"`},
+		"an order without an id":       {`"transactionId":"ID"`, `"transactionId":null`},
+		"a refund that cannot be read": {`"merchantRefundId":"ID-R1"`, `"merchantRefundId":"ID-R1","refundAmount":"perhaps"`},
+		"a refund without an id":       {`"merchantRefundId":"ID-R1"`, `"merchantRefundId":null`},
+		"a refund with another's id":   {`"merchantRefundId":"ID-R1"`, `"merchantRefundId":"OTHER-R1"`},
+	} {
+		for i := range 2 {
+			t.Run(fmt.Sprintf("%s, of order %d", name, i), func(t *testing.T) {
+				s, g, rows, ids := openOdd(t)
+				bad, good := ids[i], ids[1-i]
+				for _, id := range ids {
+					if _, err := g.Refund(id, "1.50", id+"-R1"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				words := strings.NewReplacer("ID", bad, "OTHER", good)
+				rows.from, rows.to = words.Replace(odd[0]), words.Replace(odd[1])
+				failed := s.Restore(t.Context(), time.Now())
+				for _, id := range []journal.ID{journal.PaymentID(good), journal.RefundID(good + "-R1")} {
+					if _, err := s.Journal.Get(t.Context(), id); err != nil {
+						t.Errorf("%v: %v; Restore: %v", id, err, failed)
+					}
+				}
+				if unnamed := strings.Contains(name, "without an id"); unnamed != (failed == nil) {
+					t.Errorf("Restore: %v", failed)
+				}
+			})
+		}
+	}
+}
+
+// TestCopyOddRow: a row that cannot be read does not keep others from being copied when they change.
+func TestCopyOddRow(t *testing.T) {
+	s, g, rows, ids := openOdd(t)
+	for _, id := range ids {
+		if _, err := g.Refund(id, "1.50", "of "+id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows.from, rows.to = `"merchantRefundId":"of `+ids[0]+`"`, `"merchantRefundId":"of `+ids[0]+`","refundAmount":"perhaps"`
+	ctx, stop := context.WithCancel(t.Context())
+	copied := make(chan struct{})
+	s.RefundsEvery = time.Millisecond
+	go func() {
+		defer close(copied)
+		s.copyRegularly(ctx)
+	}()
+	defer func() { stop(); <-copied }()
+	for _, want := range []State{Processing, Refunded} {
+		for {
+			o, err := s.Order(ctx, ids[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(o.Refunds) == 1 && o.Refunds[0].State == want {
+				break
+			}
+			time.Sleep(time.Millisecond) // if it is never copied, the test runs until its time is over
+		}
+		if want == Processing {
+			if err := g.SettleRefund("of "+ids[1], true); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
