@@ -177,6 +177,34 @@ func TestHookReturnsNothing(t *testing.T) {
 	telemetry.one(t, "TokenPayment")
 }
 
+// TestHookPanics: a call is recorded also if a hook that was set before panics at its end.
+func TestHookPanics(t *testing.T) {
+	telemetry := newTelemetry()
+	cfg := cardgateway.Config{
+		BaseURL: "https://gateway.example",
+		Observe: func(context.Context, cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+			return nil, func(cardgateway.CallInfo) { panic("a hook") }
+		},
+	}
+	if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
+		t.Fatal(err)
+	}
+	_, end := cfg.Observe(t.Context(), cardgateway.Operation{Name: "TokenPayment", Payment: true})
+	func() {
+		defer func() {
+			if recover() != "a hook" {
+				t.Error("the panic was kept from the client")
+			}
+		}()
+		end(cardgateway.CallInfo{Outcome: cardgateway.OutcomeUnknown})
+	}()
+	telemetry.one(t, "TokenPayment")
+	unknown := otel.UnknownOutcomesMetric + " cardgateway.operation=TokenPayment server.address=gateway.example server.port=443"
+	if got := telemetry.values(t); got[unknown] != 1 {
+		t.Errorf("got %v, want one unknown outcome", got)
+	}
+}
+
 // TestDefaults: without options the global providers are used, which do nothing until a program sets them.
 func TestDefaults(t *testing.T) {
 	for _, o := range []otel.Options{{}, {MeterProvider: noop.NewMeterProvider()}} {

@@ -86,10 +86,10 @@ func chainObserve(outer, inner observeFunc) observeFunc {
 			ctx = given
 		}
 		return ctx, func(info cardgateway.CallInfo) {
+			defer endOuter(info) // also if inner panics
 			if endInner != nil {
 				endInner(info)
 			}
-			endOuter(info)
 		}
 	}
 }
