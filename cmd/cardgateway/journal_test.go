@@ -354,15 +354,19 @@ func TestJournalRunCodes(t *testing.T) {
 		age       time.Duration // of a payment that the gateway shows without its outcome; zero: none
 		conflict  bool
 		outage    bool
+		damaged   bool // another entry cannot be read, which lasts
 		code      int
 		mentioned string
 	}{
-		{"nothing", 0, false, false, exit.OK, "not acknowledged: 0"},
-		{"not overdue", 24*time.Hour + 30*time.Minute, false, false, exit.Negative, "1 without one"},
-		{"overdue", 25*time.Hour + time.Minute, false, false, exit.Overdue, "an outcome has been unknown since"},
-		{"a conflict", 0, true, false, exit.Conflict, "in conflict, which a person must look at: 1"},
-		{"a conflict, and overdue", 26 * time.Hour, true, false, exit.Conflict, "in conflict"},
-		{"could not look", 26 * time.Hour, true, true, exit.Failed, "entries for which the query failed"},
+		{"nothing", 0, false, false, false, exit.OK, "not acknowledged: 0"},
+		{"not overdue", 24*time.Hour + 30*time.Minute, false, false, false, exit.Negative, "1 without one"},
+		{"overdue", 25*time.Hour + time.Minute, false, false, false, exit.Overdue, "an outcome has been unknown since"},
+		{"a conflict", 0, true, false, false, exit.Conflict, "in conflict, which a person must look at: 1"},
+		{"a conflict, and overdue", 26 * time.Hour, true, false, false, exit.Conflict, "in conflict"},
+		{"could not look", 26 * time.Hour, true, true, false, exit.Failed, "entries for which the query failed"},
+		{"an entry that cannot be read", 0, false, false, true, exit.Failed, "entries that cannot be read: 1"},
+		{"a conflict beside one", 0, true, false, true, exit.Conflict, "in conflict"},
+		{"overdue beside one", 26 * time.Hour, false, false, true, exit.Overdue, "an outcome has been unknown since"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -389,6 +393,10 @@ func TestJournalRunCodes(t *testing.T) {
 			}
 			if test.conflict {
 				record("twice", time.Now(), journal.Declined, journal.Succeeded)
+			}
+			if test.damaged {
+				record("damaged", time.Now())
+				execAt(t, at.driver, at.dsn, "UPDATE cardgateway_journal SET evidence = 'x', version = 1 WHERE CAST(transaction_id AS TEXT) = 'damaged'")
 			}
 			if test.outage {
 				server.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Times: -1, Commit: sandbox.CommitNever, Status: 503})

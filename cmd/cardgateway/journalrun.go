@@ -134,12 +134,12 @@ func (s *rounds) result(failed error) error {
 	switch {
 	case i.Unanswered > 0:
 		return exit.Fail(exit.Failed, "entries for which the query failed: %d; the last error: %s", i.Unanswered, exit.Explain(i.LastError).Text)
-	case i.Unreadable > 0:
-		return exit.Fail(exit.Failed, "entries that cannot be read: %d", i.Unreadable)
 	case i.Conflicts > 0:
 		return exit.Fail(exit.Conflict, "entries in conflict, which a person must look at: %d", i.Conflicts)
 	case !i.OldestOpen.IsZero() && time.Since(i.OldestOpen) > s.AbsentAfter+overdueAfter:
 		return exit.Fail(exit.Overdue, "an outcome has been unknown since %s: ask the gateway's support", i.OldestOpen.UTC().Format(time.RFC3339))
+	case i.Unreadable > 0: // it stays so, and must not hide the others
+		return exit.Fail(exit.Failed, "entries that cannot be read: %d", i.Unreadable)
 	case i.Reported > 0:
 		return exit.Fail(exit.Negative, "")
 	}
