@@ -7,12 +7,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/shopspring/decimal"
 )
@@ -291,6 +293,48 @@ func testRefunds(t *testing.T, s *Service) {
 		if got := fmt.Sprint(r.ID, " ", r.Amount, " ", r.State, " ", r.Version); got != want || r.Made.IsZero() || r.OrderID != o.ID {
 			t.Errorf("refund %d is %s, made %s; want %s", i, got, r.Made, want)
 		}
+	}
+}
+
+// TestAlertAfterCrash: a process that has stored an outcome, and ended before the alert, leaves it to who reports the outcome next.
+func TestAlertAfterCrash(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		test  bool
+		acked int
+		want  string
+	}{
+		{"paid twice", false, 0, "an order was paid twice"},
+		{"a test", true, 0, "a live shop has received a test payment"},
+		{"paid twice, and acknowledged", false, 1, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, logs := open(t, ":memory:"), new(strings.Builder)
+			s.Logger = slog.New(slog.NewTextHandler(logs, nil))
+			o := placed(t, s, KindHosted)
+			first := o.Attempt.ID
+			_, err := s.setPayment(t.Context(), first, Payment{State: Declined, Version: 0})
+			if err == nil {
+				_, err = addAttempt(t.Context(), s.DB, o)
+			}
+			for _, id := range []string{first, o.Attempt.ID} {
+				if err == nil {
+					_, err = s.setPayment(t.Context(), id, Payment{State: Paid, Version: 1})
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			paid := &cardgateway.Transaction{Code: cardgateway.CodeSuccess, UniqueID: "1", TransactionID: first, IsTest: tt.test}
+			e := journal.Entry{Begun: journal.Intent{ID: journal.PaymentID(first), Operation: "CreateCheckout"}, Acked: tt.acked,
+				Evidence: []journal.Evidence{{Source: journal.SourceQuery, State: journal.Succeeded, Transaction: paid}}}
+			if err := s.storeOutcome(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			if got := logs.String(); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
 

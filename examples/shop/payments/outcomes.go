@@ -89,16 +89,19 @@ func (s *Service) storeOutcome(ctx context.Context, e journal.Entry) error {
 			s.alertIf(ctx, true, "a payment belongs to no order of this database: deliver it, or refund it", "transactionId", id, "state", e.State())
 			return nil
 		}
-		if err != nil || version >= e.Version() {
+		switch {
+		case err != nil:
 			return err
+		case version < e.Version():
+			if _, err := s.setPayment(ctx, id, paymentOf(&e, s.detailed(ctx, t))); err != nil {
+				return err
+			}
+		case !e.Unacked():
+			return nil
 		}
-		p := paymentOf(&e, s.detailed(ctx, t))
-		stored, err := s.setPayment(ctx, id, p)
-		if err != nil || !stored {
-			return err
-		}
-		s.alertIf(ctx, p.State == Tested, "a live shop has received a test payment", "attempt", id)
-		if p.State != Paid {
+		// Until it is acknowledged, who stored it may have ended before the alert.
+		s.alertIf(ctx, e.State() == journal.Tested, "a live shop has received a test payment", "attempt", id)
+		if e.State() != journal.Succeeded {
 			return nil
 		}
 		paid, err := collect(ctx, s.DB, column[string], `SELECT id FROM attempts WHERE state = 'paid'
