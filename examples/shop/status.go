@@ -70,6 +70,9 @@ func statusOfPaid(o payments.Order) Status {
 		case payments.Processing:
 			return Status{"busy", "Being refunded", "Your money is on its way back.",
 				"The payment service has accepted the refund of " + money(r.Amount) + ", and has not finished it yet."}
+		case payments.Unpaid, payments.Conflict:
+			return Status{"bad", "Refund being looked at", "Somebody is looking at your refund.",
+				"What we know of it is not certain. We will write to you, and nothing will be lost."}
 		}
 	}
 	sum, last := o.Refunded()
