@@ -205,7 +205,7 @@ func TestCertificateErrors(t *testing.T) {
 			UnverifiedCertificates: []*x509.Certificate{certificate}, Err: x509.UnknownAuthorityError{Cert: certificate},
 		},
 		"wrong host":     x509.HostnameError{Certificate: certificate, Host: "pay.example"},
-		"expired":        x509.CertificateInvalidError{Cert: certificate, Reason: x509.Expired, Detail: time.Now().String()},
+		"expired":        x509.CertificateInvalidError{Cert: certificate, Reason: x509.Expired, Detail: "current time " + time.Now().UTC().Format(time.RFC3339) + " is after 2026-01-02T03:04:05Z"},
 		"in a url.Error": &url.Error{Op: "Post", URL: "https://pay.example", Err: x509.HostnameError{Certificate: certificate, Host: "pay.example"}},
 	} {
 		t.Run(name, func(t *testing.T) {
