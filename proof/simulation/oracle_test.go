@@ -115,14 +115,14 @@ func (l loses) Begin(_ context.Context, in journal.Intent) (journal.Entry, bool,
 
 // TestOracleSees plants a lie in each place, and holds that the oracle sees it.
 func TestOracleSees(t *testing.T) {
-	twice := []Step{{Do: "pay"}, {Do: "pay", After: time.Hour}}
+	twice := []Step{{Do: "pay"}, {Do: "pay", After: time.Hour, Process: 1}} // the first process would not send it again
 	usual := []Step{{Do: "pay", Ack: true}, {Do: "pay", Thing: 1, After: time.Hour}, {Do: "recover", After: time.Hour, Ack: true}}
 	for name, tt := range map[string]struct {
 		plant   func(journal.Store) journal.Store
 		history History
 		promise string
 	}{
-		"a payment that is sent twice": {func(s journal.Store) journal.Store { return loses{s} }, History{Steps: twice}, "nothing is sent twice"},
+		"a payment that is sent twice": {func(s journal.Store) journal.Store { return loses{s} }, History{World: World{Shops: []Shop{{Processes: 2}}}, Steps: twice}, "nothing is sent twice"},
 		"an acknowledgement that is forgotten": {
 			func(s journal.Store) journal.Store { return &forgetful{s, 2} }, History{Steps: usual}, "an acknowledgement is kept",
 		},
