@@ -164,8 +164,8 @@ func (e *RefundDeclinedError) Is(target error) bool { return target == ErrDeclin
 // RefusedError says that the gateway refused a payment or a refund before processing it: with HTTP 400, 401, 403, 404, 405,
 // 413, 415, 422 or 429 and a response that is empty, a page, plain text, or an object, and that neither states a transaction nor
 // speaks of one that was accepted, now or before; or with one of the published codes 201, 400, 401, 404 and 500 and no other trace
-// of a transaction. Without a length, a response that is no object may have been cut off: without the end of a page, the outcome is unknown then. The same call,
-// unchanged, would be refused again, except after 429 (too many requests).
+// of a transaction. A response without a length may have been cut off: it refuses only if it is an object, or a page that has its end.
+// The same call, unchanged, would be refused again, except after 429 (too many requests).
 //
 // UploadTrackingNumbers returns it for any other code than success, and for these HTTP statuses except 429.
 type RefusedError struct {

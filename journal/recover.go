@@ -26,8 +26,9 @@ import (
 //
 // A failed query leaves the state as it is and is not an error of Recover; the error of the outcome wraps it. The trouble of one entry does
 // not keep back the others: one that cannot be read is yielded as an *EntryError after all others, and then follows an error for each for
-// which the result of a query could not be recorded, for example because its row is locked, or in whose query a hook of the client panicked. That one is queried again after a pause,
-// which grows up to 5 minutes. Any other error is a failure of the store, or the end of ctx, and ends the loop.
+// which the result of a query could not be recorded, for example because its row is locked, or in whose query a hook of the client
+// panicked. That one is queried again after a pause, which grows up to 5 minutes. Any other error is a failure of the store, or the end of
+// ctx, and ends the loop.
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if err := needContext(ctx, "Recover"); err != nil {

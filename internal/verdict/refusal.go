@@ -27,7 +27,7 @@ func refuses(r *Response, says *Statement) bool {
 		return false
 	}
 	if says.Unreadable != nil {
-		if r.MayBeCut && !endOfPage.MatchString(text) { // what was cut off may speak of a success
+		if r.MayBeCut && !strings.HasSuffix(strings.ToLower(text), "</html>") { // it may speak of a success after the cut; proxies send whole pages so
 			return false
 		}
 		return text == "" || isPage(text) || isPlainText(text)
@@ -43,9 +43,6 @@ var speaksOfSuccess = regexp.MustCompile(`(?i)\b(successful(ly)?|succeeded|appro
 
 // page matches the beginning of HTML: XML has other names. Comments may come first.
 var page = regexp.MustCompile(`(?is)^(<!--.*?-->\s*|<\?xml[^>]*\?>\s*)*<(!doctype\s+html|html|head|body|title|meta|script|style|center|div|table|font|span|pre|p|h[1-6]|[bh]r|b)[\s/>]`)
-
-// endOfPage matches a page that was not cut off. Proxies send theirs without a length.
-var endOfPage = regexp.MustCompile(`(?i)</html>\s*$`)
 
 // isPage reports whether a text is a page of HTML that states no transaction: a program can write what it had to say after a warning.
 func isPage(text string) bool {

@@ -13,7 +13,7 @@ import (
 type Response struct {
 	Status   int
 	Body     []byte
-	MayBeCut bool  // it has ended with the connection: only a whole JSON value is known to be all of it
+	MayBeCut bool  // it has ended with the connection: only a whole JSON value, or a page that has its end, is known to be all of it
 	Unsent   bool  // it is proved that nothing was sent
 	Invalid  bool  // Failure is an error of this side that would occur again
 	Failure  error // why no usable response came
