@@ -113,16 +113,23 @@ func FailingMySQL() (_ *Failing, err error) {
 		return nil, err
 	}
 	stop = func() error { return errors.Join(closeStore(), server.Stop()) }
-	kill := false
-	return &Failing{"MariaDB, read-only or restarted", store, func() error {
-		if kill = !kill; !kill {
-			return errors.Join(server.Kill(), server.Restart())
-		}
+	readOnly := func() error {
 		if err := execute("SET GLOBAL read_only = 1"); err != nil {
 			return err
 		}
 		time.Sleep(readOnlyFor)
 		return execute("SET GLOBAL read_only = 0")
+	}
+	kill := true
+	return &Failing{"MariaDB, read-only or restarted", store, func() error {
+		if kill = !kill; !kill {
+			var refused *mysql.MySQLError
+			if err := readOnly(); err == nil || errors.As(err, &refused) {
+				return err
+			}
+		}
+		_ = server.Kill() // it may have ended by itself, which is a failure like another
+		return server.Restart()
 	}, stop}, nil
 }
 

@@ -105,13 +105,16 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) run() error {
 	s.cmd = exec.Command(s.binary, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(),
-		"--pid-file="+filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error="+filepath.Join(s.dir, "log"))
+		"--pid-file="+filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error="+s.log())
 	s.cmd.SysProcAttr, s.cmd.Dir = s.account, s.dir
 	if err := s.cmd.Start(); err != nil {
 		return testprogram.MySQL.Missing("%v", err)
 	}
 	if err := testprogram.MySQL.Await("mysql", s.DSN("")); err != nil {
-		return errors.Join(err, s.Kill())
+		log, _ := os.ReadFile(s.log()) // it may not have begun one
+		return errors.Join(fmt.Errorf("%w\n%s", err, log[max(0, len(log)-4000):]), s.Kill())
 	}
 	return nil
 }
+
+func (s *Server) log() string { return filepath.Join(s.dir, "log") }
