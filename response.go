@@ -15,7 +15,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/envelope"
-	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -221,9 +220,9 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		case "transactionMessage":
 			ok = d.Message(&t.TransactionMessage)
 		case "transactionMethod":
-			ok = d.text((*string)(&t.TransactionMethod))
+			ok = d.Text((*string)(&t.TransactionMethod))
 		case "transactionType":
-			ok = d.text((*string)(&t.TransactionType))
+			ok = d.Text((*string)(&t.TransactionType))
 		case "is3d":
 			parts = d.parts(parts)
 			var said bool
@@ -317,23 +316,23 @@ func (d *decoder) address(a *Address) {
 	d.object(&unknown, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
 		case "firstName":
-			ok = d.text(&a.FirstName)
+			ok = d.Text(&a.FirstName)
 		case "lastName":
-			ok = d.text(&a.LastName)
+			ok = d.Text(&a.LastName)
 		case "country":
-			ok = d.text(&a.Country)
+			ok = d.Text(&a.Country)
 		case "email":
-			ok = d.text(&a.Email)
+			ok = d.Text(&a.Email)
 		case "city":
-			ok = d.text(&a.City)
+			ok = d.Text(&a.City)
 		case "address":
-			ok = d.text(&a.Address)
+			ok = d.Text(&a.Address)
 		case "phone":
-			ok = d.text(&a.Phone)
+			ok = d.Text(&a.Phone)
 		case "state":
-			ok = d.text(&a.State)
+			ok = d.Text(&a.State)
 		case "zipCode":
-			ok = d.text(&a.ZipCode)
+			ok = d.Text(&a.ZipCode)
 		default:
 			d.Value()
 		}
@@ -365,13 +364,6 @@ func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []b
 		}
 	}
 	return bad
-}
-
-// text reads a text that may have anything in it.
-func (d *decoder) text(dst *string) bool {
-	ok := d.Text(dst)
-	*dst = mask.Kept(*dst)
-	return ok
 }
 
 func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }

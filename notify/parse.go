@@ -171,7 +171,6 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	switch name {
 	case "transactionType":
 		ok = p.Text((*string)(&c.TransactionType))
-		c.TransactionType = cardgateway.TransactionType(mask.Kept(string(c.TransactionType)))
 	case "code":
 		ok = p.Code((*int)(&c.Code))
 	case "message":

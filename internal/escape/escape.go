@@ -9,10 +9,11 @@ import (
 // Hides reports whether found is true of what a text means without its escapes, also of those within escapes. All kinds are undone at
 // once. Escapes of line breaks are spaces, so that found sees them between two digits.
 func Hides(text string, found func(text string) bool) bool {
-	all := func(text string) string {
-		return html.UnescapeString(Percent(jsonWith(withoutZeros(text), "     ")))
-	}
-	return hides(text, 4, found, all)
+	return hides(text, 4, found, undoAll)
+}
+
+func undoAll(text string) string {
+	return html.UnescapeString(Percent(jsonWith(withoutZeros(text), "     ")))
 }
 
 // HidesExactly does the same for a text that may itself look escaped: removing one escape too many would hide it, so that every way in
@@ -23,7 +24,8 @@ func HidesExactly(text string, found func(text string) bool) bool {
 
 // hides undoes escapes within each other, so many.
 func hides(text string, rounds int, found func(string) bool, ways ...func(string) string) bool {
-	mayHaveOne := strings.ContainsAny(text, "\\%\x00") || strings.Contains(text, "&") && strings.Contains(text, ";")
+	has := func(c byte) bool { return strings.IndexByte(text, c) >= 0 }
+	mayHaveOne := has('\\') || has('%') || has(0) || has('&') && has(';')
 	if rounds == 0 || !mayHaveOne {
 		return false
 	}

@@ -30,7 +30,7 @@ func Cards(text string) string {
 
 // cardLength returns the length, with separators, of the card number with which text begins, or 0. It ends with a group.
 func cardLength(text string) (length int) {
-	var digits []byte
+	digits := make([]byte, 0, 2*maxCardDigits+1) // never more: no allocation
 	for at := 0; ; {
 		n := groupLength(text[at:])
 		if digits = append(digits, text[at:at+min(n, maxCardDigits+1)]...); len(digits) > maxCardDigits {
@@ -59,7 +59,7 @@ func groupLength(text string) (n int) {
 func gapLength(text string, digitsBefore int) (n int) {
 	separators := "+_\u2212" // a minus sign
 	if digitsBefore >= 4 {
-		separators += "./"
+		separators = "+_\u2212./"
 	}
 	for range maxGap {
 		c, size := utf8.DecodeRuneInString(text[n:])

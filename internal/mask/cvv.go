@@ -38,23 +38,28 @@ func cvvs(text string) string {
 	return cvv.ReplaceAllString(text, "${1}"+All)
 }
 
-// mayNameCVV is a quick check, because nearly no text does.
+// mayNameCVV is a quick check, because nearly no text does: each name has a c.
 func mayNameCVV(text string) bool {
-	for i := range len(text) {
-		switch text[i] | 0x20 {
-		case 'c': // cvv, cvc, cvn, cvd, cv2, csc, cav, cid
-			if i+2 >= len(text) {
-				return false
-			}
-			if next := text[i+1] | 0x20; next == 'v' || next == 's' || next == 'a' && text[i+2]|0x20 == 'v' || next == 'i' && text[i+2]|0x20 == 'd' {
+	at := func(i int, word string) bool {
+		return i >= 0 && i+len(word) <= len(text) && strings.EqualFold(text[i:i+len(word)], word)
+	}
+	for i := 0; i+2 < len(text); i++ {
+		if text[i]|0x20 != 'c' {
+			continue
+		}
+		switch text[i+1] | 0x20 {
+		case 'v', 's': // cvv, cvc, cvn, cv2, csc
+			return true
+		case 'a':
+			if text[i+2]|0x20 == 'v' || at(i-6, "verification") {
 				return true
 			}
-		case 'y': // the end of security
-			if i >= 7 && strings.EqualFold(text[i-7:i+1], "security") {
+		case 'i':
+			if text[i+2]|0x20 == 'd' {
 				return true
 			}
-		case 'n': // the end of verification
-			if i >= 11 && strings.EqualFold(text[i-11:i+1], "verification") {
+		case 'u':
+			if at(i-2, "security") {
 				return true
 			}
 		}
