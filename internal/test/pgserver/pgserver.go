@@ -20,22 +20,13 @@ import (
 
 var servers = testprogram.NewServer(testprogram.Postgres, Start)
 
-// Own starts a server for one test, which may kill it. If none can be started, it skips the test, or fails it if there must
-// be one.
-func Own(t testprogram.TB) *Server {
-	t.Helper()
-	return servers.Own(t)
-}
-
-// Shared returns the one server of a package's tests, whose TestMain must call StopShared. If none can be started, it skips
-// the test, or fails it if there must be one.
-func Shared(t testprogram.TB) *Server {
-	t.Helper()
-	return servers.Shared(t)
-}
-
-// StopShared stops that server, if it was started.
-func StopShared() error { return servers.StopShared() }
+// Own starts a server for one test, which may kill it. Shared returns the one server of a package's tests, whose TestMain must call
+// StopShared. If none can be started, both skip the test, or fail it if there must be one.
+var (
+	Own        = servers.Own
+	Shared     = servers.Shared
+	StopShared = servers.StopShared
+)
 
 // Server is a running server. It uses a temporary directory and a Unix socket.
 type Server struct {
