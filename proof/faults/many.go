@@ -33,21 +33,32 @@ func Many(name, spec string, entries int) (row *ManyRow, err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	row = &ManyRow{Store: name, Entries: entries}
-	before := uint64(0)
-	row.First, err = recoverMany(store, entries, 0, func(told int) {
-		switch {
-		case told == 0:
-			before = heap()
-		case told%(entries/10+1) == 0:
-			row.Heap = max(row.Heap, heap()-before)
-		}
-	})
+	if err := fillMany(store, entries); err != nil {
+		return nil, err
+	}
+	j, err := manyJournal(store)
 	if err != nil {
 		return nil, err
 	}
+	before := heap()
+	begun, told := time.Now(), 0
+	for e, err := range j.Recover(background) {
+		if err != nil {
+			return nil, err
+		}
+		if e.State() != journal.Pending {
+			return nil, fmt.Errorf("faults: %s is %v", e.ID().Text, e.State())
+		}
+		if told++; told%(entries/10+1) == 0 {
+			row.Heap = max(row.Heap, heap()-before)
+		}
+	}
+	if row.First = time.Since(begun); told != entries {
+		return nil, fmt.Errorf("faults: %d of %d payments were told", told, entries)
+	}
 	var took []time.Duration
 	for i := range 100 {
-		j, err := manyJournal(store, 0)
+		j, err := manyJournal(store)
 		if err != nil {
 			return nil, err
 		}
@@ -61,20 +72,8 @@ func Many(name, spec string, entries int) (row *ManyRow, err error) {
 	return row, nil
 }
 
-// AfterOutage recovers payments that are all open, with a gateway that needs some time for each query, and returns how long
-// that takes.
-func AfterOutage(spec string, entries int, query time.Duration) (took time.Duration, err error) {
-	store, done, err := OpenStore(spec)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	return recoverMany(store, entries, query, func(int) {})
-}
-
-// recoverMany fills a store with open payments, and returns how long one Recover takes that queries each. It calls progress with
-// how many it has told.
-func recoverMany(store journal.Store, entries int, query time.Duration, progress func(told int)) (took time.Duration, err error) {
+// fillMany fills a store with open payments.
+func fillMany(store journal.Store, entries int) error {
 	at := time.Now().Add(-time.Hour)
 	var failed atomic.Pointer[error]
 	each(entries, 256, func(i int) {
@@ -87,37 +86,18 @@ func recoverMany(store journal.Store, entries int, query time.Duration, progress
 		}
 	})
 	if p := failed.Load(); p != nil {
-		return 0, *p
+		return *p
 	}
-	j, err := manyJournal(store, query)
-	if err != nil {
-		return 0, err
-	}
-	progress(0)
-	begun, told := time.Now(), 0
-	for e, err := range j.Recover(background) {
-		if err != nil {
-			return 0, err
-		}
-		if e.State() != journal.Pending {
-			return 0, fmt.Errorf("faults: %s is %v", e.ID().Text, e.State())
-		}
-		told++
-		progress(told)
-	}
-	if took = time.Since(begun); told != entries {
-		return took, fmt.Errorf("faults: %d of %d payments were told", told, entries)
-	}
-	return took, nil
+	return nil
 }
 
 var manyShop = journal.Shop{Gateway: "https://gateway.test", AppID: "7"}
 
 func manyID(i int) string { return fmt.Sprintf("many-%08d", i) }
 
-func manyJournal(store journal.Store, query time.Duration) (*journal.Journal, error) {
+func manyJournal(store journal.Store) (*journal.Journal, error) {
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: manyShop.Gateway, AppID: manyShop.AppID, TestPayments: true, HTTPClient: &http.Client{Transport: inProcessing(query)},
+		BaseURL: manyShop.Gateway, AppID: manyShop.AppID, TestPayments: true, HTTPClient: &http.Client{Transport: inProcessing{}},
 	})
 	if err != nil {
 		return nil, err
@@ -125,14 +105,11 @@ func manyJournal(store journal.Store, query time.Duration) (*journal.Journal, er
 	return journal.New(client, store, journal.Options{}), nil
 }
 
-// inProcessing is a slow gateway that finds every payment, waiting for its cardholder.
-type inProcessing time.Duration
+// inProcessing is a gateway that finds every payment, waiting for its cardholder.
+type inProcessing struct{}
 
 // RoundTrip responds to a search.
-func (p inProcessing) RoundTrip(r *http.Request) (*http.Response, error) {
-	if p > 0 {
-		time.Sleep(time.Duration(p))
-	}
+func (inProcessing) RoundTrip(r *http.Request) (*http.Response, error) {
 	text := fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":[{"code":301,"uniqueId":"1",`+
 		`"transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD","redirectUrl":"https://gateway.test/page"}]}`,
 		r.URL.Query().Get("transactionId"))
@@ -156,13 +133,4 @@ func PrintMany(w io.Writer, rows []*ManyRow) {
 		cells = append(cells, []any{r.Store, r.Entries, seconds(r.First), fmt.Sprintf("%.1f MB", float64(r.Heap)/1e6), micros(r.Ack)})
 	}
 	printTable(w, "Store|Open entries|`Recover`|Memory during that|`Ack` after a restart", cells)
-}
-
-// PrintOutages writes how long it takes to resolve n open payments after an outage, for each store.
-func PrintOutages(w io.Writer, stores []string, n int, took []time.Duration) {
-	var cells [][]any
-	for i, d := range took {
-		cells = append(cells, []any{stores[i], n, seconds(d)})
-	}
-	printTable(w, "Store|Open payments after an outage|Resolved after, with 50 ms per query", cells)
 }

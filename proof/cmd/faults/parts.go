@@ -113,9 +113,7 @@ func (m *measurement) speed() error {
 
 func (m *measurement) many() error {
 	var rows []*faults.ManyRow
-	const outage = 10_000 // open payments
-	resolved := make([]time.Duration, len(kinds))
-	for i, kind := range kinds {
+	for _, kind := range kinds {
 		for _, n := range []int{m.entries / 10, m.entries} {
 			row, err := faults.Many(kind, named(m.stores[kind], fmt.Sprint("many", n)), n)
 			if err != nil {
@@ -123,14 +121,8 @@ func (m *measurement) many() error {
 			}
 			rows = append(rows, row)
 		}
-		var err error
-		if resolved[i], err = faults.AfterOutage(named(m.stores[kind], "outage"), outage, 50*time.Millisecond); err != nil {
-			return err
-		}
 	}
 	faults.PrintMany(&m.out, rows)
-	fmt.Fprintln(&m.out)
-	faults.PrintOutages(&m.out, kinds, outage, resolved)
 	return nil
 }
 
