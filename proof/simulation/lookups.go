@@ -2,8 +2,6 @@ package simulation
 
 import (
 	"context"
-	"encoding"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,15 +13,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// lookups are the calls of people and of small programs: they look something up, send tracking numbers, resolve what an
-// error left open, and print what they have.
+// lookups are the calls of people and of small programs: they look something up, send tracking numbers, and resolve what an
+// error left open.
 type lookups struct{ w *world }
 
 func (x *lookups) do(s *Step) (made func(), ok bool) {
 	w := x.w
 	do, ok := map[string]func(*call, *thing){
 		"get transaction": x.get, "search": x.search, "search refunds": x.searchRefunds, "upload": x.upload, "resolve": x.resolve,
-		"print": x.print, "invalid": x.invalid, "pay bare": x.payBare,
+		"pay bare": x.payBare,
 	}[s.Do]
 	if !ok {
 		return nil, false
@@ -269,78 +267,6 @@ func (x *lookups) checkNotFound(t *thing, err error) {
 	}
 }
 
-// print prints, in every way, the values that have secrets.
-func (x *lookups) print(c *call, t *thing) {
-	w := x.w
-	card := sandbox.TestCard(t.Card)
-	number, cvv := cardgateway.NewCardNumber(card.Number), cardgateway.NewCVV(card.CVV)
-	paying := cardgateway.Card{CardNumber: number, CVV: cvv, ExpiredMonth: card.Month, ExpiredYear: card.Year, Cardholder: card.Cardholder}
-	token := t.cardToken()
-	for _, v := range []any{
-		number, paying, &paying, token, &token, struct{ T any }{token}, map[string]any{"card": paying}, []cardgateway.Token{token},
-		cardgateway.SubscriptionRequest{Card: paying}, c.process.client,
-	} {
-		w.searchPrinted(fmt.Sprintf("%T", v), v)
-	}
-	if !number.Equal(cardgateway.NewCardNumber(card.Number)) || !cvv.Equal(cardgateway.NewCVV(card.CVV)) || !token.Equal(cardgateway.NewToken(token.Reveal())) {
-		w.violate("equal secrets are equal", "a card of %s", t.name())
-	}
-	for _, v := range []interface {
-		fmt.Stringer
-		fmt.GoStringer
-		json.Unmarshaler
-		encoding.TextUnmarshaler
-	}{&number, &cvv, &token} {
-		w.searchSecrets("String", []byte(v.String()+v.GoString()))
-		w.searchError("an error of UnmarshalJSON", v.UnmarshalJSON([]byte(`"`+card.Number+`"`)))
-		w.searchError("an error of UnmarshalText", v.UnmarshalText([]byte(card.Number)))
-	}
-	tokens, err := cardgateway.NewTokenCipher([]byte(secretKey + olderKey))
-	if err != nil {
-		panic(err)
-	}
-	w.searchPrinted("a TokenCipher", tokens)
-	if text, err := tokens.Encrypt(token, t.id); err == nil {
-		w.searchSecrets("an encrypted token", []byte(text))
-		if again, err := tokens.Decrypt(text, t.id); err != nil || !again.Equal(token) {
-			w.violate("a stored token is kept", "the token of %s is decrypted as another one: %v", t.name(), err)
-		}
-	}
-	if v, err := token.Value(); err == nil {
-		w.searchPrinted("what is written to a database", v)
-	}
-	paying.Wipe()
-	if number.Equal(cardgateway.NewCardNumber(card.Number)) && !number.IsZero() {
-		w.violate("a wiped card is gone", "the number of %s can still be compared", t.name())
-	}
-}
-
-// invalid makes calls that must not leave, because they break a limit.
-func (x *lookups) invalid(c *call, t *thing) {
-	w := x.w
-	ctx, cancel := c.context()
-	defer cancel()
-	_, search := c.client().SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: t.id}, cardgateway.PageRequest{})
-	_, refund := c.client().CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "..", RefundTransactionID: t.id, Amount: t.amount()})
-	_, pay := c.process.journal.TokenPayment(ctx, cardgateway.NewToken("a/b\n"), cardgateway.TokenPaymentRequest{Currency: "USD", Amount: t.amount()})
-	for _, err := range []error{search, refund, pay} {
-		invalid, is := errors.AsType[*cardgateway.ValidationError](err)
-		if !is || !errors.Is(err, cardgateway.ErrInvalidRequest) || cardgateway.SafeToRetry(err) {
-			w.violate("an invalid request is refused", "%v", err)
-			continue
-		}
-		w.searchError("a ValidationError", err)
-		for _, p := range invalid.Problems {
-			if p.Field == "" {
-				w.violate("an invalid request is refused", "%+v names no field", p)
-			}
-		}
-	}
-	if c.contacts > 0 {
-		w.violate("an invalid request is refused", "it has left")
-	}
-}
-
 // payBare makes a payment as a program without a journal does: it repeats the call as long as the error says that this is
 // safe, and resolves what is unknown.
 func (x *lookups) payBare(c *call, t *thing) {
@@ -424,7 +350,7 @@ func (x *lookups) plan(d *draw, h *History) {
 	var steps []Step
 	for range len(h.Steps) / 8 {
 		s := Step{
-			Do:    one(d, "get transaction", "search", "search refunds", "upload", "resolve", "resolve", "pay bare", "print", "invalid"),
+			Do:    one(d, "get transaction", "search", "search refunds", "upload", "resolve", "resolve", "pay bare"),
 			After: d.between(time.Second, time.Hour), Process: d.IntN(4), Thing: d.IntN(max(len(h.Things), 1)), N: d.IntN(8),
 			Seed: d.Uint64() % 1000, Text: one(d, "", "by id"),
 		}
