@@ -45,6 +45,6 @@ done
 order='hand hand-no-timeout cardgateway cardgateway-1 cardgateway-4 cardgateway-16 cardgateway-default limit stripe-go go-github paypal'
 order+=' empty nethttp stripe github'
 go tool benchstat -col "/client@($order)" raw/*.txt >raw/benchstat.txt
-go run ./cmd/ratios -picture ratios.svg raw/*.txt
+go run ./cmd/ratios raw/*.txt
 echo
 echo "benchstat's tables are in raw/benchstat.txt"

@@ -2,13 +2,13 @@
 // relation to code written by hand, or to the first client if there is none: the median of the ratios of the rounds, in
 // each of which the clients ran in sequence.
 //
-//	ratios [-picture ratios.svg] raw/*.txt
+//	ratios raw/*.txt
 package main
 
 import (
-	"flag"
 	"fmt"
 	"log"
+	"os"
 	"slices"
 	"strings"
 
@@ -18,19 +18,12 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("ratios: ")
-	picture := flag.String("picture", "", "also draw the clients' CPU time into this `file`")
-	flag.Parse()
-	scenarios, err := read(flag.Args())
+	scenarios, err := read(os.Args[1:])
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, s := range scenarios {
 		s.print()
-	}
-	if *picture != "" {
-		if err := draw(*picture, scenarios); err != nil {
-			log.Fatal(err)
-		}
 	}
 }
 
