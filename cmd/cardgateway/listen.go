@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"net"
 	"time"
@@ -17,7 +16,6 @@ type listenCommand struct {
 	Addr       string        `default:"127.0.0.1:4242" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free port."`
 	Public     bool          `help:"Allow an --addr that other machines can reach."`
 	ForwardTo  string        `placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
-	Record     string        `placeholder:"FILE" file:"write" help:"Append notifications to this file, without secrets, for replay."`
 	Ack        bool          `help:"Respond with 200 to notifications that are not forwarded. Without it the response is 503, and the gateway sends them again."`
 	SkipVerify bool          `help:"Do not verify signatures. Notifications are still confirmed by a query."`
 	ExitAfter  int           `placeholder:"N" help:"Exit after N notifications."`
@@ -29,8 +27,6 @@ func (*listenCommand) Help() string {
 	return `Receives the gateway's notifications, verifies their signature with the secret key, and confirms each by a query. It forwards the
 original body, headers and query string to your program, and returns your program's response to the gateway. --timeout also
 applies to your program's response. A notification that is not signed correctly, or not confirmed, is shown but not forwarded.
-The --record file has mode 0600 and at most 256 MiB. It has the values of published members, with tokens and card numbers masked, and
-only the names of others.
 Ctrl-C waits for requests in flight, then prints how many notifications were received, forwarded, failed (the response was not
 200), refused and not forwarded.
 
@@ -38,8 +34,8 @@ The exit code is 0 if none failed and none was refused, 1 if one was or if fewer
 if interrupted before --exit-after.
 
 Examples:
-  cardgateway listen --forward-to http://localhost:8080/notify --record events.jsonl
-  cardgateway listen --exit-after 1 --wait 60s --ack --record events.jsonl`
+  cardgateway listen --forward-to http://localhost:8080/notify
+  cardgateway listen --exit-after 1 --wait 60s --ack`
 }
 
 // Run listens until it is interrupted, or until --exit-after or --wait.
@@ -55,11 +51,6 @@ func (f *listenCommand) Run(c *call) (err error) {
 	defer socket.Close()
 	if o.Forwarder != nil && o.Forwarder.IsAt(socket.Addr()) {
 		return exit.Fail(exit.Failed, "--forward-to is the address of --addr: notifications would be forwarded to this program itself")
-	}
-	if f.Record != "" { // after the other checks: create no file that is not needed
-		if o.Recorder, o.Number, err = relay.OpenRecord(f.Record); err != nil {
-			return err
-		}
 	}
 	ctx := c.ctx
 	if f.Wait > 0 {
@@ -136,11 +127,6 @@ func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 
 // finish prints the totals, and returns the result.
 func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, err error) error {
-	if o.Recorder != nil {
-		if failed := o.Recorder.Close(); failed != nil {
-			err = cmp.Or(err, exit.Fail(exit.Failed, "--record %s is not complete: %v", f.Record, failed))
-		}
-	}
 	c.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.Received(), t.Forwarded, t.Failed, t.Refused, t.Held)
 	if failed := o.Printer.Failure(); failed != nil {
 		return exit.CannotWrite("lines", failed)

@@ -7,9 +7,8 @@
 //	cardgateway orders --month 2026-10 --format csv --checkpoint october.json >october.csv
 //	cardgateway resolve payment t-1002 --amount 12.50 --currency USD --sent-at "2026-11-22 03:10:00"
 //	cardgateway refund 1234567890 --amount 12.50
-//	cardgateway listen --forward-to http://localhost:8080/notify --record events.jsonl
+//	cardgateway listen --forward-to http://localhost:8080/notify
 //	cardgateway notify http://localhost:8080/notify --wrong-signature
-//	cardgateway replay --failed --from events.jsonl
 //	cardgateway journal list --older 1h
 //	cardgateway reconcile sync --db books.db --from 2026-01-01
 //	cardgateway reconcile report --month last --list paid.csv
@@ -53,7 +52,6 @@ type commands struct {
 	Journal        journalCommand   `cmd:"" help:"Inspect a shop's journal, resolve unknown outcomes, and acknowledge entries."`
 	Listen         listenCommand    `cmd:"" help:"Receive notifications and forward them to your program."`
 	Notify         notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
-	Replay         replayCommand    `cmd:"" help:"Send recorded notifications again."`
 	Sandbox        sandboxCommand   `cmd:"" passthrough:"" help:"Run a sandbox gateway on this machine, to try everything without an account."`
 	Version        kong.VersionFlag `help:"Print the version."`
 }

@@ -67,11 +67,11 @@ func (n *notifyCommand) Run(c *call) error {
 	if n.WrongSignature {
 		key, note = rand.Text(), "wrong signature"
 	}
-	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency, IsTest: true, HasToken: n.WithToken}
+	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency}
 	kind, code := n.kind()
 	switch kind {
 	case "Refund":
-		e.Kind, e.State, e.MerchantRefundID, e.RefundUniqueID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID, n.RefundUniqueID
+		e.Kind, e.State, e.MerchantRefundID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID
 	case "Chargeback":
 		e.Kind, e.State = "chargeback", "claimed"
 	default:

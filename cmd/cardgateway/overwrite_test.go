@@ -60,8 +60,6 @@ func TestNoInputIsReplaced(t *testing.T) {
 			[]string{"reconcile", "run", "--db", "a.db", "--list", "x", "--out", "n.html"}, "the same file as db"},
 		{"run, list", map[string]string{"n.csv": list}, nil,
 			[]string{"reconcile", "run", "--db", "a.db", "--list", "n.csv", "--out", "n.html"}, "the same file as --list"},
-		{"record, configuration", map[string]string{"n": ""}, nil, []string{"listen", "--wait", "1ms", "--record", "n", "--config", "n"},
-			"--record is the same file as the configuration file"},
 		{"checkpoint, secret", map[string]string{"n": secretKey}, map[string]string{"CARDGATEWAY_SECRET": ""},
 			[]string{"orders", "--day", "today", "--secret-file", "n", "--checkpoint", "n"}, "--checkpoint is the same file as secret-file"},
 	} {

@@ -44,14 +44,14 @@ func (l *Listener) refusal(d *delivery) *relay.EventLine {
 	var what string
 	switch {
 	case d.info.Throttled:
-		line.RefusedBy, what = "bounds", "TURNED AWAY"
+		what = "TURNED AWAY"
 	case d.info.Verified || l.o.SkipVerify && err == nil:
-		line.RefusedBy, what = "confirmation", "NOT CONFIRMED"
+		what = "NOT CONFIRMED"
 	case d.info.Status == http.StatusForbidden:
-		line.RefusedBy, what = "signature", "SIGNATURE REFUSED"
+		what = "SIGNATURE REFUSED"
 		line.TransactionID = d.hidden.Text(line.TransactionID) // anybody may have written it
 	default:
-		line.RefusedBy, what = "form", "NOT A NOTIFICATION"
+		what = "NOT A NOTIFICATION"
 	}
 	line.Note = what + ": " + d.hidden.Text(inWords(d.info.Err))
 	return line

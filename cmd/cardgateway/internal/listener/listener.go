@@ -26,16 +26,14 @@ type Options struct {
 	Max        int    // end after this number; zero means no limit
 
 	Forwarder *relay.Forwarder // nil: nothing is forwarded
-	Recorder  *relay.Recorder  // nil: nothing is recorded
-	Number    int              // of the last delivery in the record
 	Printer   *relay.Printer   // required, as are the functions below
 
 	Tell func(format string, args ...any) // prints a message
 	End  func(inFlight int)               // called when no more are accepted, before those in flight are finished
 }
 
-// Listener receives notifications. Package notify verifies each and confirms it by a query; those that pass are printed,
-// forwarded and recorded.
+// Listener receives notifications. Package notify verifies each and confirms it by a query; those that pass are printed
+// and forwarded.
 type Listener struct {
 	o        Options
 	handler  http.Handler // bounds how many notifications are processed at once
@@ -61,7 +59,7 @@ const (
 
 // New creates a listener that confirms notifications by queries with the client.
 func New(client *cardgateway.Client, o Options) *Listener {
-	l := &Listener{o: o, number: o.Number, stop: func() {}}
+	l := &Listener{o: o, stop: func() {}}
 	opts := notify.Options{
 		AllowUnboundTokens: true, // the program checks its own URLs
 		Observe: func(ctx context.Context, info notify.Info) {
@@ -131,7 +129,6 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.receive(d, r)
 	line := l.outcome(d)
 	l.print(d, line)
-	l.record(d, line)
 	d.respond(w, line.Status)
 	l.count(line.Outcome)
 }
@@ -159,7 +156,7 @@ func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error 
 	if l.o.SkipVerify {
 		note = "signature not checked, confirmed by query"
 	}
-	if e.HasToken {
+	if !n.Token.IsZero() {
 		note += ", with a token"
 	}
 	if claim := relay.OtherClaim(n); claim != "" {
@@ -205,26 +202,6 @@ func (l *Listener) print(d *delivery, line relay.AnswerLine) {
 		l.o.Printer.Event(*d.event)
 	}
 	l.o.Printer.Answer(line)
-}
-
-// record writes the delivery to the record before the response: an accepted notification is always recorded.
-func (l *Listener) record(d *delivery, line relay.AnswerLine) {
-	if l.o.Recorder == nil {
-		return
-	}
-	r := &relay.Recorded{
-		Delivery: d.name, At: d.at, Event: d.event.Event, RefusedBy: d.event.RefusedBy, Outcome: line.Outcome, Status: line.Status,
-		MS: line.MS, To: line.To, Note: line.Note,
-	}
-	if d.n != nil {
-		r.ContentType = d.hidden.Text(d.header.Get("Content-Type"))
-		r.Body, r.Masked = relay.RecordBody(d.body.Bytes(), d.header.Get("Content-Type"), d.n, d.hidden)
-	} else {
-		r.Note = d.event.Note
-	}
-	if err := l.o.Recorder.Write(r); err != nil {
-		l.o.Tell("--record cannot be written; nothing is recorded from %s on: %v", d.name, err)
-	}
 }
 
 // count counts a delivery, and ends Serve if Max is reached.

@@ -1,5 +1,4 @@
-// Package relay forwards notifications to a program of the merchant, prints them with their outcome, and records them without
-// secrets.
+// Package relay forwards notifications to a program of the merchant, and prints them with their outcome, without secrets.
 package relay
 
 import (
@@ -14,17 +13,13 @@ import (
 
 // Event is what a notification is about, as the gateway confirms it.
 type Event struct {
-	Kind             string `json:"kind"` // payment, refund, chargeback or unknown
-	State            string `json:"state,omitempty"`
-	TransactionID    string `json:"transactionId,omitempty"`
-	UniqueID         string `json:"uniqueId,omitempty"`
-	MerchantRefundID string `json:"merchantRefundId,omitempty"`
-	RefundUniqueID   string `json:"refundUniqueId,omitempty"`
-	Amount           string `json:"amount,omitempty"`
-	Currency         string `json:"currency,omitempty"`
-	Code             int    `json:"code,omitempty"`
-	IsTest           bool   `json:"isTest,omitempty"`
-	HasToken         bool   `json:"hasToken,omitempty"` // the token itself is never shown
+	Kind             string // payment, refund, chargeback or unknown
+	State            string
+	TransactionID    string
+	UniqueID         string
+	MerchantRefundID string
+	Amount           string
+	Currency         string
 }
 
 // ConfirmedEvent returns the event as confirmed by the gateway. The amount of a chargeback is the claimed one, because no query
@@ -33,16 +28,15 @@ func ConfirmedEvent(n *notify.Notification) Event {
 	t, claimed := n.Transaction, &n.Claimed
 	e := Event{
 		Kind: claimed.Kind.String(), State: t.State().String(), TransactionID: t.TransactionID, UniqueID: t.UniqueID,
-		Amount: amount.Plain(t.TransactionAmount), Currency: t.TransactionCurrency, Code: int(t.Code), IsTest: t.IsTest,
-		HasToken: !n.Token.IsZero(),
+		Amount: amount.Plain(t.TransactionAmount), Currency: t.TransactionCurrency,
 	}
 	switch {
 	case n.Refund != nil:
 		r := n.Refund
-		e.State, e.MerchantRefundID, e.RefundUniqueID = tabular.RefundState(r), r.MerchantRefundID, r.RefundUniqueID
-		e.Amount, e.Currency, e.Code = amount.Plain(r.RefundAmount), r.RefundCurrency, int(r.Code)
+		e.State, e.MerchantRefundID = tabular.RefundState(r), r.MerchantRefundID
+		e.Amount, e.Currency = amount.Plain(r.RefundAmount), r.RefundCurrency
 	case claimed.Kind == notify.KindChargeback:
-		e.State, e.Code = "claimed", int(claimed.Code)
+		e.State = "claimed"
 		e.Amount, e.Currency = amount.Plain(claimed.ChargebackAmount), claimed.ChargebackCurrency
 	}
 	return e
@@ -65,22 +59,14 @@ func OtherClaim(n *notify.Notification) string {
 func ClaimedEvent(n *notify.Notification) Event {
 	return Event{
 		Kind: n.Claimed.Kind.String(), TransactionID: n.Claimed.TransactionID, UniqueID: n.Claimed.UniqueID,
-		HasToken: !n.Token.IsZero(),
 	}
 }
 
 // Hide masks secrets in members that others can set.
 func (e *Event) Hide(h Hidden) {
-	for _, text := range []*string{&e.TransactionID, &e.MerchantRefundID, &e.RefundUniqueID, &e.Currency} {
+	for _, text := range []*string{&e.TransactionID, &e.MerchantRefundID, &e.Currency} {
 		*text = h.id(*text)
 	}
-}
-
-// Key is the same for every repetition of an event.
-func (e *Event) Key() string {
-	return fmt.Sprintf("%q", []string{
-		e.Kind, e.State, e.TransactionID, e.UniqueID, e.MerchantRefundID, e.RefundUniqueID, fmt.Sprint(e.Code, e.HasToken),
-	})
 }
 
 // String is for a line of text.

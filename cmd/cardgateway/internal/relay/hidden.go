@@ -5,7 +5,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
-// Hidden are secrets that must not be printed or recorded: the secret key and, if a notification contains one, its token. Card
+// Hidden are secrets that must not be printed: the secret key and, if a notification contains one, its token. Card
 // numbers are found by their digits.
 type Hidden struct{ secrets redact.Secrets }
 
@@ -24,6 +24,3 @@ func (h Hidden) id(s string) string {
 	h.secrets.Redact(&s, redact.MinText)
 	return s
 }
-
-// has reports whether a secret is in the text.
-func (h Hidden) has(s string) bool { return h.secrets.Find(s, redact.MinText) }

@@ -3,6 +3,7 @@ package relay
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,8 +16,7 @@ type EventLine struct {
 	Delivery string
 	At       time.Time
 	Event
-	RefusedBy string // form, bounds, signature or confirmation
-	Note      string
+	Note string
 }
 
 // AnswerLine is the line about the response.
@@ -30,6 +30,9 @@ type AnswerLine struct {
 	Note     string
 	Body     string // of the program's response: its first 2 kB, without secrets
 }
+
+// Name returns the name of a delivery, such as n-17.
+func Name(number int) string { return "n-" + strconv.Itoa(number) }
 
 // Outcome is the outcome of a notification.
 type Outcome string

@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// secretKey must be in nothing that is printed or recorded.
+// secretKey must be in nothing that is printed.
 const secretKey = "k3y-AGsC0123456789"
 
 // TestAnswerLineHides: secrets are taken out before a text is cut, so that no half of one is left.

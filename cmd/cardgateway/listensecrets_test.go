@@ -2,45 +2,23 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
 
-// readRecord reads a record to its end.
-func readRecord(t *testing.T, path string) (all []*relay.Recorded) {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for d, err := range relay.NewReader(file).All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, d)
-	}
-	return all
-}
-
-// TestNoSecretInRecord: a token, card numbers and the secret key are in nothing that is printed or recorded, whatever a
+// TestListenPrintsNoSecret: a token, card numbers and the secret key are in nothing that is printed, whatever a
 // program answers, while the program itself gets them.
-func TestNoSecretInRecord(t *testing.T) {
+func TestListenPrintsNoSecret(t *testing.T) {
 	server := notifyingGateway(t)
 	env := environment(server.URL)
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey)})
@@ -66,8 +44,7 @@ func TestNoSecretInRecord(t *testing.T) {
 		w.WriteHeader(status.Code)
 		_, _ = io.WriteString(w, token+" of card "+card+", key "+secretKey+strings.Repeat("x", 140)+token)
 	})
-	path := filepath.Join(t.TempDir(), "r.jsonl")
-	l := listen(t, env, "--forward-to", shop.URL, "--record", path, "--exit-after", "1", "--verbose")
+	l := listen(t, env, "--forward-to", shop.URL, "--exit-after", "1", "--verbose")
 	id := "order-1"
 	bound, err := urls.URL(id, time.Now().Add(time.Hour))
 	if err != nil {
@@ -91,44 +68,9 @@ func TestNoSecretInRecord(t *testing.T) {
 		t.Fatalf("the program did not get the token: %v", err)
 	}
 	wantWords(t, r.out, "with a token")
-	if record := readRecord(t, path); len(record) != 1 || string(record[0].Body["token"]) != `"***"` || strings.Join(record[0].Masked, " ") != "token" {
-		t.Errorf("got record %+v, want the token masked", record)
-	}
-	record, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, secret := range []string{token[:8], token[3:], secretKey[:8], card, strings.TrimPrefix(binding, "bind=")} {
-		if strings.Contains(r.out+r.err+string(record), secret) {
-			t.Errorf("got %q in what was printed or recorded:\n%s%s%s", secret, r.out, r.err, record)
+		if strings.Contains(r.out+r.err, secret) {
+			t.Errorf("got %q in what was printed:\n%s%s", secret, r.out, r.err)
 		}
-	}
-}
-
-func TestRecordFile(t *testing.T) {
-	server := notifyingGateway(t)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	path := filepath.Join(t.TempDir(), "r.jsonl")
-	one := func() {
-		t.Helper()
-		l := listen(t, environment(server.URL), "--record", path, "--ack", "--exit-after", "1")
-		post(t, about(t, l.url, secretKey, "t-1", id))
-		l.wait(t).want(t, exit.OK)
-	}
-	one()
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// As if the machine had failed in the middle of a line, and somebody had opened the file to all.
-	if err := errors.Join(os.WriteFile(path, append(whole, whole[:40]...), 0o644), os.Chmod(path, 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	one()
-	if got := readRecord(t, path); len(got) != 2 || got[0].Delivery != "n-1" || got[1].Delivery != "n-2" {
-		t.Errorf("got %+v, want n-1 and n-2", got)
-	}
-	if info, err := os.Stat(path); runtime.GOOS != "windows" && (err != nil || info.Mode().Perm() != 0o600) {
-		t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
 	}
 }
