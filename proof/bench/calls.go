@@ -13,8 +13,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/proof/bench/internal/loopback"
-	"github.com/google/go-github/v92/github"
-	"github.com/plutov/paypal/v4"
 	"github.com/stripe/stripe-go/v86"
 )
 
@@ -66,15 +64,6 @@ func callersOf(op operation, p *loopback.Process, secure bool) ([]caller, error)
 	if err != nil {
 		return nil, err
 	}
-	gh, err := github.NewClient(github.WithHTTPClient(client), github.WithURLs(new(base+"/"), nil))
-	if err != nil {
-		return nil, err
-	}
-	pp, err := paypal.NewClient("id", "secret", base)
-	if err != nil {
-		return nil, err
-	}
-	pp.SetHTTPClient(client)
 	return []caller{
 		{"hand", handCall(client, base, op)},
 		{"cardgateway", func(ctx context.Context) error {
@@ -87,8 +76,6 @@ func callersOf(op operation, p *loopback.Process, secure bool) ([]caller, error)
 		{"limit", limit},
 		{"hand-no-timeout", handCall(&http.Client{Transport: client.Transport}, base, op)},
 		{"stripe-go", stripeCall(stripeClient(client, base))},
-		{"go-github", githubCall(gh, op)},
-		{"paypal", paypalCall(pp, base, op)},
 	}, nil
 }
 
@@ -206,35 +193,5 @@ func stripeCall(c *stripe.Client) func(context.Context) error {
 			err = errNotPaid
 		}
 		return err
-	}
-}
-
-// githubCall sends the payment through go-github's NewRequest and Do.
-func githubCall(c *github.Client, op operation) func(context.Context) error {
-	return func(ctx context.Context) error {
-		req, err := c.NewRequest(ctx, http.MethodPost, op.path[1:], op.byHand())
-		if err != nil {
-			return err
-		}
-		var t transaction
-		if _, err := c.Do(req, &t); err != nil {
-			return err
-		}
-		return t.paid()
-	}
-}
-
-// paypalCall sends the payment with the paypal library, like all its calls.
-func paypalCall(c *paypal.Client, base string, op operation) func(context.Context) error {
-	return func(ctx context.Context) error {
-		req, err := c.NewRequest(ctx, http.MethodPost, base+op.path, op.byHand())
-		if err != nil {
-			return err
-		}
-		var t transaction
-		if err := c.SendWithAuth(req, &t); err != nil {
-			return err
-		}
-		return t.paid()
 	}
 }

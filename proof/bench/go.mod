@@ -6,8 +6,6 @@ replace github.com/cardgateway/cardgateway-go => ../../
 
 require (
 	github.com/cardgateway/cardgateway-go v0.1.0
-	github.com/google/go-github/v92 v92.0.0
-	github.com/plutov/paypal/v4 v4.8.0
 	github.com/shopspring/decimal v1.6.0
 	github.com/stripe/stripe-go/v86 v86.1.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
@@ -15,7 +13,6 @@ require (
 
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
-	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
 	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
 )

@@ -10,7 +10,7 @@ import (
 // BenchmarkImport builds a small program with each library, with an empty build cache, and reports the size of the
 // binary without symbols. The time includes the standard library's packages that the program needs.
 func BenchmarkImport(b *testing.B) {
-	for _, client := range []string{"empty", "nethttp", "cardgateway", "stripe", "github", "paypal"} {
+	for _, client := range []string{"empty", "nethttp", "cardgateway", "stripe"} {
 		b.Run("client="+client, func(b *testing.B) {
 			var size int64
 			for range b.N {

@@ -28,7 +28,7 @@ func BenchmarkWalkMemory(b *testing.B) {
 		b.Skip("the peak of resident memory is not known here: ", err)
 	}
 	for _, months := range []int{12, 60} {
-		for _, client := range []string{"hand", "cardgateway-4", "cardgateway-16", "cardgateway-default", "stripe-go", "go-github"} {
+		for _, client := range []string{"hand", "cardgateway-4", "cardgateway-16", "cardgateway-default", "stripe-go"} {
 			b.Run(fmt.Sprintf("months=%d/client=%s", months, client), func(b *testing.B) {
 				var sum float64
 				for range b.N {

@@ -42,8 +42,8 @@ for part in "${parts[@]}"; do
 	esac
 done
 
-order='hand hand-no-timeout cardgateway cardgateway-1 cardgateway-4 cardgateway-16 cardgateway-default limit stripe-go go-github paypal'
-order+=' empty nethttp stripe github'
+order='hand hand-no-timeout cardgateway cardgateway-1 cardgateway-4 cardgateway-16 cardgateway-default limit stripe-go'
+order+=' empty nethttp stripe'
 go tool benchstat -col "/client@($order)" raw/*.txt >raw/benchstat.txt
 go run ./cmd/ratios raw/*.txt
 echo

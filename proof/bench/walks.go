@@ -9,7 +9,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/proof/bench/internal/loopback"
-	"github.com/google/go-github/v92/github"
 	"github.com/stripe/stripe-go/v86"
 )
 
@@ -22,16 +21,12 @@ type walker struct {
 	walk   func(ctx context.Context, months int) (int, error)
 }
 
-// walkersOf returns the walks with a server that delays each response. Those of stripe-go and go-github read the same
-// number of rows of their own kind.
+// walkersOf returns the walks with a server that delays each response. That of stripe-go reads the same number of
+// rows of its own kind.
 func walkersOf(p *loopback.Process, secure bool, delay time.Duration) ([]walker, error) {
 	base := p.URL(secure, delay)
 	client := &http.Client{Transport: p.Transport(idleConnections), Timeout: timeout}
 	own, err := ownClient(p, base)
-	if err != nil {
-		return nil, err
-	}
-	gh, err := github.NewClient(github.WithHTTPClient(client), github.WithURLs(new(base+"/"), nil))
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +38,6 @@ func walkersOf(p *loopback.Process, secure bool, delay time.Duration) ([]walker,
 		{"cardgateway-default", ownWalk(own, cardgateway.WalkOptions{})},
 		{"limit", limitWalk(client, base)},
 		{"stripe-go", stripeWalk(stripeClient(client, base))},
-		{"go-github", githubWalk(gh)},
 	}, nil
 }
 
@@ -108,13 +102,5 @@ func stripeWalk(c *stripe.Client) func(context.Context, int) (int, error) {
 		params := &stripe.PaymentIntentListParams{Customer: new(strconv.Itoa(months * loopback.RowsPerMonth))}
 		params.Limit = new(int64(pageSize))
 		return count(iter.Seq2[*stripe.PaymentIntent, error](c.V1PaymentIntents.List(ctx, params).All(ctx)))
-	}
-}
-
-func githubWalk(c *github.Client) func(context.Context, int) (int, error) {
-	return func(ctx context.Context, months int) (int, error) {
-		return count(c.Issues.ListByRepoIter(ctx, "shop", "orders", &github.IssueListByRepoOptions{
-			Milestone: strconv.Itoa(months * loopback.RowsPerMonth), ListOptions: github.ListOptions{PerPage: pageSize},
-		}))
 	}
 }

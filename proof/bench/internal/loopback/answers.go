@@ -20,8 +20,6 @@ const PaymentAnswer = `{"code":100,"message":"successful transaction","isTest":t
 const address = `{"firstName":"Gross","lastName":"Müller","country":"US","email":"cardholder@shop.example",` +
 	`"city":"Springfield","address":"742 Evergreen Terrace & Annex","phone":"+1 217 555 0100","zipCode":"62704"}`
 
-const payPalToken = `{"scope":"payments","access_token":"A21AAFexample","token_type":"Bearer","app_id":"APP-1","expires_in":31668}`
-
 // intentAnswer has the members of a newly created payment intent, as documented for the API version of the library.
 const intentAnswer = intentHead + "pi_3MtwBwLkdIwHu7ix28a3tqPa" + intentTail
 

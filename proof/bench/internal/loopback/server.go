@@ -67,11 +67,9 @@ func newServer() *server {
 	s.mux.HandleFunc("POST /checkout/tokenization/payment/{token}", always(PaymentAnswer))
 	s.mux.HandleFunc("POST /api/subscription", always(PaymentAnswer))
 	s.mux.HandleFunc("POST /v1/payment_intents", always(intentAnswer))
-	s.mux.HandleFunc("POST /v1/oauth2/token", always(payPalToken))
 	orders := newBook(MaxMonths)
 	s.mux.HandleFunc("GET /search/list/order", orders.search)
 	s.mux.HandleFunc("GET /v1/payment_intents", listIntents)
-	s.mux.HandleFunc("GET /repos/shop/orders/issues", listIssues)
 	return s
 }
 
