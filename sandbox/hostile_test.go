@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"html"
 	"io"
 	"net"
 	"net/http"
@@ -51,18 +50,11 @@ func speak(t *testing.T, s *Server, request string) string {
 
 const bareHead = " HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n\r\n"
 
-// TestHostileLog: text that a stranger writes into a request line leaves no control characters in the log, and does not
-// become a command in the curl line of the dashboard.
+// TestHostileLog: text that a stranger writes into a request line leaves no control characters in the log.
 func TestHostileLog(t *testing.T) {
 	var log bytes.Buffer
 	s := start(t, Options{Log: &log})
 	speak(t, s, "GET|`reboot`'$x /nothing?\u009b31m\u202e'"+bareHead)
-	resp, err := http.Get(s.URL + "/_sandbox/requests/1")
-	_, page := read(t, resp, err)
-	_, command, _ := strings.Cut(html.UnescapeString(page), "<pre tabindex=\"0\">curl ")
-	if want := "-X 'GET|`reboot`'\\''$x' -H "; !strings.HasPrefix(command, want) {
-		t.Errorf("to copy: curl %.60s; want curl %s", command, want)
-	}
 	s.Close()
 	if strings.ContainsAny(log.String(), "\u009b\u202e\x1b") {
 		t.Errorf("the log contains control characters: %q", log.String())

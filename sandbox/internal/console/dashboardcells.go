@@ -105,9 +105,6 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// shellWord quotes a text for a POSIX shell.
-func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
 // indented returns indented JSON, or the text unchanged if it is not JSON.
 func indented(text string) string {
 	var b bytes.Buffer

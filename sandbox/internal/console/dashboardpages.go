@@ -153,14 +153,6 @@ func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	curl := "curl"
-	if v.Method != http.MethodGet {
-		curl += " -X " + shellWord(v.Method) + " -H 'Content-Type: application/json'"
-	}
-	if v.Request != "" {
-		curl += " -d " + shellWord(v.Request)
-	}
-	curl += " " + shellWord("http://"+r.Host+v.Path)
 	return pages.Dashboard{Title: fmt.Sprintf("Request %d", v.Number), Sections: []pages.Section{
 		{Terms: terms(
 			"Request", mono(v.Method+" "+v.Path), "Operation", v.Operation, "transactionId", mono(v.TransactionID),
@@ -169,7 +161,6 @@ func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
 		)},
 		{Heading: "Request body", Text: "Secrets are masked.", Pre: cmp.Or(indented(v.Request), "(none)")},
 		{Heading: "Response body", Text: "Before it was cut off by a fault, if any.", Pre: cmp.Or(indented(v.Response), "(none)")},
-		{Heading: "As curl", Text: "Without secrets: insert card and token.", Pre: curl},
 	}}, nil
 }
 
