@@ -32,7 +32,7 @@ The copy must exist: create it with reconcile sync --from. The path of the page 
 Examples:
   cardgateway reconcile run --demo
   cardgateway reconcile run --db books.db --list paid.csv
-  cardgateway reconcile run --month last --as shop --list october.csv --out october.html`
+  cardgateway reconcile run --month last --as shop --list paid.csv --out october.html`
 }
 
 // Run updates the copy, compares, and writes the report.
