@@ -17,6 +17,21 @@ type emptied struct{ *journal.MemoryStore }
 
 func (e *emptied) empty() { e.MemoryStore = journal.NewMemoryStore() }
 
+// rollBack keeps of an entry this version only, as a failover to a replica that is behind does.
+func (e *emptied) rollBack(t *testing.T, key journal.Key, version int) {
+	entry, err := e.Get(t.Context(), key)
+	e.empty()
+	if err == nil {
+		_, _, err = e.Begin(t.Context(), entry.Begun)
+	}
+	for v := range version {
+		err = errors.Join(err, e.Record(t.Context(), key, v, entry.Evidence[v]))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestEmptied: what this process may have sent is not sent again because the store has lost it. After a day the entry may have been forgotten,
 // as the merchant wished.
 func TestEmptied(t *testing.T) {
@@ -32,6 +47,13 @@ func TestEmptied(t *testing.T) {
 		{"refused", func(s *shop) { s.gateway.Inject(refusal) }, 0, false, cardgateway.ErrOutcomeUnknown},
 		{"not sent", func(s *shop) { s.refuse = errReset }, 0, true, nil},
 		{"a day ago", func(*shop) {}, 25 * time.Hour, true, nil},
+		{"submitted again today", func(s *shop) {
+			s.gateway.Inject(lost)
+			_, _ = s.pay("a", approved)
+			time.Sleep(25 * time.Hour)
+			wantStates(s.t, s.Journal, map[string]string{"a": "presumed absent"})
+			_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(s.t.Context(), order("a", approved))
+		}, time.Hour, false, cardgateway.ErrOutcomeUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
@@ -51,6 +73,24 @@ func TestEmptied(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRolledBack: nor because it has lost only what was recorded last, and what is left says that nothing was sent.
+func TestRolledBack(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		store := &emptied{journal.NewMemoryStore()}
+		s.store = store
+		s.Journal = s.restarted(journal.Options{})
+		s.refuse = errReset
+		_, _ = s.pay("a", approved)
+		s.refuse = nil
+		_, _ = s.pay("a", approved)
+		store.rollBack(t, key("a"), 1)
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Errorf("got %v, want an unknown outcome", err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
 }
 
 // keyless is a store whose table has lost its key: every intent is a new row.

@@ -50,6 +50,14 @@ func (e *Entry) MayForget(before time.Time) bool {
 	return !e.Unacked() && e.Begun.At.Before(before) && !slices.ContainsFunc(e.Evidence, since)
 }
 
+// latest returns when the latest of the entry was recorded.
+func (e *Entry) latest() time.Time {
+	if n := len(e.Evidence); n > 0 {
+		return e.Evidence[n-1].At
+	}
+	return e.Begun.At
+}
+
 // Intent is what is about to be sent: everything that identifies the payment, and no card data.
 type Intent struct {
 	Shop      Shop

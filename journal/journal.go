@@ -170,6 +170,7 @@ type remembered struct {
 	returned  bool
 	intent    *Intent
 	sentAt    int64 // the first time, in nanoseconds since 1970
+	latest    int64 // when the latest of this version was recorded, in nanoseconds since 1970
 	version   int32
 	state     State
 	sentAgain bool
@@ -238,6 +239,7 @@ func (r *remembered) setReturned(e *Entry, known *projection) {
 		}
 		r.returned, r.version, r.state = true, version, state
 		r.sentAt, r.sentAgain, r.seen = known.sentAt.UnixNano(), !known.once, known.shown()
+		r.latest = e.latest().UnixNano()
 	}
 }
 

@@ -210,12 +210,13 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 }
 
 // errLost is an alarm: somebody has emptied or replaced the tables, or restored a backup, while the program was running.
-var errLost = errors.New("journal: the store has lost the entry, and nothing is sent again; see Journal.Restore")
+var errLost = errors.New("journal: the store has lost the entry, or some of it, and nothing is sent again; see Journal.Restore")
 
-// knows reports whether this process knows an entry that may have been sent, and that no store may have forgotten: see CheckForget.
-func (j *Journal) knows(id ID) bool {
+// knows reports whether this process knows an entry that may have been sent, and that no store may have forgotten, see CheckForget; and
+// its version.
+func (j *Journal) knows(id ID) (version int, ok bool) {
 	before := j.memory.get(id)
-	return before.returned && before.state != NotSent && CheckForget(time.Unix(0, before.sentAt)) != nil
+	return int(before.version), before.returned && before.state != NotSent && CheckForget(time.Unix(0, before.latest)) != nil
 }
 
 // claimState is what claim knows about an entry that another call has begun.
@@ -292,7 +293,7 @@ func (p *projection) inFlight(now time.Time) bool {
 func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	known := j.knows(in.ID)
+	version, known := j.knows(in.ID)
 	if known {
 		if _, err := j.get(ctx, in.Key()); errors.Is(err, ErrNoEntry) {
 			return Entry{}, false, in.notSent(errLost)
@@ -302,7 +303,7 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 		e, created, err := j.tryBegin(ctx, in)
 		_, unreadable := errors.AsType[*EntryError](err)
 		switch {
-		case err == nil && created && known: // the table has lost it a moment ago, or has lost its key
+		case err == nil && known && (created || e.Version() < version): // lost a moment ago, or the table has lost its key, or what was recorded last
 			return Entry{}, false, in.notSent(errLost)
 		case err == nil:
 			return e, created || e.isJustSubmitted(in.Sender), nil
