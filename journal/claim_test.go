@@ -50,28 +50,73 @@ func TestEntryThatCannotBeReadWhileElsewhere(t *testing.T) {
 	})
 }
 
-// TestAnotherSubmitsAgain: the same for a call that is about to submit again what was not sent, when another process does so first.
+// TestAnotherSubmitsAgain: the same for a call that is about to record something of what was not sent, or refused, when another process submits
+// it again.
 func TestAnotherSubmitsAgain(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		f := &faulty{Store: s.store, fail: map[string]bool{}}
-		s.refuse = errReset
-		_, _ = s.pay("a", approved)
-		s.refuse = nil
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
-		f.before = map[string]func(){"Record": func() {
-			go func() { _, _ = s.pay("a", approved) }()
-			time.Sleep(time.Millisecond)
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.fail["Get"] = true
-		}}
-		_, err := journal.New(s.client, f, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, cardgateway.ErrNotSent) {
-			t.Errorf("got %v, want an unknown outcome", err)
-		}
-		time.Sleep(time.Minute)
-		wantExecuted(t, s, "a", 1)
-	})
+	pay := func(j *journal.Journal) error {
+		_, err := j.CreateSubscription(context.Background(), order("a", approved))
+		return err
+	}
+	afterRefusal := func(j *journal.Journal) error {
+		_, err := j.AfterRefusal().CreateSubscription(context.Background(), order("a", approved))
+		return err
+	}
+	for _, tt := range []struct {
+		name   string
+		before func(s *shop, f *faulty, here *journal.Journal) // the call
+		call   func(*journal.Journal) error
+	}{
+		{"another submission", func(s *shop, _ *faulty, _ *journal.Journal) {
+			s.refuse = errReset
+			_ = pay(s.Journal)
+			s.refuse = nil
+		}, pay},
+		{"that it was not sent", func(s *shop, f *faulty, here *journal.Journal) {
+			f.Store = written{s.store}
+			_ = pay(here)
+			f.Store = s.store
+		}, pay},
+		{"what the gateway shows of a refusal", func(s *shop, _ *faulty, _ *journal.Journal) {
+			untrue := refusal
+			untrue.Commit = sandbox.CommitNow
+			s.gateway.Inject(untrue)
+			_ = pay(s.Journal)
+		}, afterRefusal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				f := &faulty{Store: s.store, fail: map[string]bool{}}
+				here := journal.New(s.client, f, journal.Options{})
+				tt.before(s, f, here)
+				f.before = map[string]func(){"Record": func() {
+					e := s.stored("a")
+					in := e.Begun
+					in.Sender = "another process"
+					ev := journal.Evidence{At: time.Now(), Source: journal.SourceSubmission, Submission: &in}
+					if err := s.store.Record(t.Context(), key("a"), e.Version(), ev); err != nil {
+						t.Error(err)
+					}
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					f.fail["Get"] = true
+				}}
+				sent := s.sent.Load()
+				err := tt.call(here)
+				unknown, _ := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+				if unknown == nil || !unknown.SentAgain || errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != sent {
+					t.Errorf("got %#v, and %d requests; want an unknown outcome, and none", err, s.sent.Load()-sent)
+				}
+			})
+		})
+	}
+}
+
+// written is a store that writes each intent, and cannot say so.
+type written struct{ journal.Store }
+
+func (w written) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	_, _, _ = w.Store.Begin(ctx, in)
+	return journal.Entry{}, false, errDisk
 }
 
 // gone is a store that cannot be read.

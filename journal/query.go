@@ -182,7 +182,7 @@ func (j *Journal) recordChanges(ctx context.Context, e Entry, meaning func(*proj
 		if !errors.Is(err, ErrChanged) {
 			return e, err
 		}
-		now, failed := j.get(ctx, e.Key())
+		now, failed := j.getChanged(ctx, e.Key())
 		if failed != nil {
 			return e, failed
 		}

@@ -29,6 +29,15 @@ func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
 	return j.own(e), err
 }
 
+// getChanged reads an entry after ErrChanged. Its error matches that, too: another caller has recorded something, and may be sending the payment.
+func (j *Journal) getChanged(ctx context.Context, key Key) (Entry, error) {
+	e, err := j.get(ctx, key)
+	if err != nil {
+		err = fmt.Errorf("%w, and cannot be read: %w", ErrChanged, err)
+	}
+	return e, err
+}
+
 // own returns an entry of the store as one of this journal. It is a copy: a store may remember what it has read.
 func (j *Journal) own(e Entry) Entry {
 	e = e.snapshot()

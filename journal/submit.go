@@ -95,12 +95,15 @@ func (r *request) rejected(ctx context.Context) (gatewayResult, error) {
 var errUnfit = errors.New("journal: the request has an id, an amount or a subscription cycle that cannot be recorded")
 
 // notClaimed returns the error of a call that could not claim the payment: this call sent nothing. But if an earlier call
-// of this Journal may have sent the payment, it returns an unknown outcome instead, because "not sent" would be taken for
-// a statement about the payment. That is not so after a refusal, which the caller of AfterRefusal knows.
+// of this Journal may have sent the payment, or another one has recorded something meanwhile that cannot be read, it returns an unknown outcome
+// instead, because "not sent" would be taken for a statement about the payment. That is not so after a refusal, which the caller of
+// AfterRefusal knows.
 func (j *Journal) notClaimed(r *request, err error) error {
 	before := j.memory.get(r.intent.ID)
 	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
 	switch {
+	case ok && errors.Is(err, ErrChanged):
+		return j.unknownWithoutEntry(&r.intent, riskingTwice, notSent.Cause)
 	case !before.returned || !ok || before.state == NotSent || before.state == Refused && r.accepts == afterRefusal:
 		return err
 	case before.intent != nil && !before.intent.same(&r.intent):
@@ -347,11 +350,7 @@ func (j *Journal) beginAgain(ctx context.Context, e *Entry, in Intent) (bool, er
 		if again.wait(ctx) {
 			continue
 		}
-		unsent := j.failUnsent(ctx, in, "the submission could not be recorded", failed)
-		if errors.Is(failed, ErrChanged) { // another caller may have recorded one, and may be sending it
-			return false, j.unknownWithoutEntry(&in, onlyUnsent, failed)
-		}
-		return false, unsent
+		return false, j.failUnsent(ctx, in, "the submission could not be recorded", failed)
 	}
 }
 
@@ -377,11 +376,7 @@ func (j *Journal) isKnownUnsent(known *projection) bool {
 func (j *Journal) recordUnsent(ctx context.Context, e Entry, known *projection) (Entry, error) {
 	err := j.recordOnce(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: known.intent.Sender})
 	if errors.Is(err, ErrChanged) {
-		now, err := j.get(ctx, e.Key())
-		if err != nil {
-			return e, err
-		}
-		return now, nil
+		return j.getChanged(ctx, e.Key())
 	}
 	return e, err
 }
