@@ -106,8 +106,10 @@ func (s *Store) entry(r *storedEntry, key journal.Key) (e journal.Entry, err err
 	if err := json.Unmarshal(r.intent, &e.Begun); err != nil {
 		return unreadable(fmt.Errorf("its intent: %w", err))
 	}
-	e.Begun.Shop, e.Begun.ID = key.Shop, key.ID
-	if r.evidence == nil || r.version.bad || r.acked.bad {
+	e.Begun.Shop = key.Shop
+	if e.Begun.ID != key.ID || r.id != nil && textOf(r.id) != key.ID.String() { // renamed, copied, or changed by a tool that has moved the table
+		return unreadable(fmt.Errorf("its intent is that of another id, %q", e.Begun.ID))
+	} else if r.evidence == nil || r.version.bad || r.acked.bad {
 		return unreadable(errors.New("its evidence is NULL, or its version or acked column is not a number"))
 	}
 	e.Acked = r.acked.n

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -9,7 +10,7 @@ import (
 
 // TestEntryFromRow: what this version did not write is an entry that cannot be read.
 func TestEntryFromRow(t *testing.T) {
-	intent := []byte(`{"operation":"CreateCheckout","amount":"1.00","at":"2026-01-02T03:04:05Z","sender":"s"}`)
+	intent := []byte(`{"transactionId":"a","operation":"CreateCheckout","amount":"1.00","at":"2026-01-02T03:04:05Z","sender":"s"}`)
 	evidence := []byte(`{"at":"2026-01-02T03:04:05Z","source":"answer","state":"refused","sender":"s"}` + "\n")
 	for _, tt := range []struct {
 		name string
@@ -18,6 +19,9 @@ func TestEntryFromRow(t *testing.T) {
 	}{
 		{"just begun", storedEntry{intent: intent, evidence: []byte{}, acked: wholeNumber{n: -1}}, true},
 		{"with evidence", storedEntry{intent: intent, evidence: evidence, version: wholeNumber{n: 1}, acked: wholeNumber{n: 1}}, true},
+		{"of another id", storedEntry{intent: []byte(strings.Replace(string(intent), `"a"`, `"a "`, 1)), evidence: []byte{}, acked: wholeNumber{n: -1}}, false},
+		{"of a refund", storedEntry{intent: []byte(strings.Replace(string(intent), `transactionId`, `refundTransactionId`, 1)), evidence: []byte{}, acked: wholeNumber{n: -1}}, false},
+		{"id in another form", storedEntry{id: "payment a", intent: intent, evidence: []byte{}, acked: wholeNumber{n: -1}}, false},
 		{"evidence is NULL", storedEntry{intent: intent, acked: wholeNumber{n: -1}}, false},
 		{"intent is NULL", storedEntry{evidence: []byte{}, acked: wholeNumber{n: -1}}, false},
 		{"version is NULL", storedEntry{intent: intent, evidence: []byte{}, version: wholeNumber{bad: true}, acked: wholeNumber{n: -1}}, false},
