@@ -49,7 +49,9 @@ func (d Dialect) settings() []condition {
 	case Postgres:
 		return []condition{
 			writable(`SELECT CAST(pg_is_in_recovery() AS text)`),
-			setting("synchronous_commit", `SELECT current_setting('synchronous_commit')`, is("off"),
+			setting("synchronous_commit", `SELECT current_setting('synchronous_commit')
+				|| CASE WHEN current_setting('synchronous_standby_names') <> '' THEN ', with a synchronous standby' ELSE '' END`,
+				is("off", "off, with a synchronous standby", "local, with a synchronous standby"),
 				"set synchronous_commit = on for the account, the database or the server"),
 			setting("fsync", `SELECT current_setting('fsync')`, is("off"), "set fsync = on in the server's configuration"),
 			setting("client_encoding", `SELECT current_setting('client_encoding')`, isNot("utf8"),

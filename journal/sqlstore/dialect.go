@@ -42,20 +42,19 @@ func (s *Store) exec(ctx context.Context, conn session, statement string, args .
 // sql replaces the placeholders ? in a statement by those of the database, and names the schema of the tables that New has checked: without
 // it, a connection whose search path or default database is another one would use other tables.
 func (s *Store) sql(statement string) string {
-	statement = strings.ReplaceAll(statement, "cardgateway_", s.schema+"cardgateway_")
-	if s.dialect != Postgres {
-		return statement
-	}
-	var b strings.Builder
-	n := 0
-	for part := range strings.SplitAfterSeq(statement, "?") {
-		if text, ok := strings.CutSuffix(part, "?"); ok {
-			n++
-			part = text + "$" + strconv.Itoa(n)
+	if s.dialect == Postgres {
+		var b strings.Builder
+		n := 0
+		for part := range strings.SplitAfterSeq(statement, "?") {
+			if text, ok := strings.CutSuffix(part, "?"); ok {
+				n++
+				part = text + "$" + strconv.Itoa(n)
+			}
+			b.WriteString(part)
 		}
-		b.WriteString(part)
+		statement = b.String()
 	}
-	return b.String()
+	return strings.ReplaceAll(statement, "cardgateway_", s.schema+"cardgateway_") // last: a schema can have a ? in its name
 }
 
 // isUnacked returns the condition for which the database uses its index of unacknowledged entries.

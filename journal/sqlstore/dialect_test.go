@@ -11,11 +11,11 @@ import (
 )
 
 func TestDialectSQL(t *testing.T) {
-	const text = "UPDATE x SET a = ?, b = a || ? WHERE c = ?"
+	const text, want = "UPDATE cardgateway_x SET a = ?, b = a || ? WHERE c = ?", `UPDATE "a?b".cardgateway_x SET a = ?, b = a || ? WHERE c = ?`
 	for d, want := range map[Dialect]string{
-		SQLite: text, MySQL: text, Postgres: "UPDATE x SET a = $1, b = a || $2 WHERE c = $3",
+		SQLite: want, MySQL: want, Postgres: `UPDATE "a?b".cardgateway_x SET a = $1, b = a || $2 WHERE c = $3`,
 	} {
-		if got := (&Store{dialect: d}).sql(text); got != want {
+		if got := (&Store{dialect: d, schema: `"a?b".`}).sql(text); got != want {
 			t.Errorf("%v: got %q, want %q", d, got, want)
 		}
 	}

@@ -232,9 +232,16 @@ func TestSettings(t *testing.T) {
 		refused(t, "encoding", d, "&client_encoding=LATIN1", "set client_encoding = UTF8")
 		db := openDB(t, "postgres:"+d.source)
 		execAll(t, db, "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
-		defer execAll(t, db, "ALTER SYSTEM RESET fsync", "SELECT pg_reload_conf()")
 		waitFor(t, db, "SHOW fsync", "off")
 		refused(t, "fsync", d, "", "set fsync = on")
+		execAll(t, db, "ALTER SYSTEM RESET fsync", "SELECT pg_reload_conf()")
+		waitFor(t, db, "SHOW fsync", "on")
+		refused(t, "local", d, "&synchronous_commit=local", "")
+		execAll(t, db, "ALTER SYSTEM SET synchronous_standby_names = 'standby'", "SELECT pg_reload_conf()")
+		defer execAll(t, db, "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+		waitFor(t, db, "SHOW synchronous_standby_names", "standby")
+		refused(t, "local", d, "&synchronous_commit=local", "set synchronous_commit = on")
+		refused(t, "on, with a standby", d, "", "")
 	})
 	t.Run("mysql", func(t *testing.T) {
 		d := createDatabase(t, mysqlStore(t, ""))
@@ -592,9 +599,9 @@ func TestBadRows(t *testing.T) {
 		if strings.HasPrefix(spec, "sqlite:") { // which keeps texts in columns for numbers
 			execAll(t, db,
 				"UPDATE cardgateway_journal SET version = 'many' WHERE transaction_id = '4'",
-				"INSERT INTO cardgateway_journal SELECT shop, 'late', 'noon', intent, evidence, version, acked, unacked "+
+				"INSERT INTO cardgateway_journal SELECT shop, 'late', 'noon', replace(intent, '\"0\"', '\"late\"'), evidence, version, acked, unacked "+
 					"FROM cardgateway_journal WHERE transaction_id = '0'",
-				"INSERT INTO cardgateway_journal SELECT shop, CAST('last' AS BLOB), 'zenith', intent, evidence, version, acked, unacked "+
+				"INSERT INTO cardgateway_journal SELECT shop, CAST('last' AS BLOB), 'zenith', replace(intent, '\"0\"', '\"last\"'), evidence, version, acked, unacked "+
 					"FROM cardgateway_journal WHERE transaction_id = '0'",
 				"INSERT INTO cardgateway_journal SELECT shop, 'later', 'twelve', intent, evidence, version, 'none', unacked "+
 					"FROM cardgateway_journal WHERE transaction_id = '0'")
