@@ -60,11 +60,12 @@ func (s *Store) writeToServer(ctx context.Context, w *write) error {
 // sessionOver reports whether an error says that the session of a connection executes no writes, now or any more: its server has become
 // read-only, as after a failover, or ends, or has ended it. Another connection may lead to a server that does.
 func (d Dialect) sessionOver(err error) bool {
-	setting := (*settingError)(nil)
-	switch {
-	case err == nil || d == SQLite:
+	if err == nil || d == SQLite {
 		return false
-	case errors.As(err, &setting):
+	}
+	setting, isSetting := errors.AsType[*settingError](err)
+	switch {
+	case isSetting:
 		return setting.elsewhere
 	case errors.Is(err, driver.ErrBadConn):
 		return true
@@ -97,11 +98,13 @@ func (d Dialect) isPreparedElsewhere(err error) bool {
 
 // postgresCode returns the SQLSTATE of an error of Postgres, or "".
 func postgresCode(err error) string {
-	state := (interface{ SQLState() string })(nil)
-	if !errors.As(err, &state) {
-		return ""
+	if state, ok := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err); ok {
+		return state.SQLState()
 	}
-	return state.SQLState()
+	return ""
 }
 
 // mysqlNumber returns the number of an error of MySQL, or 0. Drivers have it in a field of this name: this package imports none of them.

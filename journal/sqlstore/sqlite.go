@@ -27,11 +27,11 @@ const recordUnacked = `UPDATE cardgateway_journal SET evidence = evidence || ?, 
 // another process is limited by busy_timeout; a journal.Journal waits no longer than its own context allows.
 func (s *Store) applySQLite(ctx context.Context, batch []*write) {
 	err := s.transactSQLite(ctx, batch)
-	lost := (*openfile.Lost)(nil)
+	_, isLost := errors.AsType[*openfile.Lost](err)
 	for _, w := range batch {
 		if err != nil {
 			alone := err
-			if len(batch) > 1 && !errors.As(err, &lost) {
+			if len(batch) > 1 && !isLost {
 				alone = s.transactSQLite(ctx, []*write{w})
 			}
 			w.err = cmp.Or(alone, w.err)
