@@ -114,30 +114,30 @@ func (p *payments) submit(ctx context.Context, id journal.ID, o order) (Status, 
 		return p.heartbeat(ctx, activity.GetInfo(ctx).TaskToken, details...)
 	}}
 	defer beat(func() { _ = n.beat(0) })() // the next one may succeed, and without them the engine gives the activity up
-	s, err := p.status(ctx, id)
-	if err != nil || s.Submissions != o.Submission-1 {
-		return s, err
+	before, err := p.status(ctx, id)
+	if err != nil || before.Submissions != o.Submission-1 {
+		return before, err
 	}
-	switch s.State {
+	switch before.State {
 	case "", journal.NotSent.String():
 		n.Methods = p.journal
 	case journal.Refused.String():
 		n.Methods = p.journal.AfterRefusal()
 	case journal.PresumedAbsent.String():
 		if !o.Risky {
-			return s, nil
+			return before, nil
 		}
 		n.Methods = p.journal.PayAgainRiskingSecondCharge(o.Accept...)
 	default:
-		return s, nil
+		return before, nil
 	}
 	// What the call returned is in the journal; its error, which the merchant's function may have written, is not stored by
 	// the engine.
 	if err := guarded(ctx, func() error { return p.Submit(ctx, n, id) }); errors.Is(err, journal.ErrMismatch) {
 		return Status{}, sdk.NewNonRetryableApplicationError("another payment or refund has this id", Mismatch, nil)
 	}
-	s, err = p.status(context.WithoutCancel(ctx), id)
-	if n.mayHaveSent() && (err != nil || s.Submissions == 0) {
+	s, err := p.status(context.WithoutCancel(ctx), id)
+	if n.mayHaveSent() && (err != nil || !before.isLessThan(s)) {
 		return Status{}, sdk.NewNonRetryableApplicationError("the journal does not show what may have been sent", Lost, nil)
 	}
 	return s, err

@@ -663,14 +663,19 @@ func TestPaymentsInvalid(t *testing.T) {
 // losing is a store that can lose what was written last.
 type losing struct {
 	journal.Store
-	lost atomic.Bool // everything
+	lost   atomic.Bool // everything
+	behind atomic.Bool // all but the first piece of evidence
 }
 
 func (l *losing) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
 	if l.lost.Load() {
 		return journal.Entry{}, journal.ErrNoEntry
 	}
-	return l.Store.Get(ctx, key)
+	e, err := l.Store.Get(ctx, key)
+	if l.behind.Load() {
+		e.Evidence = e.Evidence[:1]
+	}
+	return e, err
 }
 
 func (l *losing) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
@@ -726,6 +731,27 @@ func TestLostEntry(t *testing.T) {
 // TestLostWhileSubmitting: the journal loses the entry, or cannot be read, when the payment has been sent, and its worker has not yet
 // returned. Only what was certainly not sent is submitted again, whatever the merchant's function makes of the error.
 func TestLostWhileSubmitting(t *testing.T) {
+	t.Run("ordered", func(t *testing.T) {
+		s := newShop(t)
+		store := &losing{Store: s.Store}
+		s.Store = store
+		s.cannotSend.Store(true)
+		s.Submit = func(_ context.Context, m Methods, id journal.ID) error {
+			err := s.submit(context.Background(), m, id)
+			s.cannotSend.Store(false)
+			store.behind.Store(s.calls.Load() == 2)
+			return err
+		}
+		env := s.env(t)
+		for after := range 2 {
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow(orderSignal, order{Submission: 2}) }, time.Duration(after+1)*time.Minute)
+		}
+		env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1")})
+		failed, ok := errors.AsType[*sdk.ApplicationError](env.GetWorkflowError())
+		if n := s.gateway.Executed("t-1"); !ok || failed.Type() != Lost || n != 1 || s.calls.Load() != 2 {
+			t.Errorf("got %v, %d charges and %d calls of Submit; want Lost, 1 and 2", env.GetWorkflowError(), n, s.calls.Load())
+		}
+	})
 	for _, refund := range []bool{false, true} {
 		for _, cannotSend := range []bool{false, true} {
 			for name, returns := range map[string]error{"no error": nil, "an error of its own": errors.New("x"), "not sent": cardgateway.ErrNotSent} {

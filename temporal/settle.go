@@ -176,8 +176,8 @@ func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error)
 	if failed, ok := errors.AsType[*sdk.ApplicationError](err); ok && failed.Type() == Mismatch {
 		return false, err
 	}
-	if o.Submission == 1 && s.Status.Submissions == 0 && mayHaveBegun(err) {
-		s.Status = Status{State: journal.Unknown.String(), Submissions: 1, SentAt: workflow.Now(ctx).UTC()}
+	if s.Status.Submissions < o.Submission && mayHaveBegun(err) {
+		s.Status = Status{State: journal.Unknown.String(), Submissions: o.Submission, SentAt: workflow.Now(ctx).UTC()}
 	}
 	return false, nil
 }

@@ -257,6 +257,17 @@ func TestSettle(t *testing.T) {
 			failure: Lost, orders: []order{first}, queries: 2000, takes: 30 * 24 * time.Hour,
 		},
 		{
+			name:   "the worker is lost after an ordered submission began, the journal loses it, and the order is repeated",
+			in:     Settlement{KeepOpen: time.Hour},
+			script: script{Submits: []string{"refused", "times out after it began", "succeeded"}, Queries: []string{"refused"}},
+			signal: func(env *testsuite.TestWorkflowEnvironment) {
+				for after := range 3 {
+					signal(time.Duration(after+1)*time.Minute, orderSignal, order{Submission: 2})(env)
+				}
+			},
+			failure: Lost, orders: []order{first, {Submission: 2}}, reported: []string{"refused"}, queries: 200, takes: time.Hour,
+		},
+		{
 			name:   "the worker is lost before it began",
 			script: script{Submits: []string{"times out", "succeeded"}, Queries: []string{""}},
 			want:   "succeeded", orders: []order{first, first}, reported: []string{"succeeded"}, queries: -1,
