@@ -41,7 +41,7 @@ func setting(name, query string, refuse func(string) bool, remedy string) condit
 // writable is the condition that a server takes writes. What is read from a standby can be old: an entry that is not there yet would look like a
 // payment that was not sent.
 func writable(query string) condition {
-	return condition{"", query, isNot("false", "0"), "the server is a standby, or read-only (%s): connect to the one that takes writes, also for reading", true}
+	return condition{"", query, isNot("false", "0", "off"), "the server is a standby, or read-only (%s): connect to the one that takes writes, also for reading", true}
 }
 
 func (d Dialect) settings() []condition {
@@ -59,7 +59,8 @@ func (d Dialect) settings() []condition {
 		}
 	case MySQL:
 		return []condition{
-			writable(`SELECT @@GLOBAL.read_only`),
+			writable(`SELECT @@GLOBAL.read_only`),        // a word since MariaDB 12
+			writable(`SELECT @@GLOBAL.innodb_read_only`), // a reader of Aurora has only this
 			setting("innodb_flush_log_at_trx_commit", `SELECT @@GLOBAL.innodb_flush_log_at_trx_commit`, isNot("1"),
 				"set innodb_flush_log_at_trx_commit = 1 in the server's configuration"),
 			setting("sync_binlog", `SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.sync_binlog, 1)`, isNot("1"),

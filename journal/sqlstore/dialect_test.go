@@ -26,6 +26,22 @@ func TestDialectSQL(t *testing.T) {
 	}
 }
 
+// TestWritable: in which words a server of MySQL or MariaDB says whether it takes writes, as a server or as its engine.
+func TestWritable(t *testing.T) {
+	for _, variable := range []string{"@@GLOBAL.read_only", "@@GLOBAL.innodb_read_only"} {
+		i := slices.IndexFunc(MySQL.settings(), func(c condition) bool { return c.elsewhere && c.query == "SELECT "+variable })
+		if i < 0 {
+			t.Errorf("%s is not checked", variable)
+			continue
+		}
+		for value, want := range map[string]bool{"0": false, "OFF": false, "1": true, "ON": true, "NO_LOCK": true, "NO_LOCK_NO_ADMIN": true, "none": true} {
+			if got := MySQL.settings()[i].refuse(value); got != want {
+				t.Errorf("%s = %s: refused %t, want %t", variable, value, got, want)
+			}
+		}
+	}
+}
+
 // TestPadded: a list is lengthened to a power of two without new elements; a statement has as many parameters.
 func TestPadded(t *testing.T) {
 	for _, tt := range []struct{ list, want []int }{
