@@ -18,7 +18,7 @@ type Settlement struct {
 	// SubmitWithin is how long after the start of the workflow the first submission may begin. Zero means an hour. Negative
 	// means that the workflow submits nothing, but follows a payment that was made with the journal elsewhere.
 	SubmitWithin time.Duration
-	// FirstQuery is after which time without a notification the gateway is first queried. Zero means 10 s. The next queries
+	// FirstQuery is after which time without a notification the gateway is first queried. Zero, or less, means 10 s. The next queries
 	// come after an eighth of the time since the submission, but not sooner.
 	FirstQuery time.Duration
 	// KeepOpen is how long the workflow waits for another submission to be ordered, and keeps querying, if the state is NotSent,
@@ -68,7 +68,7 @@ const (
 // because a new workflow would know nothing of the submission, and after KeepOpen it fails with type Lost.
 func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 	in.SubmitWithin = cmp.Or(in.SubmitWithin, time.Hour)
-	in.FirstQuery = cmp.Or(in.FirstQuery, 10*time.Second)
+	in.FirstQuery = cmp.Or(max(in.FirstQuery, 0), 10*time.Second)
 	in.KeepOpen = cmp.Or(in.KeepOpen, 30*24*time.Hour)
 	if in.Begun.IsZero() {
 		in.Begun = workflow.Now(ctx)

@@ -120,6 +120,12 @@ func TestSettle(t *testing.T) {
 			want: "succeeded", orders: []order{first}, reported: []string{"succeeded"},
 		},
 		{
+			name:   "a negative time until the first query",
+			in:     Settlement{FirstQuery: -1},
+			script: script{Submits: []string{"pending"}, Queries: []string{"pending", "pending", "succeeded"}},
+			want:   "succeeded", orders: []order{first}, reported: []string{"pending", "succeeded"}, queries: 3, takes: 30 * time.Second,
+		},
+		{
 			name: "declined at once", script: script{Submits: []string{"declined"}},
 			want: "declined", orders: []order{first}, reported: []string{"declined"},
 		},
