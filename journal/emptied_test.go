@@ -84,10 +84,16 @@ func TestRolledBack(t *testing.T) {
 		s.refuse = errReset
 		_, _ = s.pay("a", approved)
 		s.refuse = nil
-		_, _ = s.pay("a", approved)
+		paid, _ := s.pay("a", approved)
 		store.rollBack(t, key("a"), 1)
 		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 			t.Errorf("got %v, want an unknown outcome", err)
+		}
+		if err := s.Confirm(t.Context(), paid); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrConflict) {
+			t.Errorf("got %v, want what the store has now", err)
 		}
 		wantExecuted(t, s, "a", 1)
 	})

@@ -164,6 +164,8 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 	if e, mine, err = j.begin(ctx, in); err != nil || mine {
 		return e, mine, err
 	}
+	version, isKnown := j.knows(in.ID)
+	lost := isKnown && e.Version() < version
 	patience := time.Now().Add(j.opts.WaitElsewhere)
 	var queried string // the sender of the refused submission for which the gateway was queried
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
@@ -191,6 +193,9 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 				return e, false, err
 			}
 		case submitAgain:
+			if lost { // it may have been sent since what is left
+				return e, false, in.notSent(errLost)
+			}
 			if mine, err = j.beginAgain(ctx, &e, in); err != nil || mine {
 				return e, mine, err
 			}
@@ -296,7 +301,7 @@ func (p *projection) inFlight(now time.Time) bool {
 func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	version, known := j.knows(in.ID)
+	_, known := j.knows(in.ID)
 	if known {
 		if _, err := j.get(ctx, in.Key()); errors.Is(err, ErrNoEntry) {
 			return Entry{}, false, in.notSent(errLost)
@@ -306,7 +311,7 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 		e, created, err := j.tryBegin(ctx, in)
 		_, unreadable := errors.AsType[*EntryError](err)
 		switch {
-		case err == nil && known && (created || e.Version() < version): // lost a moment ago, or the table has lost its key, or what was recorded last
+		case err == nil && created && known: // the table has lost it a moment ago, or has lost its key
 			return Entry{}, false, in.notSent(errLost)
 		case err == nil:
 			return e, created || e.isJustSubmitted(in.Sender), nil
