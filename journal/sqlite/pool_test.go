@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +19,27 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
+
+// TestNewConnectionToMovedFile: also a connection that is opened to what is now in the place of a moved file says why it is of no use.
+func TestNewConnectionToMovedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(1000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	store, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxIdleConns(-1) // each use opens one
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Skip(err)
+	}
+	if _, _, err := store.Begin(t.Context(), intent("a")); err == nil || !strings.Contains(err.Error(), "start again") {
+		t.Errorf("got %v, want what to do", err)
+	}
+}
 
 // TestPoolInUse: if the caller's own transactions hold all connections of the pool, the error of a payment says so, and nothing
 // is sent. If the pool is free, an ended context is no more than that.

@@ -274,8 +274,8 @@ func (s *Store) onOneConn(ctx context.Context, do func(session, *connState) erro
 		_ = conn.Close() // back to the pool: it fails only if it has been closed
 	}()
 	settings, err := s.conns.check(ctx, session{Conn: conn}, s.db)
-	if err == nil {
-		err = s.conns.file.Check() // it may have been opened a moment ago
+	if lost := s.conns.file.Check(); lost != nil { // it may have been opened a moment ago
+		err = lost
 	}
 	if err != nil {
 		return err
