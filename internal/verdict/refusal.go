@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cardgateway/cardgateway-go/internal/escape"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
@@ -23,7 +24,7 @@ func IsRefusalStatus(status int) bool {
 // may report a transaction in an unexpected form.
 func refuses(r *Response, says *Statement) bool {
 	text := string(bytes.TrimSpace(r.Body))
-	if speaksOfSuccess.MatchString(text) {
+	if speaksOfSuccess(r.Body) {
 		return false
 	}
 	if says.Unreadable != nil {
@@ -37,9 +38,19 @@ func refuses(r *Response, says *Statement) bool {
 		says.Bad == nil && !says.HasGatewayID && says.Contradicts == nil && !statesTransaction(r.Body, statementMembers)
 }
 
-// speaksOfSuccess matches the words with which a gateway says that it has accepted something, or that it had done so before.
-var speaksOfSuccess = regexp.MustCompile(`(?i)\b(successful(ly)?|succeeded|approved|paid|charged|duplicate|already|order processing)\b|` +
+// speaksOfSuccess reports whether a body has the words with which a gateway says that it has accepted something, or that it had done so
+// before: as words, or within names such as ORDER_ALREADY_PAID and alreadyPaid.
+func speaksOfSuccess(body []byte) bool {
+	text := strings.TrimSpace(escape.JSON(body))
+	return success.MatchString(wordInName.ReplaceAllString(text, "$1 $2"))
+}
+
+// success matches these words, of gateways that write English or Chinese.
+var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|completed|duplicated?|repeated|already|exist(s|ed)|` +
+	`in (process|progress)|is processing|being processed|order processing)([^a-z]|$)|idempoten|成功|重复|重複|已(支付|付款|存在|处理|處理|提交)|处理中|處理中|` +
 	`^\W*(ok|success)\W*$|success['"]?\s*[:=]\s*['"]?(true|1|y)|[:=]\s*['"]?(ok|success)\b`)
+
+var wordInName = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // page matches the beginning of HTML: XML has other names. Comments may come first.
 var page = regexp.MustCompile(`(?is)^(<!--.*?-->\s*|<\?xml[^>]*\?>\s*)*<(!doctype\s+html|html|head|body|title|meta|script|style|center|div|table|font|span|pre|p|h[1-6]|[bh]r|b)[\s/>]`)
@@ -70,6 +81,12 @@ func isPlainText(text string) bool {
 	defer d.Release()
 	d.Value()
 	return d.Finish() != nil
+}
+
+// denies reports whether an object with the code of a decline or a refusal speaks of no other outcome. If a proxy has sent the request
+// twice, it can be the response to the second one.
+func (r *Response) denies() bool {
+	return !speaksOfSuccess(r.Body) && !statesTransaction(r.Body, resultMembers)
 }
 
 // statesTransaction reports whether an object states a transaction or a refund beside its own members: in other members, in other

@@ -101,9 +101,9 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 		return Unknown, errRedirect
 	case says.Contradicts != nil:
 		return Unknown, says.Contradicts
-	case says.State == Declined && (says.HasMerchantID || says.NamesNothing && !statesTransaction(r.Body, resultMembers)):
+	case says.State == Declined && (says.HasMerchantID || says.NamesNothing && r.denies()):
 		return WasDeclined, nil
-	case says.Refuses && !says.HasGatewayID && !statesTransaction(r.Body, resultMembers):
+	case says.Refuses && !says.HasGatewayID && r.denies():
 		return Refused, nil
 	case says.State == Unclear:
 		return Unknown, ErrUnclear

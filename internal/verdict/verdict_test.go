@@ -57,6 +57,9 @@ func TestOf(t *testing.T) {
 		{"refused by code, with what was sent", verdict.Response{Status: 200, Body: []byte(`{"code":400,"transactionId":"t-1","transactionAmount":"1"}`)}, verdict.Statement{Code: 400, Refuses: true, HasMerchantID: true}, verdict.Refused},
 		{"refused by code, around a transaction", verdict.Response{Status: 200, Body: []byte(`{"code":400,"data":[{"code":100}]}`)}, verdict.Statement{Code: 400, Refuses: true}, verdict.Unknown},
 		{"refused by code, around JSON", verdict.Response{Status: 200, Body: []byte(`{"code":404,"result":"{\"uniqueId\":\"1\"}"}`)}, verdict.Statement{Code: 404, Refuses: true}, verdict.Unknown},
+		{"refused by code, as a repetition", verdict.Response{Status: 200, Body: []byte(`{"code":500,"message":"request parameter error","transactionMessage":"Duplicate transactionId"}`)}, verdict.Statement{Code: 500, Refuses: true}, verdict.Unknown},
+		{"declined, bare, as a repetition", verdict.Response{Status: 200, Body: []byte(`{"code":101,"transactionMessage":"transactionId already exists"}`)}, verdict.Statement{State: verdict.Declined, NamesNothing: true}, verdict.Unknown},
+		{"declined as a repetition, with the id", verdict.Response{Status: 200, Body: []byte(`{"code":101,"transactionId":"t-1","transactionMessage":"Duplicate transaction"}`)}, with(func(s *verdict.Statement) { s.State = verdict.Declined }), verdict.WasDeclined},
 		{
 			"refused by code, and exists", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true, HasMerchantID: true, HasGatewayID: true},
 			verdict.Unknown,
