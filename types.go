@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
-	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // AppID identifies the merchant's website app: 1 to 32 decimal digits, the wider of the interface's two listings. It
@@ -309,8 +309,16 @@ const memberIsTest = "isTest"
 
 // isTestMark reports whether a member is isTest, in this spelling or another, such as is_test: money must not depend on it.
 func isTestMark(name string) bool {
-	const maxMarks = 2
-	return len(name) <= len(memberIsTest)+maxMarks && strings.EqualFold(verdict.Flat(name), memberIsTest)
+	const maxMarks = 4
+	if len(name) > len(memberIsTest)+maxMarks {
+		return false
+	}
+	return strings.EqualFold(memberIsTest, strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) {
+			return c
+		}
+		return -1
+	}, name))
 }
 
 // Refund is one item of a refund query ("Refund record").
