@@ -19,16 +19,16 @@ import (
 type call struct {
 	client   *Client
 	op       Operation
-	url      url.URL
-	body     []byte // nil if the operation sends none
-	limit    int64  // of the response's body, in bytes
+	element  transport.PathElement // the variable part of the path
+	params   url.Values            // of the query
+	body     []byte                // nil if the operation sends none
+	limit    int64                 // of the response's body, in bytes
 	secrets  callSecrets
 	buffer   transport.Buffer
 	decode   func([]byte) decodedResponse // of the response to a payment or a refund
 	decoded  decodedResponse              // the last one
 	attempts int                          // made so far
 	last     attemptResult                // of the last attempt
-	begun    time.Time
 	observed observation
 }
 
@@ -38,10 +38,15 @@ var errPanicked = errors.New("a panic of a hook, the transport or the logger end
 // ID implements transport.Payment.
 func (c *call) ID() string { return cmp.Or(c.op.RefundTransactionID, c.op.TransactionID) }
 
+func (c *call) url() url.URL {
+	return transport.Endpoint(c.client.base, c.op.PathTemplate, c.element, c.params)
+}
+
 // Judge implements transport.Payment. It keeps the decoded response.
 func (c *call) Judge(body []byte) (statesID, accepts bool) {
 	c.decoded = c.decode(body)
-	return c.decoded.unreadable == nil && c.decoded.id == c.ID(), c.decoded.state.isAccepted()
+	id, state := c.decoded.states()
+	return c.decoded.unreadable == nil && id == c.ID(), state.isAccepted()
 }
 
 // pay sends a payment and returns its outcome. The request is validated and encoded first; then control goes down once
@@ -52,15 +57,15 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	if err != nil {
 		return nil, err
 	}
-	p.appID, p.at = c.onlyAppID(), call.begun
 	defer func() { // also if it panics: what is known is classified then, too
+		p.appID, p.at = c.onlyAppID(), call.observed.begun
 		t, err = classify(&call.op, &p, &call.last, &call.decoded)
 		if err == nil {
 			err = c.testPayment(op.Name, t)
 		}
 		call.secrets.redact(t, err)
 		if t != nil {
-			defer c.weigh(ctx, t.TransactionAt, call.begun, time.Now(), t.Timestamp)
+			defer c.weigh(ctx, t.TransactionAt, p.at, time.Now(), t.Timestamp)
 			t.Raw = call.raw()
 		}
 		_ = call.end(outcomeName(t, err), err)
@@ -77,8 +82,8 @@ func (c *Client) newPayment(ctx context.Context, op Operation, e *encoder, decod
 		return nil, withID(err, op.id())
 	}
 	return &call{
-		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: body, limit: transport.MaxPayment,
-		decode: decode, secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
+		client: c, op: op, element: e.element, body: body, limit: transport.MaxPayment,
+		decode: decode, secrets: callSecrets{sent: e.secrets},
 	}, nil
 }
 
@@ -95,8 +100,7 @@ func (c *call) submit(ctx context.Context) {
 // newQuery prepares a query. The element is the variable part of the path template; it needs no escaping.
 func (c *Client) newQuery(op Operation, element string, params url.Values) *call {
 	return &call{
-		client: c, op: op, limit: transport.MaxQuery,
-		url: transport.Endpoint(c.base, op.PathTemplate, transport.PathElement{Plain: element, Escaped: element}, params),
+		client: c, op: op, element: transport.PathElement{Plain: element, Escaped: element}, params: params, limit: transport.MaxQuery,
 	}
 }
 
@@ -111,7 +115,8 @@ func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (d
 	}()
 	ctx = c.observe(ctx)
 	var bad error // why the last response cannot be used
-	query := (&http.Request{Method: c.op.Method, URL: &c.url, Header: http.Header{}}).WithContext(ctx)
+	target := c.url()
+	query := (&http.Request{Method: c.op.Method, URL: &target, Header: http.Header{}}).WithContext(ctx)
 	retry.Policy(c.client.cfg.Retry).RunQuery(query, func(ctx context.Context) retry.Attempt {
 		c.attempt(ctx)
 		if bad = c.last.failure(); bad == nil && c.last.Status == http.StatusOK {
@@ -301,7 +306,8 @@ func local(err error) attemptResult {
 // would break the proof of "not sent".
 func (c *call) newExchange(ctx context.Context) (*transport.Exchange, error) {
 	cfg := &c.client.cfg
-	exchange := transport.NewExchange(ctx, c.op.Method, c.url, c.body)
+	target := c.url()
+	exchange := transport.NewExchange(ctx, c.op.Method, target, c.body)
 	if c.op.Payment {
 		exchange.Payment = c
 	}
@@ -315,7 +321,7 @@ func (c *call) newExchange(ctx context.Context) (*transport.Exchange, error) {
 	}
 	err := cfg.Authenticate(req, c.body)
 	c.secrets.credentials.AddHeader(req.Header)
-	if req.URL != nil && req.URL.RawQuery != c.url.RawQuery { // some hooks sign in the query
+	if req.URL != nil && req.URL.RawQuery != target.RawQuery { // some hooks sign in the query
 		c.secrets.credentials.AddHeader(http.Header(req.URL.Query()))
 	}
 	if err != nil {
@@ -341,23 +347,23 @@ type observation struct {
 	op     *Operation
 	within bool
 	begun  time.Time
-	ctx    context.Context // of the log
-	ended  func(CallInfo)  // of the observer
+	ctx    ownContext     // of the log
+	ended  func(CallInfo) // of the observer
 }
 
 func (c *Client) newObservation(ctx context.Context, op *Operation) observation {
-	return observation{client: c, op: op, within: ctx.Value(withinKey{}) != nil, begun: time.Now(), ctx: ctx}
+	return observation{client: c, op: op, within: ctx.Value(withinKey{}) != nil, begun: time.Now(), ctx: ownContext{ctx}}
 }
 
 // begin notifies the observer that the call begins, and returns the context for it.
 func (o *observation) begin() context.Context {
 	if o.client.cfg.Observe != nil {
-		given, ended := o.client.cfg.Observe(o.ctx, *o.op)
+		given, ended := o.client.cfg.Observe(o.ctx.Context, *o.op)
 		if o.ended = ended; given != nil {
-			o.ctx = given
+			o.ctx.Context = given
 		}
 	}
-	return ownContext{o.ctx}
+	return &o.ctx
 }
 
 // ownContext is the context of a call. A context that is not of package context may end with any error, also with the outcome of another
@@ -365,7 +371,7 @@ func (o *observation) begin() context.Context {
 type ownContext struct{ context.Context }
 
 // Err returns why the context has ended, or nil.
-func (c ownContext) Err() error {
+func (c *ownContext) Err() error {
 	switch err := c.Context.Err(); err {
 	case nil, context.Canceled, context.DeadlineExceeded:
 		return err
@@ -381,14 +387,14 @@ func (o *observation) end(info CallInfo) {
 		defer o.ended(info)
 	}
 	if logger := o.client.cfg.Logger; logger != nil {
-		info.log(o.ctx, logger, o.op, o.within)
+		info.log(o.ctx.Context, logger, o.op, o.within)
 	}
 }
 
 // observe notifies the observer that the call begins, and returns the context for its attempts.
 func (c *call) observe(ctx context.Context) context.Context {
+	c.last = local(errPanicked) // if the context or the observer panics
 	c.secrets.credentials.Add(redact.SecretOf(ctx), redact.MinText)
-	c.last = local(errPanicked) // if the observer panics
 	c.observed = c.client.newObservation(ctx, &c.op)
 	return c.observed.begin()
 }

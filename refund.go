@@ -54,7 +54,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (r *Refund
 		r, err = req.classify(call)
 		call.secrets.redact(r, err)
 		if r != nil {
-			defer c.weigh(ctx, r.RefundRequestAt, call.begun, time.Now(), r.Timestamp)
+			defer c.weigh(ctx, r.RefundRequestAt, call.observed.begun, time.Now(), r.Timestamp)
 			r.Raw = call.raw()
 		}
 		_ = call.end(refundOutcome(r, err), err)
@@ -93,7 +93,7 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	case verdict.Unknown:
 		return nil, &RefundUnknownError{
 			Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-			SentAt: c.begun, Refund: r, Cause: cause, Seen: says.Shows() && r.MerchantRefundID == req.RefundTransactionID,
+			SentAt: c.observed.begun, Refund: r, Cause: cause, Seen: says.Shows() && r.MerchantRefundID == req.RefundTransactionID,
 		}
 	}
 	var message string

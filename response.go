@@ -90,12 +90,21 @@ func decodeTransaction(data []byte) (decoded response, err error) {
 
 // decodedResponse is the decoded response to a payment or to a refund.
 type decodedResponse struct {
-	id         string // the merchant's, of the payment or the refund
-	state      State
 	payment    response   // with a nil *Transaction if it is not to a payment, or is unreadable
 	refund     *Refund    // nil if it is not to a refund, or is unreadable
 	bad        *badMember // of the refund: the first essential member that could not be read
 	unreadable error
+}
+
+// states returns the merchant's id, of the payment or the refund, and what the code means.
+func (d *decodedResponse) states() (id string, s State) {
+	if t := d.payment.Transaction; t != nil {
+		return t.TransactionID, t.State()
+	}
+	if d.refund != nil {
+		return d.refund.MerchantRefundID, d.refund.State()
+	}
+	return "", StateUnknown
 }
 
 // decodePayment reads the response to a payment.
@@ -104,7 +113,7 @@ func decodePayment(data []byte) decodedResponse {
 	if err != nil {
 		return decodedResponse{unreadable: err}
 	}
-	return decodedResponse{id: t.TransactionID, state: t.State(), payment: t}
+	return decodedResponse{payment: t}
 }
 
 // decodeRefund reads the response to a refund.
@@ -114,7 +123,7 @@ func decodeRefund(data []byte) decodedResponse {
 	if err := decodeObject(data, func(d *decoder) { bad = refundRow(d, r) }); err != nil {
 		return decodedResponse{unreadable: err}
 	}
-	return decodedResponse{id: r.MerchantRefundID, state: r.State(), refund: r, bad: bad}
+	return decodedResponse{refund: r, bad: bad}
 }
 
 // decodeObject reads a response that is one JSON object.
