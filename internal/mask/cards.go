@@ -10,19 +10,24 @@ import (
 
 const (
 	maxCardDigits  = 19 // digits
-	maxGap         = 3  // blanks, dashes, dots and slashes between two groups of digits
+	usualGroup     = 4  // digits; shorter ones are in times and dates, too
+	maxGap         = 3  // characters between two groups of digits
 	maxPhoneDigits = 15 // digits, after a plus
 	minOtherCard   = 16 // digits of a card that begins with another digit than 3 to 6
 )
 
 // Cards returns text with every card number masked: 13 to 19 digits with the check digit of cards, in one piece, or in groups with
-// blanks, dashes, dots or slashes between them.
+// blanks, dashes or other marks between them. Zeros before it are not a part of it.
 func Cards(text string) string {
 	return numbers(text, func(at int) (length int, hide bool) {
+		group := text[at : at+groupLength(text[at:])]
+		if digits := strings.TrimLeft(group, "0"); len(digits) >= usualGroup && len(digits) < len(group) {
+			return len(group) - len(digits), false
+		}
 		length = cardLength(text[at:])
 		isPhone := at > 0 && text[at-1] == '+' && (at == 1 || text[at-2] == '"' || text[at-2] == ' ')
 		if length == 0 || isPhone && ascii.CountDigits(text[at:at+length]) <= maxPhoneDigits {
-			return groupLength(text[at:]), false
+			return len(group), false
 		}
 		return length, true
 	})
@@ -54,16 +59,12 @@ func groupLength(text string) (n int) {
 	return n
 }
 
-// gapLength returns the length of the separators with which text begins, or 0 if no digit follows. Dots and slashes separate groups of
-// four digits and more: those after fewer are in times and dates.
+// gapLength returns the length of the separators with which text begins, or 0 if no digit follows. Any marks separate usual groups.
 func gapLength(text string, digitsBefore int) (n int) {
-	separators := "+_\u2212" // a minus sign
-	if digitsBefore >= 4 {
-		separators = "+_\u2212./"
-	}
 	for range maxGap {
 		c, size := utf8.DecodeRuneInString(text[n:])
-		if !unicode.IsSpace(c) && !unicode.In(c, unicode.Pd, unicode.Cf) && !strings.ContainsRune(separators, c) {
+		separates := unicode.IsSpace(c) || unicode.In(c, unicode.Pd, unicode.Cf) || strings.ContainsRune("+_\u2212", c) // a minus sign
+		if !separates && (digitsBefore < usualGroup || unicode.IsLetter(c) || unicode.IsNumber(c)) {
 			break
 		}
 		n += size

@@ -123,17 +123,17 @@ func Kept(text string) string {
 	return decoded(text, func(text string) string { return Cards(cvvs(text)) })
 }
 
-// decoded masks a text. If there is something to mask only in what its escapes mean, nothing of it is shown.
+// decoded masks a text. If there is something to mask in what its escapes mean, nothing of it is shown: digits of an escape beside those
+// of a card number can be taken for another one.
 func decoded(text string, masked func(string) string) string {
 	if !MayHaveCardData(text) {
 		return text
 	}
-	shown := masked(text)
-	if escape.Hides(shown, func(plain string) bool { return masked(plain) != plain }) {
+	if escape.Hides(text, func(plain string) bool { return masked(plain) != plain }) {
 		return All
 	}
-	return shown
+	return masked(text)
 }
 
 // MayHaveCardData is a quick check whether CardData could change a text: a CVV has three digits.
-func MayHaveCardData(text string) bool { return ascii.CountDigits(text) >= 3 }
+func MayHaveCardData(text string) bool { return ascii.CountDigits(text) >= 3 || escape.MayBeWide(text) }

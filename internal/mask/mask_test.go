@@ -65,7 +65,7 @@ func TestDigits(t *testing.T) {
 
 func TestCVV(t *testing.T) {
 	for text, want := range map[string]string{
-		`"cvv":"973"`: `"cvv":"***"`, `{\"cvv\":\"9731\"}`: `{\"cvv\":\"***\"}`, "CVV: 973": "CVV: ***",
+		`"cvv":"973"`: `"cvv":"***"`, `{\"cvv\":\"9731\"}`: "***", "%224111111111111111 1": "***", "CVV: 973": "CVV: ***",
 		"cvv 97": "cvv 97", "973": "973", "savvy 973": "savvy 973", "": "",
 	} {
 		if got := mask.Kept(text); got != want {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/escape"
@@ -43,7 +44,7 @@ const CardNumberMember = "transactionCardNumber"
 // number in its value, at any depth and in any spelling. A card number in its name is masked.
 func Kept(name string, value []byte) (shown string, kept json.RawMessage, withheld bool) {
 	shown = mask.Kept(name)
-	hidden := name == CardNumberMember || mask.IsCVVName(name) && ascii.CountDigits(escape.JSON(value)) > 0
+	hidden := name == CardNumberMember || mask.IsCVVName(name) && strings.ContainsFunc(escape.JSON(value), unicode.IsNumber)
 	if hidden || shown != name || maskText(string(value), mask.Kept) != string(value) {
 		return shown, WithheldValue(), true
 	}
@@ -103,7 +104,7 @@ func (m *jsonMasker) value(hidden bool) {
 			shown = m.hide(plain)
 		}
 		switch {
-		case hidden && ascii.CountDigits(text) > 0:
+		case hidden && strings.ContainsFunc(text, unicode.IsNumber):
 			m.replace(start, m.Pos(), string(WithheldValue()))
 		case shown != text:
 			m.replace(start, m.Pos(), string(wire.AppendString(nil, shown)))

@@ -42,8 +42,8 @@ func (s spelling) name() string {
 
 // digits writes a card number in one piece or in groups.
 func (s spelling) digits(number string) string {
-	blank := pick(s, "", " ", "-", " - ", "\u00a0", "\u2013", "  ")
-	return strings.Join([]string{number[:4], number[4:8], number[8:12], number[12:]}, blank)
+	blank := pick(s, "", " ", "-", " - ", "\u00a0", "\u2013", "  ", " | ")
+	return pick(s, "", "000") + strings.Join([]string{number[:4], number[4:8], number[8:12], number[12:]}, blank)
 }
 
 // member is a JSON member with a secret.
@@ -113,7 +113,7 @@ func TestSpellings(t *testing.T) {
 			seen := chance.ReplaceAllString(string(all)+fmt.Sprint(err, queryErr), "")
 			plain := seen
 			if hidden != code {
-				plain = strings.NewReplacer(" ", "", "-", "", "\u00a0", "", "\u2013", "").Replace(seen)
+				plain = strings.NewReplacer(" ", "", "-", "", "\u00a0", "", "\u2013", "", "|", "").Replace(seen)
 			}
 			if strings.Contains(plain, hidden) {
 				at := strings.Index(plain, hidden)
