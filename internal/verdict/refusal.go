@@ -46,7 +46,8 @@ func speaksOfSuccess(body []byte) bool {
 }
 
 // success matches these words, of gateways that write English or Chinese.
-var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|completed|duplicated?|repeated|already|exist(s|ed)|` +
+var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|duplicated?|repeated|already|` +
+	`(order|transaction|payment|request|number|no|id)[ _-]+((is|was|has been)[ _-]+)?(exist(s|ed|ing)?|completed)|` +
 	`in (process|progress)|is processing|being processed|order processing)([^a-z]|$)|idempoten|成功|重复|重複|已(支付|付款|存在|处理|處理|提交)|处理中|處理中|` +
 	`^\W*(ok|success)\W*$|success['"]?\s*[:=]\s*['"]?(true|1|y)|[:=]\s*['"]?(ok|success)\b`)
 

@@ -70,6 +70,8 @@ func TestRefusals(t *testing.T) {
 		{"an order that was paid before, as a name", `{"errors":[{"type":"orderAlreadyPaid"}]}`, false},
 		{"what exists", `{"message":"transactionId exists"}`, false},
 		{"what does not exist", `{"message":"The order does not exist"}`, true},
+		{"an order of before", `{"error":"ORDER_COMPLETED"}`, false},
+		{"a check that was not completed", `{"message":"authentication not completed"}`, true},
 		{"an escaped word", `{"message":"dup\u006cicate"}`, false},
 		{"a success in Chinese", `{"message":"支付成功"}`, false},
 		{"a repetition in Chinese", "订单重复提交", false},
