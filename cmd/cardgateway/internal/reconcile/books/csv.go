@@ -40,6 +40,7 @@ type csvReader struct {
 	width     int    // number of titles
 	encoding  string // of the lines; empty as long as they are ASCII
 	isCut     bool   // the last line that was read has no line break
+	buffer    []byte // of that line
 }
 
 func (r *csvReader) isNumber(int) bool { return false }
@@ -250,8 +251,7 @@ func (r *csvReader) text() (string, error) {
 		r.line++
 		return text, nil
 	}
-	var line []byte
-	tooLong := false
+	line, tooLong := r.buffer[:0], false
 	for {
 		part, err := r.in.ReadSlice('\n')
 		if len(line)+len(part) > longestLine {
@@ -272,7 +272,7 @@ func (r *csvReader) text() (string, error) {
 		break
 	}
 	r.line++
-	r.isCut = !bytes.HasSuffix(line, []byte("\n"))
+	r.buffer, r.isCut = line, !bytes.HasSuffix(line, []byte("\n"))
 	if tooLong {
 		return "", &badLine{r.line, fmt.Sprintf("is longer than %d MiB", longestLine>>20)}
 	}

@@ -290,7 +290,7 @@ func TestImportRefused(t *testing.T) {
 func TestAmount(t *testing.T) {
 	const plain, english, german, french, swiss, whole, cents = "", "1,234.50", "1.234,50", "1 234,50", "1'234.50", "1.234", "123450"
 	for _, test := range []struct{ form, currency, text, want string }{ // want empty: refused
-		{plain, "EUR", "12.50", "12.5"}, {plain, "EUR", "0", "0"}, {plain, "EUR", "-3", "-3"}, {plain, "EUR", "12.5000", "12.5"},
+		{plain, "EUR", "12.50", "12.5"}, {plain, "EUR", "0", "0"}, {plain, "EUR", "100", "100"}, {plain, "EUR", "-3", "-3"}, {plain, "EUR", "12.5000", "12.5"},
 		{plain, "KWD", "1234.567", "1234.567"}, {plain, "", "1234567890123.123456", "1234567890123.123456"}, {plain, "JPY", "500.00", "500"},
 		{plain, "EUR", "1.000", ""}, {plain, "KWD", "15.500", ""}, {plain, "KWD", "0.500", "0.5"}, {plain, "EUR", "12.505", ""}, {plain, "EUR", "1234.505", ""},
 		{plain, "JPY", "12.50", ""}, {plain, "EUR", "12,50", ""}, {plain, "EUR", "1,234.50", ""}, {plain, "EUR", "", ""}, {plain, "EUR", "€12", ""},

@@ -25,7 +25,6 @@ var (
 	examplePattern = regexp.MustCompile(`^1([.,'’ \x{a0}\x{2009}\x{202f}]?)234(?:([.,])([0-9]{1,6}))?$`)
 	plainPattern   = regexp.MustCompile(`^-?[0-9]{1,15}(\.[0-9]{1,6})?$`)
 	numberPattern  = regexp.MustCompile(`^-?[0-9]{1,15}(\.[0-9]{1,30})?$`)
-	likeThousands  = regexp.MustCompile(`^-?[1-9][0-9]{0,2}\.[0-9]{3}$`)
 )
 
 // amountForm returns the form of the example in Amounts, which is the amount 1234.50 as the list writes it.
@@ -78,7 +77,7 @@ func (l *lineReader) parseAmount(text, currency string, isNumber bool) (amount d
 		return f.parse(text, currency)
 	case !isNumber && !plainPattern.MatchString(text):
 		return amount, fmt.Errorf("is not an amount such as 1234.50; say how your list writes that with %[1]s, such as %[1]s 1.234,50 or %[1]s 1,234.50", l.Names.Amounts)
-	case !isNumber && likeThousands.MatchString(text):
+	case !isNumber && isLikeThousands(text):
 		return amount, fmt.Errorf("can mean thousands, or have three decimals; say how your list writes 1234.50 with %[1]s: %[1]s 1.234 or %[1]s 1234.500", l.Names.Amounts)
 	}
 	if amount, err = decimal.NewFromString(text); err != nil {
@@ -88,6 +87,13 @@ func (l *lineReader) parseAmount(text, currency string, isNumber bool) (amount d
 		return amount, fmt.Errorf("has more decimals than %s; if it is right, say how your list writes 1234.50 with %s, with as many decimals", currency, l.Names.Amounts)
 	}
 	return amount, nil
+}
+
+// isLikeThousands reports whether an amount that matches plainPattern is one such as 1.234, whose point can be that of thousands.
+func isLikeThousands(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	point := len(digits) - len(".456")
+	return point > 0 && point <= 3 && digits[point] == '.' && digits[0] != '0'
 }
 
 // fits reports whether an amount has at most the decimals of its currency.

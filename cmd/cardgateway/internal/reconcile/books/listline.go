@@ -33,8 +33,10 @@ type lineReader struct {
 	sums    map[string]*sum // of the lines that were read, by currency
 }
 
-// sum adds up lines, to recognize a line of totals. The group is that since the last one.
-type sum struct{ all, approved, group decimal.Decimal }
+// sum adds up lines, to recognize a line of totals.
+type sum struct{ approved, others, before decimal.Decimal } // before is what all had at the last such line
+
+func (s *sum) all() decimal.Decimal { return s.approved.Add(s.others) }
 
 func (l *lineReader) add(amount decimal.Decimal, currency string, isApproved bool) {
 	s := l.sums[currency]
@@ -42,9 +44,10 @@ func (l *lineReader) add(amount decimal.Decimal, currency string, isApproved boo
 		s = &sum{}
 		l.sums[currency] = s // there are at most as many as currencies
 	}
-	s.group = s.group.Add(amount)
-	if s.all = s.all.Add(amount); isApproved {
+	if isApproved {
 		s.approved = s.approved.Add(amount)
+	} else {
+		s.others = s.others.Add(amount)
 	}
 }
 
@@ -55,15 +58,15 @@ func (l *lineReader) isSum(amount decimal.Decimal, currency string) bool {
 	var groups []*sum
 	for name, s := range l.sums {
 		if currency == "" || strings.EqualFold(name, currency) {
-			of.all, of.approved, of.group = of.all.Add(s.all), of.approved.Add(s.approved), of.group.Add(s.group)
+			of.approved, of.others, of.before = of.approved.Add(s.approved), of.others.Add(s.others), of.before.Add(s.before)
 			groups = append(groups, s)
 		}
 	}
-	if len(groups) == 0 || !amount.Equal(of.all) && !amount.Equal(of.approved) && !amount.Equal(of.group) {
+	if len(groups) == 0 || !amount.Equal(of.all()) && !amount.Equal(of.approved) && !amount.Equal(of.all().Sub(of.before)) {
 		return false
 	}
 	for _, s := range groups {
-		s.group = decimal.Zero
+		s.before = s.all()
 	}
 	return true
 }
@@ -289,14 +292,12 @@ func isSpreadsheetError(cell string) bool {
 // longestID is the maximum number of characters of an id at the gateway.
 const longestID = 128
 
-var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
-
 func (l *lineReader) readCurrency(text string) (string, error) {
 	if text == "" {
 		text = l.Currency
 	}
 	text = strings.ToUpper(text)
-	if !currencyPattern.MatchString(text) {
+	if len(text) != 3 || !ascii.IsUpper(text) {
 		return "", errors.New("is not a currency code of three letters, such as EUR")
 	}
 	return text, nil
