@@ -85,10 +85,11 @@ func (k *kindMatcher) openOf(r *books.Row) openRow {
 	return was
 }
 
-// becameFinal reports whether a row counts in this month because it was not final before.
+// becameFinal reports whether a row counts in this month because it was not final before. One whose time is after this month now counts in
+// that of its time.
 func (k *kindMatcher) becameFinal(r *books.Row) bool {
 	was := k.openOf(r)
-	return was.state != "" && !was.isOfLater
+	return was.state != "" && !was.isOfLater && r.At.Before(k.Period.To)
 }
 
 // lookAgain notes the rows and lines with the ID of an entry of an earlier month. If the list has no line with it, it returns those of

@@ -223,6 +223,15 @@ var signedKinds = map[string]func(s *signedShop){
 		s.copied(0, r, 0, declined, declined, approved)
 		s.tells(2, "changed %s since August", r.ID)
 	},
+	"in processing, approved in September with a time in October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.rows[0][0] = append(s.rows[0][0], r)
+		s.rows[0][0][len(s.rows[0][0])-1].State = processing
+		r.At = day0(10, 2, 5)
+		s.copied(0, r, 1)
+		s.listed(0, 1, r, r.At) // the list reaches further than its month
+		s.tells(0, "timing %s", r.ID)
+	},
 	"late": func(s *signedShop) {
 		r := s.row(s.at(0))
 		s.copied(0, r, 1)
