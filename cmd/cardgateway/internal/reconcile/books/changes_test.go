@@ -43,6 +43,10 @@ func TestRowChanges(t *testing.T) {
 		o.IsTest = true
 		return o
 	}
+	ofAnotherApp := func(o cardgateway.Transaction) cardgateway.Transaction {
+		o.AppID = "8"
+		return o
+	}
 	clock := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	steps := []struct {
 		rows []cardgateway.Transaction // nil: the row is gone
@@ -54,6 +58,7 @@ func TestRowChanges(t *testing.T) {
 		{nil, "none"},
 		{[]cardgateway.Transaction{order(101, "4", "v")}, "v declined 4"},
 		{[]cardgateway.Transaction{asTest(order(101, "4", "v"))}, "v declined 4 test"},
+		{[]cardgateway.Transaction{ofAnotherApp(order(101, "4", "v"))}, "none"},
 	}
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
@@ -98,6 +103,40 @@ func TestRowChanges(t *testing.T) {
 			if isLast := i == len(steps); n != 1 && !isLast || n != 0 && isLast {
 				t.Errorf("at mark %d: %d rows have changed since", i, n)
 			}
+		}
+	})
+}
+
+// TestRefundChanges: a refund that has no id of the merchant has the gateway's, and what has changed of other apps is left out.
+func TestRefundChanges(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		for i, state := range []string{"processing", "approved"} {
+			if err := b.change(t.Context(), func(tx *sql.Tx) error {
+				now := time.Date(2026, 2, 1+i, 0, 0, 0, 0, time.UTC)
+				_, err := b.save(t.Context(), tx, &ordersTable, []record{{"p", "p", "t", "approved", int64(100), "3", "EUR", int64(1), "", "8", int64(0), int64(1)}}, 0, now)
+				if err == nil {
+					_, err = b.save(t.Context(), tx, &refundsTable, []record{
+						{"own", "own", "", "", state, int64(100), "3", "EUR", int64(1), int64(1)}, {"other", "other", "", "p", state, int64(100), "3", "EUR", int64(1), int64(1)},
+					}, 0, now)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		for _, c := range collect(t, b.ChangesSince(t.Context(), Refund, 0)) {
+			for _, at := range []func() (*Row, error){func() (*Row, error) { return c.At(0) }, c.Now} {
+				if r, err := at(); err != nil {
+					t.Error(err)
+				} else if r != nil {
+					got += r.ID + " " + r.State + "\n"
+				}
+			}
+		}
+		if want := "own processing\nown approved\n"; got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
 		}
 	})
 }
