@@ -255,6 +255,22 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(1, "changed %s since August", r.ID)
 		s.tells(2, "changed %s since August", r.ID)
 	},
+	"another currency": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.rows[0][0] = append(s.rows[0][0], r)
+		s.listed(0, 0, r, r.At)
+		r.Currency = map[string]string{"EUR": "USD", "USD": "JPY", "JPY": "EUR"}[r.Currency]
+		s.copied(0, r, 1)
+		s.tells(1, "changed %s since August", r.ID)
+		s.tells(2, "changed %s since August", r.ID)
+	},
+	"refund declined after August was compared": func(s *signedShop) {
+		r := s.refund()
+		s.copied(1, r, 0, approved, declined)
+		s.listed(1, 0, r, r.At)
+		s.tells(1, "changed %s since August", r.ID)
+		s.tells(2, "changed %s since August", r.ID)
+	},
 	"gone": func(s *signedShop) {
 		r := s.row(s.at(0))
 		s.rows[0][0] = append(s.rows[0][0], r)
