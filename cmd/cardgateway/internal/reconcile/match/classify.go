@@ -18,7 +18,7 @@ func (k *kindMatcher) class(p *pair) *Difference {
 		again := repeats(p.paid)
 		return &Difference{Class: ClassTwoSuccesses, Currency: again[0].Currency, Value: sumOf(again, again[0].Currency), At: again[0].At}
 	case len(p.lines) == 0:
-		if len(p.later) > 0 && k.carried == nil && p.paid[0].At.Before(k.Period.From) {
+		if len(p.later) > 0 && k.carried == nil && p.paid[0].At.Before(k.Period.From) && !k.becameFinal(&p.paid[0]) {
 			return nil // the list of that period has the line
 		}
 		return k.missingHere(p)
@@ -57,28 +57,28 @@ func (k *kindMatcher) missingHere(p *pair) *Difference {
 	return d
 }
 
-// laterCharge returns the difference for the charges of a subscription in the period that the list does not have, or nil. Lines
+// laterCharge returns the difference for the charges of a subscription that count in the period and that the list does not have, or nil. Lines
 // without a time are of the period if isOurs says so.
 func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Difference {
 	if len(p.later) == 0 || p.sum.Equal(sumOf(p.paid, p.row.Currency)) {
 		return nil
 	}
-	missing := sumOf(chargesIn(p.paid, k.inPeriod), p.row.Currency)
+	missing := sumOf(chargesIn(p.paid, k.isOurs), p.row.Currency)
 	for _, line := range p.lines {
-		isNow := line.At.IsZero() && isOurs(line) || !line.At.IsZero() && k.inPeriod(p.paid[nearest(p.paid, line.At)].At)
+		isNow := line.At.IsZero() && isOurs(line) || !line.At.IsZero() && k.isOurs(&p.paid[nearest(p.paid, line.At)])
 		if line.State == books.StateApproved && isNow {
 			missing = missing.Sub(line.Amount)
 		}
 	}
 	left, untimed := p.unlisted()
-	now := chargesIn(left, k.inPeriod)
+	now := chargesIn(left, k.isOurs)
 	if !missing.IsPositive() || len(now) == 0 {
 		return nil
 	}
 	d := k.ofCharges(p, now, missing)
-	if inside := slices.DeleteFunc(slices.Clone(now), func(r books.Row) bool { return k.atEdge(r.At) }); len(inside) <= untimed && len(inside) < len(now) {
-		i := slices.IndexFunc(now, func(r books.Row) bool { return k.atEdge(r.At) })
-		d.Class, d.At = ClassUnchecked, now[i].At
+	atEdge := func(r books.Row) bool { return k.atEdge(r.At) && !k.becameFinal(&r) }
+	if inside := slices.DeleteFunc(slices.Clone(now), atEdge); len(inside) <= untimed && len(inside) < len(now) {
+		d.Class, d.At = ClassUnchecked, now[slices.IndexFunc(now, atEdge)].At
 		d.Why = "a later charge of a subscription, whose line may be before the start or after the end of your list; " + k.bothClocks(d.At)
 	}
 	return d
@@ -92,12 +92,12 @@ func (k *kindMatcher) laterChargeAgain(p *pair, e *Earlier) *Difference {
 	}
 	month := Span{From: e.Since, To: k.endOf(e.Since)}
 	left, untimed := p.unlisted()
-	left = chargesIn(left, Span{From: e.Since, To: k.Period.To}.holds)
+	left = chargesIn(left, func(r *books.Row) bool { return Span{From: e.Since, To: k.Period.To}.holds(r.At) })
 	if len(left) <= untimed {
 		return nil
 	}
-	left = slices.DeleteFunc(chargesIn(left, month.holds), func(r books.Row) bool {
-		return !r.At.Equal(e.At) && (r.At.Before(e.At) || r.At.Before(month.To.Add(-k.Grace)))
+	left = slices.DeleteFunc(left, func(r books.Row) bool {
+		return !month.holds(r.At) || !r.At.Equal(e.At) && (r.At.Before(e.At) || r.At.Before(month.To.Add(-k.Grace)))
 	})
 	if len(left) == 0 {
 		return nil

@@ -73,10 +73,10 @@ func areCharges(paid []books.Row) bool {
 	return len(paid) > 1
 }
 
-// chargesIn returns the charges whose time satisfies a condition.
-func chargesIn(charges []books.Row, holds func(time.Time) bool) (in []books.Row) {
+// chargesIn returns the charges that satisfy a condition.
+func chargesIn(charges []books.Row, holds func(*books.Row) bool) (in []books.Row) {
 	for i := range charges {
-		if holds(charges[i].At) {
+		if holds(&charges[i]) {
 			in = append(in, charges[i])
 		}
 	}

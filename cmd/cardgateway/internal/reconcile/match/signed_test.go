@@ -271,6 +271,15 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(1, "changed %s since August", r.ID)
 		s.tells(2, "changed %s since August", r.ID)
 	},
+	"charged again in processing, approved in September, never listed": func(s *signedShop) {
+		r := s.row(day0(8, 6, 5))
+		s.copied(0, r, 0)
+		s.listed(0, 0, r, r.At)
+		r.UniqueID, r.At = r.UniqueID+"-2", r.At.AddDate(0, 0, 10)
+		s.copied(0, r, 0, processing, approved)
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "later_charge %s", r.ID)
+	},
 	"gone": func(s *signedShop) {
 		r := s.row(s.at(0))
 		s.rows[0][0] = append(s.rows[0][0], r)
