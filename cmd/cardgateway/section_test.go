@@ -134,7 +134,7 @@ func TestDemonstrationWithSettings(t *testing.T) {
 
 // TestMonthsInOrder says when months are not compared one after the other, and does not keep the month of another list.
 func TestMonthsInOrder(t *testing.T) {
-	c := newClosing(t, englishForm())
+	c := newClosing(t, germanForm())
 	month := func(name string, flags ...string) result {
 		return toolAt(t, closingDate(12, 5, 1), c.env, append([]string{"reconcile", "report", "--force", "--out", filepath.Join(c.dir, name+".html"),
 			"--as", "shop", "--month", name}, flags...)...)
