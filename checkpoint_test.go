@@ -71,6 +71,8 @@ func TestCheckpointScanned(t *testing.T) {
 		{"NULL", nil, ""},
 		{"a number", int64(7), "cardgateway: a Checkpoint cannot be read from a int64"},
 		{"no JSON", "secret", "cardgateway: not a checkpoint of a walk"},
+		{"another version", strings.Replace(checkpoint, `"version":1`, `"version":2`, 1),
+			"cardgateway: not a checkpoint of a walk that this version reads: version 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var c cardgateway.Checkpoint
@@ -82,26 +84,6 @@ func TestCheckpointScanned(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 			if err == nil && !c.IsZero() {
-				t.Errorf("got %+v, want the zero checkpoint", c)
-			}
-		})
-	}
-}
-
-func TestCheckpointJSONRefused(t *testing.T) {
-	for _, tt := range []struct{ name, text, want string }{
-		{"no object", `"secret"`, "cardgateway: not a checkpoint of a walk"},
-		{"no query", strings.Replace(checkpoint, `"0123"`, `""`, 1), "cardgateway: not a checkpoint of a walk"},
-		{"no range", strings.Replace(checkpoint, `,"end":"2026-01-31T00:00:00Z"`, ``, 1), "cardgateway: not a checkpoint of a walk"},
-		{"another version", strings.Replace(checkpoint, `"version":1`, `"version":2`, 1),
-			"cardgateway: not a checkpoint of a walk that this version reads: version 2"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var c cardgateway.Checkpoint
-			if err := json.Unmarshal([]byte(tt.text), &c); err == nil || err.Error() != tt.want {
-				t.Errorf("got %v, want %s", err, tt.want)
-			}
-			if !c.IsZero() {
 				t.Errorf("got %+v, want the zero checkpoint", c)
 			}
 		})
