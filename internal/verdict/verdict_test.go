@@ -104,15 +104,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestIsRefusalStatus(t *testing.T) {
-	refusals := map[int]bool{400: true, 401: true, 403: true, 404: true, 405: true, 413: true, 415: true, 422: true, 429: true}
-	for status := range 600 {
-		if got := verdict.IsRefusalStatus(status); got != refusals[status] {
-			t.Errorf("%d: got %t", status, got)
-		}
-	}
-}
-
 func TestHint(t *testing.T) {
 	const wrong, tls, redirect = "; it does not look like a response of the gateway: is Config.BaseURL right?",
 		", plain http sent to a TLS port; does Config.BaseURL begin with https?", ", a redirect, which is not followed; is Config.BaseURL right?"
