@@ -444,19 +444,7 @@ func (c *closing) payments() (all []payment, refunds map[string]bool) {
 
 func (c *closing) each(query string, do func(scan func(...any) error) error) {
 	c.t.Helper()
-	rows, err := c.books.QueryContext(c.t.Context(), query)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := do(rows.Scan); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		c.t.Fatal(err)
-	}
+	each(c.t, c.books, query, do)
 }
 
 // listOthers lists the payments and refunds without a mistake. What is in processing is not listed.

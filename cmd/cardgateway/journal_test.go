@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -274,14 +273,9 @@ func TestJournalPlaces(t *testing.T) {
 		t.Errorf("got the files %v, %v, want the two that were there", files, err)
 	}
 	for name, at := range map[string]place{"sqlite": {driver: "sqlite", dsn: other}, "postgres": emptyPG, "mysql": emptyMy} {
-		db, err := sql.Open(at.driver, at.dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.ExecContext(t.Context(), "SELECT 1 FROM cardgateway_journal"); err == nil {
+		if _, err := openAt(t, at.driver, at.dsn).ExecContext(t.Context(), "SELECT 1 FROM cardgateway_journal"); err == nil {
 			t.Errorf("%s: a table was made", name)
 		}
-		_ = db.Close() // it has served
 	}
 	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x:"+password+"@h/z").want(t, exit.Failed, "--journal has a password")
 	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x@h/z?password="+password).want(t, exit.Failed, "--journal has a password")

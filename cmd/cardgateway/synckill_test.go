@@ -52,20 +52,12 @@ func copied(t *testing.T, db *sql.DB) (rows []string) {
 			amount || '|' || currency || '|' || at
 			FROM cardgateway_refunds ORDER BY id`,
 	} {
-		found, err := db.QueryContext(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for found.Next() {
+		each(t, db, query, func(scan func(...any) error) error {
 			var row string
-			if err := found.Scan(&row); err != nil {
-				t.Fatal(err)
-			}
+			err := scan(&row)
 			rows = append(rows, row)
-		}
-		if err := errors.Join(found.Err(), found.Close()); err != nil {
-			t.Fatal(err)
-		}
+			return err
+		})
 	}
 	return rows
 }
@@ -153,14 +145,7 @@ func TestSyncKilled(t *testing.T) {
 		got := copied(t, read)
 		for _, other := range []struct{ what, db string }{{"an unbroken copy", unbroken}, {"a fresh copy", fresh}} {
 			t.Run(other.what, func(t *testing.T) {
-				otherDB, err := sql.Open("sqlite", other.db)
-				if err != nil {
-					t.Fatal(err)
-				}
-				wantSame(t, other.what, got, copied(t, otherDB))
-				if err := otherDB.Close(); err != nil {
-					t.Error(err)
-				}
+				wantSame(t, other.what, got, copied(t, openAt(t, "sqlite", other.db)))
 			})
 		}
 		t.Logf("killed %d of %d times, with %d different numbers of orders saved; %d rows are the same", killed, kills, len(partial), len(got))
@@ -216,15 +201,8 @@ func TestSyncDiskFull(t *testing.T) {
 		t.Errorf("got exit code %d, %s", code, out)
 	}
 	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK)
-	read, err := sql.Open("sqlite", db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(copied(t, read)); n != 22_000 {
+	if n := len(copied(t, openAt(t, "sqlite", db))); n != 22_000 {
 		t.Errorf("got %d rows, want 22000", n)
-	}
-	if err := read.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -250,14 +228,7 @@ func TestSyncDatabaseGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339)).want(t, exit.OK)
-	read, err := sql.Open("pgx", db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(copied(t, read)); n != 22_000 {
+	if n := len(copied(t, openAt(t, "pgx", db))); n != 22_000 {
 		t.Errorf("got %d rows, want 22000", n)
-	}
-	if err := read.Close(); err != nil {
-		t.Error(err)
 	}
 }
