@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
@@ -33,21 +32,6 @@ func wantFound(t *testing.T, name string, checks func(v *check.Violations), want
 	}
 	if got := found(t, checks); !slices.Equal(got, full) {
 		t.Errorf("%s: got %q, want %q", name, got, full)
-	}
-}
-
-// TestRules: the root package has the same texts, which a program compares.
-func TestRules(t *testing.T) {
-	for _, rule := range []struct{ got, want string }{
-		{check.RuleRequired, cardgateway.RuleRequired}, {check.RuleLength, cardgateway.RuleLength},
-		{check.RuleFormat, cardgateway.RuleFormat}, {check.RuleRange, cardgateway.RuleRange},
-		{check.RuleReserved, cardgateway.RuleReserved},
-	} {
-		t.Run(rule.got, func(t *testing.T) {
-			if rule.got != rule.want {
-				t.Errorf("got rule %q, want %q", rule.got, rule.want)
-			}
-		})
 	}
 }
 
