@@ -167,32 +167,6 @@ func (c *tellingConn) Close() error {
 	return err
 }
 
-// TestOwnTLSConnections: if the caller's dialer has not made the TLS handshake, the connection is not used before it is
-// made.
-func TestOwnTLSConnections(t *testing.T) {
-	clienttest.LeavesNoGoroutine(t)
-	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
-	for name, tt := range map[string]struct{ host, want string }{
-		"right certificate": {"example.com", "paid"}, "wrong certificate": {"pay.example", "not sent"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			transport := s.Client().Transport.(*http.Transport).Clone()
-			config := transport.TLSClientConfig.Clone()
-			config.ServerName, config.NextProtos = tt.host, nil
-			transport.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-				conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-				return tls.Client(conn, config), err
-			}
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: transport}})
-			if tx, err := clienttest.PayByToken(t.Context(), c, "t-1"); clienttest.Outcome(tx, err) != tt.want {
-				t.Errorf("%s: got %v, want %s", name, err, tt.want)
-			}
-			c.CloseIdleConnections()
-		})
-	}
-	s.Close()
-}
-
 // TestHandshakeFails: the connection is closed, nothing was sent, and the dialer is not left waiting.
 func TestHandshakeFails(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
@@ -215,31 +189,6 @@ func TestHandshakeFails(t *testing.T) {
 				Timeout() bool
 			}](err); name == "silent" && !(ok && late.Timeout()) {
 				t.Errorf("%s: got %v, which is no timeout", name, err)
-			}
-		})
-	}
-}
-
-// TestOwnDialersAreUsed: whichever dial function the caller's transport has, it is used.
-func TestOwnDialersAreUsed(t *testing.T) {
-	refused := errors.New("refused by the caller's dialer")
-	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, refused }
-	old := func(string, string) (net.Conn, error) { return nil, refused }
-	none := func(context.Context, string, string) (net.Conn, error) { return nil, nil }
-	for name, transport := range map[string]*http.Transport{
-		"DialContext without a connection":    {DialContext: none},
-		"DialTLSContext without a connection": {DialTLSContext: none},
-		"DialContext":                         {DialContext: refuse},
-		"DialTLSContext":                      {DialTLSContext: refuse},
-		"Dial":                                {Dial: old},
-		"DialTLS":                             {DialTLS: old},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://127.0.0.1:1", HTTPClient: &http.Client{Transport: transport}})
-			if _, err := clienttest.PayByToken(
-				t.Context(), c, "t-1",
-			); !errors.Is(err, cardgateway.ErrNotSent) || !strings.Contains(name, "without") && !strings.Contains(err.Error(), refused.Error()) {
-				t.Errorf("%s: got %v", name, err)
 			}
 		})
 	}
