@@ -115,26 +115,11 @@ func (f *amountForm) parse(text, currency string) (amount decimal.Decimal, err e
 	if first < 0 || !f.pattern.MatchString(text[first:last+1]) {
 		return amount, f.refuse()
 	}
-	around, minus := text[:first]+"\n"+text[last+1:], 0
-	sign := strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '-' || r == '\u2212' || r == '(':
-			minus++
-			return -1
-		case r == ')' || r == '+' || unicode.IsSpace(r):
-			return -1
+	isNegative := false
+	if first > 0 || last+1 < len(text) {
+		if isNegative, err = f.parseSigns(text[:first], text[last+1:], currency); err != nil {
+			return amount, err
 		}
-		return r
-	}, around))
-	if opened, closed := strings.Count(text[:first], "("), strings.Count(text[last+1:], ")"); minus > 1 || opened != closed ||
-		strings.Count(around, "(")+strings.Count(around, ")") != 2*opened || strings.Contains(around, "+") && (minus > 0 || strings.Count(around, "+") > 1) {
-		return amount, f.refuse()
-	}
-	if sign != "" && !strings.EqualFold(sign, currency) && !strings.Contains(currencySigns[sign], currency) {
-		return amount, errors.New("has a sign that is not that of its currency")
-	}
-	if sign != "" && currency == "" {
-		return amount, f.refuse()
 	}
 	whole, decimals := text[first:last+1], ""
 	if f.point != "" {
@@ -157,10 +142,36 @@ func (f *amountForm) parse(text, currency string) (amount decimal.Decimal, err e
 	} else if f.minor {
 		return amount, errors.New("is in the smallest unit of a currency that is not known")
 	}
-	if minus > 0 {
+	if isNegative {
 		amount = amount.Neg()
 	}
 	return amount, nil
+}
+
+// parseSigns parses what stands before and after the digits of an amount.
+func (f *amountForm) parseSigns(before, after, currency string) (isNegative bool, err error) {
+	around, minus := before+"\n"+after, 0
+	sign := strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '\u2212' || r == '(':
+			minus++
+			return -1
+		case r == ')' || r == '+' || unicode.IsSpace(r):
+			return -1
+		}
+		return r
+	}, around))
+	opened, closed := strings.Count(before, "("), strings.Count(after, ")")
+	switch {
+	case minus > 1 || opened != closed || strings.Count(around, "(")+strings.Count(around, ")") != 2*opened ||
+		strings.Contains(around, "+") && (minus > 0 || strings.Count(around, "+") > 1):
+		return false, f.refuse()
+	case sign != "" && !strings.EqualFold(sign, currency) && !strings.Contains(currencySigns[sign], currency):
+		return false, errors.New("has a sign that is not that of its currency")
+	case sign != "" && currency == "":
+		return false, f.refuse()
+	}
+	return minus > 0, nil
 }
 
 func (f *amountForm) refuse() error {
