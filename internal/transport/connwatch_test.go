@@ -103,6 +103,30 @@ func TestConnWatch(t *testing.T) {
 	}
 }
 
+// TestByteOfGivenUpConnection: net/http gives up a connection that is being read, and repeats the request over another one. What is read from
+// the first one meanwhile is not believed, and nothing happens to the other when the exchange has ended.
+func TestByteOfGivenUpConnection(t *testing.T) {
+	first, second := new(scripted), new(scripted)
+	var w connWatch
+	w.gotConn(httptrace.GotConnInfo{Conn: newHoldConn(first)})
+	var reader sync.WaitGroup
+	reader.Go(w.gotFirstResponseByte)
+	w.gotConn(httptrace.GotConnInfo{Conn: newHoldConn(second)})
+	reader.Wait()
+	if !w.unsolicited.Load() || first.closed == second.closed {
+		t.Errorf("unsolicited %t, closed: the first %t, the second %t", w.unsolicited.Load(), first.closed, second.closed)
+	}
+
+	kept := new(scripted)
+	x := NewExchange(t.Context(), http.MethodGet, endpoint, nil)
+	sender, _ := New(&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, io.EOF }}, time.Minute)
+	x.watch.gotConn(httptrace.GotConnInfo{Conn: newHoldConn(kept)})
+	sender.Do(x, 100, new(Buffer))
+	if x.watch.gotFirstResponseByte(); kept.closed {
+		t.Error("a connection is closed after the exchange")
+	}
+}
+
 // TestUnsolicitedResponse: a response that arrives on a kept connection before the next request is written is not used as
 // its response. The exchange fails, the connection is closed, and the next exchange uses a new one.
 func TestUnsolicitedResponse(t *testing.T) {

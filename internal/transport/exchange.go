@@ -92,6 +92,7 @@ func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 	defer func() {
 		x.Seal() // also if the transport panics
 		x.watch.giveBack(statesID, accepts)
+		x.watch.conn.Store(nil) // a connection that net/http has given up may still read
 	}()
 	r := s.roundTripAndRead(req, limit, buffer)
 	if x.watch.unsolicited.Load() { // neither the response nor the error of closing the connection is about this request
@@ -133,11 +134,11 @@ func (s *Sender) roundTripAndRead(req *http.Request, limit int64, buffer *Buffer
 // connWatch detects a response that arrived before its request was written. A server or a proxy can write a response twice.
 // The copy is then in the connection, and net/http may reuse the connection before it notices.
 type connWatch struct {
-	conn        *holdConn   // nil if it is not one of our connections
-	payment     Payment     // has the connection for itself; nil for a query
-	has         bool        // the payment has conn, until giveBack
-	ended       bool        // the payment before has closed conn, or is the reason why this one cannot use it
-	unsolicited atomic.Bool // set by the goroutine that reads the connection
+	conn        atomic.Pointer[holdConn] // nil if it is not one of our connections
+	payment     Payment                  // has the connection for itself; nil for a query
+	has         bool                     // the payment has conn, until giveBack
+	ended       bool                     // the payment before has closed conn, or is the reason why this one cannot use it
+	unsolicited atomic.Bool              // set by the goroutine that reads the connection
 	trace       httptrace.ClientTrace
 }
 
@@ -159,11 +160,11 @@ func (w *connWatch) gotConn(info httptrace.GotConnInfo) {
 		conn = tunnel.NetConn()
 	}
 	got, _ := conn.(*holdConn)
-	if got == nil || w.has && got == w.conn { // a hook that has added its own trace makes net/http call it twice
+	if got == nil || w.has && got == w.conn.Load() { // a hook that has added its own trace makes net/http call it twice
 		return
 	}
 	w.giveBack(false, false)
-	w.conn = got
+	w.conn.Store(got)
 	if w.payment != nil {
 		got.payment.Lock() // net/http hands a connection on before the payment before has judged its response
 		if w.has = true; got.unaccepted == w.payment.ID() {
@@ -180,20 +181,22 @@ func (w *connWatch) giveBack(statesID, accepts bool) {
 		return
 	}
 	w.has = false
+	conn := w.conn.Load()
 	if !statesID {
-		_ = w.conn.Close() // net/http then discards it
+		_ = conn.Close() // net/http then discards it
 	}
-	if w.conn.unaccepted = ""; !accepts {
-		w.conn.unaccepted = w.payment.ID()
+	if conn.unaccepted = ""; !accepts {
+		conn.unaccepted = w.payment.ID()
 	}
-	w.conn.payment.Unlock()
+	conn.payment.Unlock()
 }
 
 // gotFirstResponseByte is called when the first byte of the response has been read, and before any more is read. If nothing
-// was read from the connection since the request was written, the byte had arrived before.
+// was read from the connection since the request was written, the byte had arrived before. The goroutine that calls it reads a connection:
+// if net/http has given that up and has repeated the request over another one, the byte counts as one of the other.
 func (w *connWatch) gotFirstResponseByte() {
-	if w.conn != nil && !w.conn.readSinceWrite() {
+	if conn := w.conn.Load(); conn != nil && !conn.readSinceWrite() {
 		w.unsolicited.Store(true)
-		_ = w.conn.Close() // its other data do not belong to a request either
+		_ = conn.Close() // its other data do not belong to a request either
 	}
 }

@@ -169,16 +169,20 @@ func TestJudge(t *testing.T) {
 func TestPanicGivesBack(t *testing.T) {
 	var p pipes
 	payments, _ := New(&http.Transport{DialContext: p.dial}, time.Minute)
+	var conn *holdConn
 	x := NewExchange(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { panic("a hook's") },
+		GotConn: func(info httptrace.GotConnInfo) {
+			conn = info.Conn.(*holdConn)
+			panic("a hook's")
+		},
 	}), http.MethodPost, endpoint, []byte("{}"))
 	x.Payment = &judged{"a", true, true, nil}
 	func() {
 		defer func() { _ = recover() }()
 		payments.Do(x, 100, new(Buffer))
 	}()
-	if w := &x.watch; w.has || !w.conn.closed.Load() || !w.conn.payment.TryLock() {
-		t.Errorf("has %t, closed %t", w.has, w.conn.closed.Load())
+	if x.watch.has || !conn.closed.Load() || !conn.payment.TryLock() {
+		t.Errorf("has %t, closed %t", x.watch.has, conn.closed.Load())
 	}
 	payments.CloseIdle()
 	p.servers.Wait()
