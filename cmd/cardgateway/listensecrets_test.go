@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	"github.com/shopspring/decimal"
 )
 
 // TestListenPrintsNoSecret: a token, card numbers and the secret key are in nothing that is printed, whatever a

@@ -120,11 +120,11 @@ func FailingMySQL() (_ *Failing, err error) {
 		time.Sleep(readOnlyFor)
 		return execute("SET GLOBAL read_only = 0")
 	}
-	kill := true
+	failures := 0
 	return &Failing{"MariaDB, read-only or restarted", store, func() error {
-		if kill = !kill; !kill {
-			var refused *mysql.MySQLError
-			if err := readOnly(); err == nil || errors.As(err, &refused) {
+		if failures++; failures%2 == 1 {
+			err := readOnly()
+			if _, refused := errors.AsType[*mysql.MySQLError](err); err == nil || refused {
 				return err
 			}
 		}
