@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -188,8 +189,7 @@ func TestMovedFile(t *testing.T) {
 		{"the index of its log deleted", func(_, path string) error { return os.Remove(path + "-shm") }, true},
 		{"its directory renamed", func(dir, _ string) error { return os.Rename(dir, dir+".old") }, true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel() // writing an intent is tried for two seconds
+		t.Run(tt.name, inBubble(func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			path := filepath.Join(dir, "journal.db")
 			s := open(t, path)
@@ -225,10 +225,10 @@ func TestMovedFile(t *testing.T) {
 			if err := s.Record(t.Context(), key("before"), 1, journal.Evidence{At: time.Now(), Source: journal.SourceQuery, Seen: true}); (err != nil) != tt.lost {
 				t.Errorf("Record: got %v, want an error: %t", err, tt.lost)
 			}
+			_ = s.Close() // it may not be able to write its log
 			if strings.Contains(tt.name, "log") {
 				return // the locks of SQLite belong to the process, which would have to end
 			}
-			_ = s.Close() // it may not be able to write its log
 			after := open(t, path)
 			defer func() { _ = after.Close() }()
 			restarted := journal.New(client, after, journal.Options{})
@@ -238,8 +238,13 @@ func TestMovedFile(t *testing.T) {
 			if n := g.Executed("a"); n != 1 {
 				t.Errorf("after a restart, the payment was executed %d times, want once", n)
 			}
-		})
+		}))
 	}
+}
+
+// inBubble runs a test with a clock of its own: writing an intent is tried for two seconds.
+func inBubble(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
 // TestLongEntry: what is known of a long entry is not parsed again when more is added, and is parsed again if it is another one.
