@@ -129,6 +129,16 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(0, "timing %s", r.ID)
 		s.tells(1, "two_successes %s", r.ID)
 	},
+	"paid, and another attempt in processing in September, too, approved in October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0)
+		s.listed(0, 0, r, r.At)
+		r.UniqueID, r.At = r.UniqueID+"-2", r.At.Add(time.Hour)
+		s.copied(0, r, 0, processing, processing, approved)
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "timing %s since August", r.ID)
+		s.tells(2, "two_successes %s", r.ID)
+	},
 	"refund in processing, made and listed in September": func(s *signedShop) {
 		r := s.refund()
 		s.copied(1, r, 0, processing, approved)
