@@ -84,7 +84,8 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		err = call.checkSingle(uniqueID, &decoded)
 	}
 	if err == nil {
-		defer c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, decoded.Timestamp)
+		ahead, _ := call.last.clockAhead(decoded.Timestamp)
+		defer c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, call.last.at.Add(-ahead))
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
@@ -213,10 +214,11 @@ func (t *Transaction) made() WallTime { return t.TransactionAt }
 // made returns when a row was made, on the gateway's clock.
 func (r *Refund) made() WallTime { return r.RefundRequestAt }
 
-// latest returns the latest time of rows.
-func latest[T any, P ~*T](rows []T, made func(P) WallTime) (last WallTime) {
+// latest returns the latest time of rows that a clock anywhere has shown at now.
+func latest[T any, P ~*T](rows []T, made func(P) WallTime, now time.Time) (last WallTime) {
+	farthest := wallTime(civil.Of(now.Add(14*time.Hour), time.UTC)) // UTC+14
 	for i := range rows {
-		if at := made(&rows[i]); last.Compare(at) < 0 || last.IsZero() {
+		if at := made(&rows[i]); at.Compare(farthest) <= 0 && (last.Compare(at) < 0 || last.IsZero()) {
 			last = at
 		}
 	}
@@ -314,7 +316,7 @@ func runSearch[T any, P interface {
 		err = call.failed("", page.rowErrors())
 	}
 	page.clockAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
-	defer c.weigh(ctx, latest(page.Data, P.made), time.Time{}, call.last.at, page.Timestamp)
+	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clockAhead))
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {

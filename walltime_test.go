@@ -2,6 +2,7 @@ package cardgateway_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -152,6 +153,44 @@ func TestWrongZone(t *testing.T) {
 				}
 				if want := min(len(tt.likely), 1); warnings != want {
 					t.Errorf("%d warnings, want %d: %q", warnings, want, log)
+				}
+			})
+		})
+	}
+}
+
+// TestRowLaterThanNow: what a row shows of the zone does not depend on the other rows, or on a clock of this machine that is behind.
+func TestRowLaterThanNow(t *testing.T) {
+	row := func(ahead time.Duration) string {
+		return clienttest.OrderRow(100, "1", fmt.Sprintf(`,"transactionAt":%q`, time.Now().UTC().Add(ahead).Format(time.DateTime)))
+	}
+	for _, tt := range []struct {
+		name   string
+		behind time.Duration // this machine's clock
+		more   string        // a second row
+		likely string
+	}{
+		{"alone", 0, "", "UTC+02:00"},
+		{"beside one that no clock shows yet", 0, clienttest.OrderRow(100, "2", `,"transactionAt":"2000-01-02 09:00:00"`), "UTC+02:00"},
+		{"the clock is behind", 2 * time.Hour, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rows := []string{row(2 * time.Hour)}
+				if tt.more != "" {
+					rows = append(rows, tt.more)
+				}
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, Location: time.UTC,
+					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						resp, err := clienttest.Respond(r, 200, clienttest.Page(rows...))
+						resp.Header.Set("Date", time.Now().Add(tt.behind).UTC().Format(http.TimeFormat))
+						return resp, err
+					})},
+				})
+				health, err := c.Check(t.Context())
+				if wrong := health.WrongZone; err != nil || (wrong != nil) != (tt.likely != "") || wrong != nil && wrong.Likely != tt.likely {
+					t.Errorf("got %v, %v, want %q", wrong, err, tt.likely)
 				}
 			})
 		})
