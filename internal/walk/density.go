@@ -57,8 +57,12 @@ const (
 
 func newDensity() density { return density{dispersion: 1} }
 
-// start uses the rows of a span, about which nothing else is known, as the mean rate. It has the weight of one hour.
-func (d *density) start(s span, total int) { d.all.add(float64(total)/float64(s.seconds())*hour, hour) }
+// start uses the rows of a span, about which nothing else is known, as the mean rate. It has the weight of one hour at most.
+func (d *density) start(s span, total int) {
+	seconds := float64(s.seconds())
+	weight := min(seconds, hour)
+	d.all.add(float64(total)/seconds*weight, weight)
+}
 
 // isKnown reports whether something has been observed.
 func (d *density) isKnown() bool { return d.all.seconds > 0 }

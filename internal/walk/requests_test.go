@@ -164,3 +164,30 @@ func TestRequestsAtClockChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestsAfterAShortProbe: rows in a first window of seconds, here before a clock change that skips as much as a window has, do not
+// make the windows of the hours after it shorter.
+func TestRequestsAfterAShortProbe(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skipf("no zone data: %v", err)
+	}
+	change := time.Date(2025, 3, 30, 1, 0, 0, 0, time.UTC)
+	for _, before := range []time.Duration{2 * time.Second, 20 * time.Second, 40 * time.Minute} {
+		t.Run(before.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, end := change.Add(-before), change.Add(2*time.Hour)
+				m := &modelGateway{loc: berlin, latency: 50 * time.Millisecond}
+				m.add(0, evenly(200, change.Add(-2*time.Second), change.Add(2*time.Second))...)
+				m.add(0, evenly(60, start, end)...)
+				time.Sleep(time.Until(end.AddDate(0, 0, 1)))
+				w := m.walk(start, end, settings{pageSize: 50, window: time.Hour})
+				got, err := collect(t.Context(), w)
+				wantAll(t, m, got, err)
+				if requests := w.Report().Requests; requests > 100 {
+					t.Errorf("%d requests for 260 rows in 2 hours, want at most 100", requests)
+				}
+			})
+		})
+	}
+}
