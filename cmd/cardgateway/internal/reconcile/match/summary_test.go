@@ -310,16 +310,17 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// TestSameListForDays: a list without times that is compared with one day after the other does not have a second charge that is a day later.
+// TestSameListForDays: a list without times that is compared with one day after the other does not have a second charge that is a day later,
+// and its line without a payment is told each time.
 func TestSameListForDays(t *testing.T) {
 	d := onSQLite(t)
-	m := new(memory).charge("3 EUR", middle, middle.Add(24*time.Hour)).book("a", approved, "3 EUR", time.Time{})
+	m := new(memory).charge("3 EUR", middle, middle.Add(24*time.Hour)).book("a", approved, "3 EUR", time.Time{}).book("b", approved, "2 EUR", time.Time{})
 	if _, err := d.db.ExecContext(t.Context(), `INSERT INTO cardgateway_lists (kind, name, sha256, lines, unreadable, read_as, read_at)
 		VALUES ('payment', 'x', 'y', 1, 0, '{}', 1)`); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		for i, want := range [][]string{nil, {"later_charge payment a 3 EUR"}} {
+		for i, want := range [][]string{{"missing_there payment b 2 EUR"}, {"later_charge payment a 3 EUR", "missing_there payment b 2 EUR"}} {
 			o := octoberOptions()
 			o.Period, o.Grace = Span{day0(10, 15+i, 0), day0(10, 16+i, 0)}, 0
 			found, s := d.run(t, m, o)
