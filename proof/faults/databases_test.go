@@ -246,6 +246,10 @@ func TestSettings(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
 		d := createDatabase(t, mysqlStore(t, ""))
 		refused(t, "lax", d, "?sql_mode=%27%27", "STRICT_TRANS_TABLES")
+		for _, mode := range []string{"ORACLE", "EMPTY_STRING_IS_NULL"} { // no text is empty: an entry without evidence could not be read
+			refused(t, mode, d, "?sql_mode=%27STRICT_ALL_TABLES,"+mode+"%27", "remove ORACLE and EMPTY_STRING_IS_NULL")
+		}
+		refused(t, "ansi", d, "?sql_mode=%27STRICT_ALL_TABLES,ANSI%27", "")
 		refused(t, "autocommit", d, "?autocommit=0", "autocommit = 1")
 		refused(t, "completion_type", d, "?completion_type=1", "completion_type = NO_CHAIN")
 		refused(t, "completion_type by name", d, "?completion_type=%27RELEASE%27", "completion_type = NO_CHAIN")
