@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -337,6 +341,26 @@ func TestUnsent(t *testing.T) {
 	s.awaits(id, payments.Paid)
 	if n := w.gateway.Executed(id); n != 1 {
 		t.Errorf("charged %d times after the form was sent again", n)
+	}
+}
+
+// TestInvalidRequest: that an order can never be paid as it is, is an error of the program, which it gets to log.
+func TestInvalidRequest(t *testing.T) {
+	w := open(t)
+	o := &payments.Order{ID: "S1", Amount: decimal.RequireFromString("12.505"), Attempt: payments.Attempt{Kind: payments.KindHosted}}
+	o.Currency = "USD"
+	tx, err := w.db.BeginTx(t.Context(), nil)
+	if err == nil {
+		err = errors.Join(w.payments.Place(t.Context(), tx, o), tx.Commit())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.payments.Pay(t.Context(), o, payments.Visitor{IP: "203.0.113.7"}, cardgateway.Card{}); !errors.Is(err, cardgateway.ErrInvalidRequest) {
+		t.Errorf("got %v, want what is invalid", err)
+	}
+	if o, err := w.payments.Order(t.Context(), "S1"); err != nil || o.State != payments.Unsent {
+		t.Errorf("got %s, %v, want that nothing was sent", o.State, err)
 	}
 }
 

@@ -126,8 +126,8 @@ func (s *Service) setPayment(ctx context.Context, id string, p Payment) (bool, e
 // process: the result of one call, such as "not sent", may say nothing of another one.
 func (s *Service) storeAfter(ctx context.Context, id journal.ID, err error) error {
 	failed := s.store(ctx, id)
-	if errors.Is(failed, journal.ErrNoEntry) { // the call could not record anything, and so it sent nothing
-		return err
+	if errors.Is(failed, journal.ErrNoEntry) || failed == nil && errors.Is(err, cardgateway.ErrInvalidRequest) {
+		return err // nothing was sent: the call could not record anything, or the order, or this program, is to be corrected
 	}
 	return failed
 }
