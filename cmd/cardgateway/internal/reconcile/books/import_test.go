@@ -238,6 +238,8 @@ func TestImportRefused(t *testing.T) {
 		{"no such file", "", func(s *ListSource) { s.Path += "x" }, "cannot be opened"},
 		{"no amount", "transaction_id,total,currency\n", nil,
 			`has no column amount; it has "transaction_id", "total", "currency". Name the column with columns amount=NAME`},
+		{"no column at all", "Kennung,Wert\n", nil, `has no column transaction_id, amount, currency; it has "Kennung", "Wert". ` +
+			`Name the column with columns transaction_id=NAME,amount=NAME,currency=NAME, or say the currency of all lines with `},
 		{"no such mapping", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"sum": "total"} },
 			`columns: there is no column "sum"`},
 		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},

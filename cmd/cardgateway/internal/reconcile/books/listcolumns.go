@@ -21,15 +21,16 @@ type listColumn struct {
 var (
 	paymentColumns = []listColumn{
 		{"transaction_id", []string{"transaction", "merchanttransactionid"},
-			[]string{"reference", "ref", "paymentreference", "merchantreference", "referenz", "referenznummer", "txnid", "transactionref", "paymentid"}, true},
+			[]string{"reference", "ref", "paymentreference", "merchantreference", "referenz", "referenznummer", "txnid", "transactionref",
+				"paymentid", "ourref", "ourreference"}, true},
 		{"unique_id", nil, []string{"gatewayid", "pspreference"}, false},
 		{"amount", []string{"transactionamount"},
-			[]string{"total", "gross", "betrag", "bruttobetrag", "summe", "paidamount", "amountpaid", "ordertotalamount", "montant", "importe", "bedrag"}, true},
-		{"currency", []string{"transactioncurrency"}, []string{"currencycode", "curr", "währung", "waehrung", "devise", "moneda", "valuta"}, true},
+			[]string{"total", "gross", "betrag", "sum", "bruttobetrag", "summe", "paidamount", "amountpaid", "ordertotalamount", "montant", "importe", "bedrag"}, true},
+		{"currency", []string{"transactioncurrency"}, []string{"currencycode", "curr", "cur", "ccy", "währung", "waehrung", "devise", "moneda", "valuta"}, true},
 		{"state", []string{"status"}, []string{"financialstatus", "paymentstatus", "orderstatus", "zahlungsstatus", "statut", "estado"}, false},
 		{"order", []string{"orderid", "ordernumber"}, []string{"name", "bestellung", "bestellnummer", "orderno", "order#", "commande", "pedido"}, false},
 		{"order_total", nil, []string{"bestellsumme"}, false},
-		{"at", []string{"date", "datetime", "transactionat", "createdat", "paidat"}, []string{"created", "datum", "bezahltam", "buchungsdatum",
+		{"at", []string{"date", "datetime", "transactionat", "createdat", "paidat"}, []string{"created", "datum", "bezahltam", "paidon", "buchungsdatum",
 			"paymentdate", "transactiondate", "creationdate", "orderdate", "datepaid", "completeddate", "fecha", "dateutc", "created(utc)", "bookingdate"}, false},
 	}
 	refundColumns = []listColumn{
@@ -67,6 +68,7 @@ func (l *lineReader) chooseColumns(titles []string) error {
 	}
 	l.at, l.width, l.clock, l.header, l.titles = nil, len(titles), -1, titles, nil
 	taken := map[int]bool{}
+	var missing []string
 	for i, column := range l.understood {
 		at, err := l.findColumn(titles, column)
 		if err != nil {
@@ -83,19 +85,22 @@ func (l *lineReader) chooseColumns(titles []string) error {
 			}
 			l.titles = append(l.titles, ColumnTitle{column.name, title})
 		}
-		isID := i < 2 // one of the two is needed
-		if missing := at < 0 && column.required && !isID && !(column.name == "currency" && l.Currency != ""); missing || i == 1 && l.at[0]+l.at[1] == -2 {
-			if isID {
-				column = l.understood[0]
-			}
-			why := fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", column.name, quoted(titles), l.Names.Columns, column.name)
-			if column.name == "currency" {
-				why += ", or say the currency of all lines with " + l.Names.Currency
-			}
-			return &notTitles{Refused{Why: why}}
+		switch {
+		case i == 1 && l.at[0] < 0 && at < 0: // one of the two ids is needed
+			missing = append(missing, l.understood[0].name)
+		case i > 1 && at < 0 && column.required && !(column.name == "currency" && l.Currency != ""):
+			missing = append(missing, column.name)
 		}
 	}
-	return nil
+	if missing == nil {
+		return nil
+	}
+	why := fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", strings.Join(missing, ", "), quoted(titles), l.Names.Columns,
+		strings.Join(missing, "=NAME,"))
+	if slices.Contains(missing, "currency") {
+		why += ", or say the currency of all lines with " + l.Names.Currency
+	}
+	return &notTitles{Refused{Why: why}}
 }
 
 // findColumn returns the index of a column: the mapped one, or the one with one of its names. A column of dates and one of the time of day
