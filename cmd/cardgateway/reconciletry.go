@@ -58,6 +58,9 @@ func (r *tryCommand) Run(c *call) error {
 	for _, column := range t.Columns {
 		fmt.Fprintf(&text, "  %s from %q\n", column.Column, column.Title)
 	}
+	if t.Unread != "" {
+		fmt.Fprintf(&text, "  not read: %s\n", t.Unread)
+	}
 	rows := tabular.PlainTable()
 	rows.AppendHeader(table.Row{"line", "id", "amount", "currency", "state", "order", "at"})
 	for _, line := range t.First {

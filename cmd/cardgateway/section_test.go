@@ -181,11 +181,11 @@ func TestMonthsInOrder(t *testing.T) {
 func TestTryList(t *testing.T) {
 	t.Parallel()
 	m := &closedMonth{dir: t.TempDir()}
-	path := m.file(t, "list.csv", "Umsatz;;\n\nReferenz;Betrag;Währung;Status\nt-1;1.234,50 €;EUR;bezahlt\nt-2;7,00;EUR;bezahlt\nSumme;1.241,50;;\n")
+	path := m.file(t, "list.csv", "Umsatz;;\n\nReferenz;Betrag;Währung;Status;Filiale\nt-1;1.234,50 €;EUR;bezahlt;3\nt-2;7,00;EUR;bezahlt;3\nSumme;1.241,50;;;\n")
 	tool(t, nil, "reconcile", "try", path).want(t, exit.Negative)
 	r := tool(t, nil, "reconcile", "try", path, "--states", "bezahlt=approved")
 	r.want(t, exit.OK)
-	for _, want := range []string{"A list of payments: 2 lines can be read, and 1 of totals or titles", `transaction_id from "Referenz"`, "1234.50", "[reconcile.shop]\n",
+	for _, want := range []string{"A list of payments: 2 lines can be read, and 1 of totals or titles", `transaction_id from "Referenz"`, `not read: "Filiale"`, "1234.50", "[reconcile.shop]\n",
 		`amounts = "1.234,50"`, `columns = "transaction_id=Referenz,amount=Betrag,currency=Währung,state=Status"`, `states = "bezahlt=approved"`} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("got %s, want in it %s", r.out, want)

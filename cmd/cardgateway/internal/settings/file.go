@@ -144,7 +144,7 @@ func parseTOML(path, text string) (raw map[string]any, err error) {
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
 			line = parse.Position.Line
 		}
-		return nil, exit.Fail(exit.Failed, "%s, line %d: is not TOML; write name = \"value\"", path, line)
+		return nil, exit.Fail(exit.Failed, "%s, line %d: is not TOML; write name = \"value\", and no name or section twice", path, line)
 	}
 	return raw, nil
 }

@@ -18,6 +18,7 @@ import (
 type Trial struct {
 	Source   ListSource // with the columns and forms that were found
 	Columns  []ColumnTitle
+	Unread   string  // the titles of other columns
 	Unsure   []Doubt // what could be read in two ways, and has to be said
 	First    []Line  // at most five, as they are read; their ids can be the gateway's
 	Rows     int     // lines that can be read
@@ -162,11 +163,16 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 	for _, title := range l.unsure {
 		t.Unsure = append(t.Unsure, Doubt{title.Column, fmt.Sprintf("two columns can be %s: %s", title.Column, title.Title)})
 	}
-	for _, title := range l.header {
+	var unread []string
+	for i, title := range l.header {
+		if title != "" && !slices.Contains(l.at, i) && i != l.clock {
+			unread = append(unread, title)
+		}
 		if slices.Contains(zoneNames, plainName(title)) && l.at[at] >= 0 && !isZoneSaid {
 			t.Unsure = append(t.Unsure, Doubt{"list-zone", fmt.Sprintf("the column %q is not read, but the times need their zone (%s)", title, l.Names.Zone)})
 		}
 	}
+	t.Unread = quoted(unread)
 	for _, found := range []struct {
 		what string
 		all  []*reading
