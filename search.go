@@ -12,6 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 	"github.com/cardgateway/cardgateway-go/internal/walk"
+	"github.com/cardgateway/cardgateway-go/internal/zone"
 )
 
 var opSearchOrders = Operation{Name: "SearchOrders", Method: "GET", PathTemplate: "/search/list/order"}
@@ -216,7 +217,7 @@ func (r *Refund) made() WallTime { return r.RefundRequestAt }
 
 // latest returns the latest time of rows that a clock anywhere has shown at now.
 func latest[T any, P ~*T](rows []T, made func(P) WallTime, now time.Time) (last WallTime) {
-	farthest := wallTime(civil.Of(now.Add(14*time.Hour), time.UTC)) // UTC+14
+	farthest := wallTime(zone.Latest(now))
 	for i := range rows {
 		if at := made(&rows[i]); at.Compare(farthest) <= 0 && (last.Compare(at) < 0 || last.IsZero()) {
 			last = at

@@ -70,8 +70,11 @@ func floor(seconds int64) int64 {
 
 // Ahead returns the bounds of a search that finds every time later than now on a clock in loc, in whatever zone the gateway is.
 func Ahead(now time.Time, loc *time.Location) (from, to civil.Time) {
-	return civil.Of(now, loc) + step, civil.Of(now, time.UTC) + farEast + 60*60
+	return civil.Of(now, loc) + step, Latest(now) + 60*60
 }
+
+// Latest returns the latest time that a clock in any zone shows now.
+func Latest(now time.Time) civil.Time { return civil.Of(now, time.UTC) + farEast }
 
 // Name returns the name of an offset, such as UTC+05:30.
 func Name(offset int) string {
