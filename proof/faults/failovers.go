@@ -113,23 +113,16 @@ func FailingMySQL() (_ *Failing, err error) {
 		return nil, err
 	}
 	stop = func() error { return errors.Join(closeStore(), server.Stop()) }
-	readOnly := func() error {
+	failures := 0
+	return &Failing{"MariaDB, read-only or restarted", store, func() error {
+		if failures++; failures%2 == 0 {
+			return errors.Join(server.Kill(), server.Restart())
+		}
 		if err := execute("SET GLOBAL read_only = 1"); err != nil {
 			return err
 		}
 		time.Sleep(readOnlyFor)
 		return execute("SET GLOBAL read_only = 0")
-	}
-	failures := 0
-	return &Failing{"MariaDB, read-only or restarted", store, func() error {
-		if failures++; failures%2 == 1 {
-			err := readOnly()
-			if _, refused := errors.AsType[*mysql.MySQLError](err); err == nil || refused {
-				return err
-			}
-		}
-		_ = server.Kill() // it may have ended by itself, which is a failure like another
-		return server.Restart()
 	}, stop}, nil
 }
 

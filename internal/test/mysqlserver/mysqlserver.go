@@ -85,11 +85,18 @@ func (s *Server) install() error {
 	if _, err := exec.LookPath("mariadb-install-db"); err != nil {
 		install = exec.Command(s.binary, "--no-defaults", "--initialize-insecure", data)
 	}
-	install.SysProcAttr, install.Dir = s.account, s.dir
+	s.prepare(install)
 	if out, err := install.CombinedOutput(); err != nil {
 		return testprogram.MySQL.Missing("%s: %v\n%s", install.Path, err, out)
 	}
 	return nil
+}
+
+// prepare gives a server's process its account and a directory of its own for temporary files: a server that starts removes those
+// of every other one from a directory that they share, and the others then fail or crash.
+func (s *Server) prepare(cmd *exec.Cmd) {
+	cmd.SysProcAttr, cmd.Dir = s.account, s.dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+s.dir)
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -97,7 +104,7 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 func (s *Server) run() error {
 	s.cmd = exec.Command(s.binary, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(),
 		"--pid-file="+filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error="+s.log())
-	s.cmd.SysProcAttr, s.cmd.Dir = s.account, s.dir
+	s.prepare(s.cmd)
 	if err := s.cmd.Start(); err != nil {
 		return testprogram.MySQL.Missing("%v", err)
 	}
