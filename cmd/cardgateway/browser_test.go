@@ -55,8 +55,8 @@ func browserTab(t *testing.T) context.Context {
 func TestReportInBrowser(t *testing.T) {
 	t.Parallel()
 	axe := readText(t, filepath.Join("..", "..", "examples", "shop", "testdata", "axe", "axe.min.js"))
-	reports := browserReports(t)
 	ctx := browserTab(t)
+	reports := browserReports(t)
 	for _, width := range []int64{1280, 390} {
 		for _, scheme := range []string{"light", "dark"} {
 			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
