@@ -183,6 +183,7 @@ func (c *call) newReconciliation(f *compareFlags, b *books.Books, o match.Option
 	if r.options.Refunds, err = r.list(books.Refund, r.info.RefundList); err != nil {
 		return nil, err
 	}
+	r.noteReadBefore()
 	if err := r.findPeriod(); err != nil {
 		return nil, err
 	}
@@ -257,7 +258,9 @@ func (r *reconciliation) findPeriod() error {
 	}
 	if r.options.Period.To.After(r.options.Copy.To) {
 		r.options.Period.To = r.options.Copy.To
-		if asked.To.Sub(r.options.Copy.To) > time.Hour {
+		if isMonth(asked) {
+			r.note("This month is not over: it is compared up to %s. Compare it again when it is, to close it.", terminal.Wall(r.options.Copy.To))
+		} else if asked.To.Sub(r.options.Copy.To) > time.Hour {
 			r.note("The copy of the gateway is complete up to %s: nothing later is compared.", terminal.Wall(r.options.Copy.To))
 		}
 	}
@@ -316,6 +319,22 @@ func (r *reconciliation) noteMonths() error {
 			after[0].From.Format(layout))
 	}
 	return nil
+}
+
+// noteReadBefore adds a note if only one of the lists is in the flags, and the other is one that was read before.
+func (r *reconciliation) noteReadBefore() {
+	note := func(of string, list books.ListInfo) {
+		if !list.ReadAt.IsZero() {
+			r.note("Your list of %s is the one that was read at %s: %s.", of, terminal.Wall(list.ReadAt.In(r.options.Copy.From.Location())), list.Name)
+		}
+	}
+	f := r.flags
+	switch payments, refunds := f.List+f.ListQuery != "", f.RefundList+f.RefundQuery != ""; {
+	case payments && !refunds:
+		note("refunds", r.info.RefundList)
+	case refunds && !payments:
+		note("payments", r.info.PaymentList)
+	}
 }
 
 // noteList adds a note if the list does not cover the period in the flags.

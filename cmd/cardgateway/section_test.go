@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,10 @@ func TestMonthsInOrder(t *testing.T) {
 	}
 	if got := notes("2026-11", lists[11]...); strings.Contains(got, "compared before") ||
 		!strings.Contains(got, fmt.Sprintf("open from earlier months: 6 settled, %d still open, 6 differences now", 12+c.open)) {
+		t.Errorf("got %q", got)
+	}
+	if got := notes("2026-12", "--list", lists[11][slices.Index(lists[11], "--list")+1]); !strings.Contains(got, "This month is not over: it is compared up to 2026-12-0") ||
+		!strings.Contains(got, "Your list of refunds is the one that was read at 2") || strings.Contains(got, "open at the end") {
 		t.Errorf("got %q", got)
 	}
 	// The list of November is the one that was read last: September is not replaced by what it says.

@@ -181,7 +181,7 @@ func parseTable(where string, raw map[string]any) (map[string]Setting, error) {
 			return nil, exit.Fail(exit.Failed, "%s: there is no setting %q; there are %s", where, name, strings.Join(known, ", "))
 		}
 		text, ok := textOf(raw[name])
-		if _, isBool := raw[name].(bool); !ok || isBool && name != AnyApp {
+		if _, isBool := raw[name].(bool); !ok || isBool && !slices.Contains(switches, name) {
 			return nil, exit.Fail(exit.Failed, "%s: %s must be a string: %s = \"value\"", where, name, name)
 		}
 		values[name] = Setting{name, text, "file " + where}

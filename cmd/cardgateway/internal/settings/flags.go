@@ -35,6 +35,9 @@ const (
 	Secret       = "secret"        // the secret key: the one setting that has no flag
 )
 
+// switches are the settings that are true or false.
+var switches = []string{AnyApp, TestPayments}
+
 // secretNames are the settings that set the secret key: directly, with a file or with a command.
 var secretNames = []string{Secret, "secret-file", "secret-command"}
 
@@ -88,7 +91,7 @@ func (f *Flags) AsFlags() (args []string) {
 	}
 	for _, set := range f.flags() {
 		switch {
-		case set.Value != "" && (set.Name == AnyApp || set.Name == TestPayments):
+		case set.Value != "" && slices.Contains(switches, set.Name):
 			args = append(args, "--"+set.Name)
 		case set.Value != "":
 			args = append(args, "--"+set.Name, set.Value)

@@ -42,8 +42,8 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestAnyApp: it is true or false, in the file also without quotes, and a printed command has it as it is typed.
-func TestAnyApp(t *testing.T) {
+// TestSwitches: they are true or false, in the file also without quotes, and a printed command has them as they are typed.
+func TestSwitches(t *testing.T) {
 	for _, test := range []struct {
 		name, file, environment string
 		flag                    bool
@@ -55,6 +55,7 @@ func TestAnyApp(t *testing.T) {
 		{"file", "any-app = true", "", false, "true []"},
 		{"file, in quotes", "any-app = 'true'", "", false, "true []"},
 		{"neither", "", "yes", false, `any-app (environment CARDGATEWAY_ANY_APP): "yes" is neither true nor false`},
+		{"test payments", "any-app = true\ntest-payments = true", "", false, "true []"},
 		{"another setting in the file", "zone = true", "", false, `F: zone must be a string: zone = "value"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
