@@ -111,8 +111,11 @@ func (j *Journal) recordWithRetries(ctx context.Context, e Entry, meaning func(*
 		for failed == nil && now.Version() < e.Version() {
 			failed = j.recordOnce(ctx, &now, e.Evidence[now.Version()])
 		}
-		if failed == nil {
+		switch {
+		case failed == nil:
 			e = now
+		case errors.Is(err, ErrChanged) && !again.wait(ctx):
+			return e, err
 		}
 	}
 }

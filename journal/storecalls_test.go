@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -63,6 +64,39 @@ func TestOutcomeInAStoreThatAlwaysChanges(t *testing.T) {
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// changedUnseen is a store in which, from the first Record on, every entry has changed and none can be read until a time.
+type changedUnseen struct {
+	journal.Store
+	until time.Time
+}
+
+func (c *changedUnseen) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	if time.Now().Before(c.until) {
+		return journal.Entry{}, false, errDisk
+	}
+	return c.Store.Begin(ctx, in)
+}
+
+func (c *changedUnseen) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	if c.until.IsZero() {
+		c.until = time.Now().Add(3 * time.Second)
+	}
+	if time.Now().Before(c.until) {
+		return journal.ErrChanged
+	}
+	return c.Store.Record(ctx, key, version, ev)
+}
+
+// TestOutcomeOfAChangedEntry: an outcome is recorded although the entry has changed and cannot be read for three seconds.
+func TestOutcomeOfAChangedEntry(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, err := journal.New(s.client, &changedUnseen{Store: s.store}, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if err != nil || s.stored("a").State() != journal.Succeeded {
+			t.Errorf("got %v, and stored is %v, want none and succeeded", err, s.stored("a").State())
+		}
 	})
 }
 
