@@ -82,7 +82,8 @@ func (d Dialect) conditions(schema string, t table) []condition {
 				"ALTER TABLE "+t.name+" DISABLE ROW LEVEL SECURITY, or use an account with BYPASSRLS"),
 		}
 	case MySQL:
-		of := ` TABLE_SCHEMA = ` + literal(schema) + ` AND TABLE_NAME = ` + literal(t.name)
+		schema := fmt.Sprintf("_utf8mb4 X'%X'", schema) // in a text, a backslash would begin an escape
+		of := ` TABLE_SCHEMA = ` + schema + ` AND TABLE_NAME = ` + literal(t.name)
 		right := "COLUMN_NAME IN ('intent', 'evidence') AND DATA_TYPE IN ('mediumblob', 'longblob')"
 		for _, c := range t.key {
 			right += fmt.Sprintf(" OR COLUMN_NAME = '%s' AND DATA_TYPE = 'varbinary' AND CHARACTER_MAXIMUM_LENGTH >= %d", c.name, c.length)
@@ -95,7 +96,7 @@ func (d Dialect) conditions(schema string, t table) []condition {
 				"unique", unique, addKey),
 			must(`SELECT CAST(COUNT(*) AS CHAR) FROM information_schema.COLUMNS WHERE`+of+` AND (`+right+`)`, columns, wrongTypes,
 				"change them to the types that New gives them"),
-			must(`SELECT CAST(COUNT(*) AS CHAR) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = `+literal(schema)+`
+			must(`SELECT CAST(COUNT(*) AS CHAR) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = `+schema+`
 				AND EVENT_OBJECT_TABLE = `+literal(t.name), "0", hasTriggers, "drop them"),
 		}
 	}

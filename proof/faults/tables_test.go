@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -268,6 +270,22 @@ func TestTablesOfLaterConnections(t *testing.T) {
 		step("without leases", lease, "not an ordinary, permanent table, so that what is committed could be lost (none)")
 		withoutKey(t, db, "cardgateway_journal")
 		step("without the key of entries", begin, noKey+"shop and transaction_id")
+	})
+}
+
+// TestOddDatabaseNames: the tables are found whatever the name of the database has in it.
+func TestOddDatabaseNames(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		dsn, ok := strings.CutPrefix(spec, "mysql:")
+		if !ok {
+			t.Skip("its name is no text in a statement, or is one without escapes")
+		}
+		config, err := mysql.ParseDSN(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.DBName += `_a\b'c?"é`
+		everyWrite(t, openStore(t, "mysql:"+config.FormatDSN()), "a")
 	})
 }
 
