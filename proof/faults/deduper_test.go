@@ -191,13 +191,12 @@ func TestDeduperBetweenStatements(t *testing.T) {
 	other := openDeduper(t, spec, "7")
 	var before string // the beginning of a statement
 	var do func()     // before it, once
-	db := openWrapped(t, spec, func(c fullConn) driver.Conn {
-		return &interruptedConn{plainConn{c, c, c, c}, func(query string) {
-			if now := do; now != nil && strings.HasPrefix(query, before) {
-				do = nil
-				now()
-			}
-		}}
+	db := openInterrupted(t, spec, func(query string) error {
+		if now := do; now != nil && strings.HasPrefix(query, before) {
+			do = nil
+			now()
+		}
+		return nil
 	})
 	d := newDeduper(t, newStore(t, db, sqlstore.MySQL), dedupedGateway, "7")
 	interrupt := func(claim, statement string, want notify.ClaimResult, by func()) {
@@ -219,22 +218,6 @@ func TestDeduperBetweenStatements(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// interruptedConn says what it is about to execute.
-type interruptedConn struct {
-	plainConn
-	about func(query string)
-}
-
-func (c *interruptedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.about(query)
-	return c.plainConn.ExecContext(ctx, query, args)
-}
-
-func (c *interruptedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	c.about(query)
-	return c.plainConn.QueryContext(ctx, query, args)
 }
 
 // TestDeduperShops: two shops that share a database do not see each other's events.

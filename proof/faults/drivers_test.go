@@ -47,8 +47,11 @@ func TestPlainDrivers(t *testing.T) {
 // lost.
 func TestConnectionClosedMeanwhile(t *testing.T) {
 	var closed atomic.Bool
-	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn {
-		return &closedConn{plainConn{c, c, c, c}, &closed}
+	db := openInterrupted(t, mysqlStore(t, t.Name()+t.TempDir()), func(string) error {
+		if closed.CompareAndSwap(true, false) {
+			return driver.ErrBadConn
+		}
+		return nil
 	})
 	s := newStore(t, db, sqlstore.MySQL)
 	in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD", Sender: "s"}
@@ -69,19 +72,6 @@ func TestConnectionClosedMeanwhile(t *testing.T) {
 			}
 		})
 	}
-}
-
-// closedConn reports once, when closed is set, that the server has closed the connection.
-type closedConn struct {
-	plainConn
-	closed *atomic.Bool
-}
-
-func (c *closedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if c.closed.CompareAndSwap(true, false) {
-		return nil, driver.ErrBadConn
-	}
-	return c.plainConn.ExecContext(ctx, query, args)
 }
 
 // fullConn is what a connection of the drivers of all three databases can do.
@@ -110,6 +100,48 @@ type plainConn struct {
 	driver.QueryerContext
 }
 
+// interruptedConn says what it is about to ask the database for, and does not ask if that returns an error.
+type interruptedConn struct {
+	plainConn
+	about func(query string) error
+}
+
+func (c *interruptedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.about(query); err != nil {
+		return nil, err
+	}
+	return c.plainConn.ExecContext(ctx, query, args)
+}
+
+func (c *interruptedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.about(query); err != nil {
+		return nil, err
+	}
+	return c.plainConn.QueryContext(ctx, query, args)
+}
+
+func (c *interruptedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if err := c.about("BEGIN"); err != nil {
+		return nil, err
+	}
+	return c.plainConn.BeginTx(ctx, opts)
+}
+
+// openCounted opens the store of a specification, see OpenStore, until the end of the test. The counter says how often the
+// database was asked for something: connections, transactions and statements, but not those that SQLite has prepared, each of which
+// is in a transaction.
+func openCounted(t *testing.T, spec string) (*sqlstore.Store, *atomic.Int64) {
+	t.Helper()
+	asked := new(atomic.Int64)
+	db := openInterrupted(t, spec, func(string) error {
+		asked.Add(1)
+		return nil
+	})
+	db.SetMaxOpenConns(16)
+	db.SetMaxIdleConns(16)
+	return newStore(t, db, databaseFor(t, spec).dialect), asked
+}
+
 // TestOldServer: a server that is too old is rejected when the store is opened, with the version that is needed.
 func TestOldServer(t *testing.T) {
 	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn { return &oldConn{plainConn{c, c, c, c}} })
@@ -136,11 +168,23 @@ func (c *plainStatements) PrepareContext(ctx context.Context, query string) (dri
 // openWrapped opens a new database, whose connections are wrapped, until the end of the test.
 func openWrapped(t *testing.T, spec string, wrap func(fullConn) driver.Conn) *sql.DB {
 	t.Helper()
+	return openConnector(t, spec, wrapping{wrap: wrap})
+}
+
+// openInterrupted does the same with connections that say what they are about to ask the database for. A new one asks to "CONNECT".
+func openInterrupted(t *testing.T, spec string, about func(query string) error) *sql.DB {
+	t.Helper()
+	return openConnector(t, spec, wrapping{about: about, wrap: func(c fullConn) driver.Conn { return &interruptedConn{plainConn{c, c, c, c}, about} }})
+}
+
+func openConnector(t *testing.T, spec string, w wrapping) *sql.DB {
+	t.Helper()
 	d := createDatabase(t, spec)
 	if d.dialect == sqlstore.MySQL {
 		d.source += "?interpolateParams=true"
 	}
-	db := sql.OpenDB(wrapping{d.source, openDB(t, spec).Driver(), wrap})
+	w.source, w.driver = d.source, openDB(t, spec).Driver()
+	db := sql.OpenDB(w)
 	t.Cleanup(func() { _ = db.Close() }) // it has served
 	return db
 }
@@ -149,11 +193,25 @@ func openWrapped(t *testing.T, spec string, wrap func(fullConn) driver.Conn) *sq
 type wrapping struct {
 	source string
 	driver driver.Driver
+	about  func(query string) error // or nil
 	wrap   func(fullConn) driver.Conn
 }
 
-func (w wrapping) Connect(context.Context) (driver.Conn, error) {
-	c, err := w.driver.Open(w.source)
+func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
+	if w.about != nil {
+		if err := w.about("CONNECT"); err != nil {
+			return nil, err
+		}
+	}
+	open := func(context.Context) (driver.Conn, error) { return w.driver.Open(w.source) }
+	if d, ok := w.driver.(driver.DriverContext); ok {
+		connector, err := d.OpenConnector(w.source)
+		if err != nil {
+			return nil, err
+		}
+		open = connector.Connect
+	}
+	c, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package faults
 
 import (
-	"context"
-	"database/sql/driver"
 	"errors"
 	"strings"
 	"testing"
@@ -49,9 +47,7 @@ func TestForgetKeepsWhatCannotBeRead(t *testing.T) {
 // TestForgetWhatChanges: an entry that is submitted again and acknowledged while Forget runs is kept.
 func TestForgetWhatChanges(t *testing.T) {
 	var beforeDelete func()
-	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn {
-		return &deletingConn{plainConn{c, c, c, c}, &beforeDelete}
-	})
+	db := openInterrupted(t, mysqlStore(t, t.Name()+t.TempDir()), deleting(&beforeDelete))
 	s := newStore(t, db, sqlstore.MySQL)
 	in, _, other := oldEntry(t, s, "a"), oldEntry(t, s, "b"), oldEntry(t, s, "c")
 	beforeDelete = func() {
@@ -79,7 +75,7 @@ func TestForgetWhatChanges(t *testing.T) {
 func TestForgetAtOnce(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		var beforeDelete func()
-		db := openWrapped(t, spec, func(c fullConn) driver.Conn { return &deletingConn{plainConn{c, c, c, c}, &beforeDelete} })
+		db := openInterrupted(t, spec, deleting(&beforeDelete))
 		s := newStore(t, db, databaseFor(t, spec).dialect)
 		var olds []journal.Intent
 		for _, id := range []string{"open", "open again", "acknowledged"} {
@@ -114,15 +110,12 @@ func TestForgetAtOnce(t *testing.T) {
 	})
 }
 
-// deletingConn calls a function before it deletes.
-type deletingConn struct {
-	plainConn
-	before *func()
-}
-
-func (c *deletingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if strings.HasPrefix(query, "DELETE") {
-		(*c.before)()
+// deleting calls the function before each statement that deletes.
+func deleting(do *func()) func(query string) error {
+	return func(query string) error {
+		if strings.HasPrefix(query, "DELETE") {
+			(*do)()
+		}
+		return nil
 	}
-	return c.plainConn.ExecContext(ctx, query, args)
 }
