@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
@@ -88,27 +87,13 @@ func (c *Console) writeDashboard(w http.ResponseWriter, r *http.Request, page pa
 		}
 	}
 	page.Label, page.OpenAPI = c.settings.Label, documentPath
-	page.Path, page.LivePath = liveLinks(r.URL)
 	page.Tabs = tabs(r.URL.Path)
 	if r.URL.Query().Get("done") != "" {
 		page.Notice = "Done."
 	}
-	if n, err := strconv.Atoi(r.URL.Query().Get("live")); err == nil && n >= 1 && n <= 60 {
-		page.Live = strconv.Itoa(n)
-	}
 	w.Header().Set("Content-Security-Policy", policy+"; form-action 'self'")
 	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer a browser would not send the origin of a form
 	render(w, status, "Dashboard", page)
-}
-
-// liveLinks returns the links to a page without and with automatic reload. Both keep the filter.
-func liveLinks(u *url.URL) (still, live string) {
-	query := u.Query()
-	query.Del("done")
-	query.Del("live")
-	still = (&url.URL{Path: u.Path, RawQuery: query.Encode()}).String()
-	query.Set("live", "5")
-	return still, (&url.URL{Path: u.Path, RawQuery: query.Encode()}).String()
 }
 
 func tabs(path string) []pages.Tab {

@@ -42,7 +42,6 @@ func (c *Console) listPage(kind string, filters ...string) func(*http.Request) (
 	return func(r *http.Request) (pages.Dashboard, error) {
 		query := r.URL.Query()
 		query.Del("done")
-		query.Del("live")
 		p := params.Of(query)
 		f := readFilter(p, kind)
 		if err := checked(p); err != nil {

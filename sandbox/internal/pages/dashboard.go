@@ -8,10 +8,8 @@ type Dashboard struct {
 	Label  string // of this sandbox
 	Tabs   []Tab
 	Notice string // result of the action before
-	Live   string // seconds after which the page reloads, or empty
 
-	Path, LivePath string // links to this page without and with automatic reload
-	OpenAPI        string // link to the description
+	OpenAPI string // link to the description
 
 	Sections []Section
 }
