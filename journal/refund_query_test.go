@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -198,59 +197,6 @@ func TestRefundOutcomeTold(t *testing.T) {
 		got.Code = cardgateway.CodeRefundSuccess // a caller's own copy
 		if e.State() != journal.Declined {
 			t.Error("a caller has changed the evidence")
-		}
-	})
-}
-
-// TestRefundOddTimestamps: a refund is recorded even if its timestamp is after the year 9999, which JSON cannot
-// represent.
-func TestRefundOddTimestamps(t *testing.T) {
-	for _, timestamp := range []string{"253402300799999", "253402300800000", "999999999999999"} {
-		inBubble(t, executing, func(t *testing.T, s *shop) {
-			req := refund("r", s.paidFor("a"))
-			s.store = textStore{s.store}
-			s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
-				before, after, _ := bytes.Cut(body, []byte(`"timestamp":`))
-				return []byte(string(before) + `"timestamp":` + timestamp + string(after[bytes.IndexAny(after, ",}"):]))
-			}}
-			if got, err := s.restarted(journal.Options{}).CreateRefund(t.Context(), req); err != nil || got == nil {
-				t.Errorf("%s: got %v, %v", timestamp, got, err)
-			}
-			wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
-		})
-	}
-}
-
-// TestRefundRun: Run reports refunds as well as payments, and acknowledges both once tell has stored them.
-func TestRefundRun(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		paid, err := s.pay("a", approved)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.lose()
-		_, _ = s.CreateRefund(t.Context(), refund("a", paid.UniqueID))
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		books := make(map[string]bool)
-		err = s.restarted(journal.Options{}).Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-			_ = e.Outcome(func(p *cardgateway.Transaction, err error) error {
-				books["payment "+e.ID().Text] = err == nil && p.State() == cardgateway.StateApproved
-				return nil
-			}, func(r *cardgateway.Refund, err error) error {
-				books["refund "+e.ID().Text] = err == nil && r.Refunded()
-				return nil
-			})
-			if len(books) == 2 {
-				time.AfterFunc(time.Minute, cancel)
-			}
-			return nil
-		})
-		if !errors.Is(err, context.Canceled) || !books["refund a"] || !books["payment a"] {
-			t.Errorf("got %v, and the books have %v", err, books)
-		}
-		if all := recovered(t, s.Journal); len(all) != 0 {
-			t.Errorf("%d entries are not acknowledged", len(all))
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -142,39 +141,6 @@ func TestRefundIsSentOnce(t *testing.T) {
 			t.Errorf("%d requests, want 1", n)
 		}
 		wantRefunded(t, s, "r", 1)
-	})
-}
-
-// TestRefundSingleFlight has many callers in two processes make one refund.
-func TestRefundSingleFlight(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, After: 3 * time.Second})
-		other := s.restarted(journal.Options{})
-		ids := make(chan string, 50)
-		for i := range cap(ids) {
-			j := s.Journal
-			if i%2 == 1 {
-				j = other
-			}
-			go func() {
-				got, err := j.CreateRefund(context.Background(), req)
-				if err != nil {
-					ids <- err.Error()
-					return
-				}
-				ids <- got.RefundUniqueID
-			}()
-		}
-		first := <-ids
-		for range cap(ids) - 1 {
-			if id := <-ids; id != first {
-				t.Errorf("callers got %q and %q", first, id)
-			}
-		}
-		if n := s.sent.Load(); n != 1 {
-			t.Errorf("%d requests, want 1", n)
-		}
 	})
 }
 
