@@ -3,7 +3,6 @@ package journal_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -170,39 +169,6 @@ func (r rewriting) RoundTrip(q *http.Request) (*http.Response, error) {
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	resp.Header.Del("Content-Length")
 	return resp, nil
-}
-
-// TestOddTimestamps: a response is recorded even if its timestamp is after the year 9999, which JSON cannot represent.
-func TestOddTimestamps(t *testing.T) {
-	for _, timestamp := range []string{"253402300799999", "253402300800000", "999999999999999"} {
-		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-			s.store = textStore{s.store}
-			s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
-				i := bytes.Index(body, []byte(`"timestamp":`)) + len(`"timestamp":`)
-				return []byte(string(body[:i]) + timestamp + string(body[i+bytes.IndexByte(body[i:], ','):]))
-			}}
-			j := s.restarted(journal.Options{})
-			if paid, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || paid.State() != cardgateway.StateApproved {
-				t.Errorf("%s: got %v, %v", timestamp, paid, err)
-			}
-			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-		})
-	}
-}
-
-// textStore is a store that stores evidence as JSON.
-type textStore struct{ journal.Store }
-
-func (s textStore) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
-	text, err := json.Marshal(ev)
-	if err != nil {
-		return err
-	}
-	var read journal.Evidence
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	return s.Store.Record(ctx, key, version, read)
 }
 
 // TestQueriedTokenIsNotKept: the result of a query for a token payment is stored without its redirect URL, even if the
