@@ -2,17 +2,14 @@ package journal_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -30,6 +27,18 @@ func (g *shownOnce) RoundTrip(r *http.Request) (*http.Response, error) {
 		body = `{"code":121,"totalCount":0,"data":[]}`
 	}
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
+}
+
+// toldInTheEnd returns the last state that Recover tells within days.
+func (s *shop) toldInTheEnd() string {
+	got := "nothing was told"
+	for range 3 {
+		time.Sleep(30 * time.Hour)
+		for _, e := range recovered(s.t, s.Journal) {
+			got = e.State().String()
+		}
+	}
+	return got
 }
 
 // TestShownOnceIsNeverAbsent: if a search has returned the transactionId in any form, the payment is never presumed
@@ -50,33 +59,13 @@ func TestShownOnceIsNeverAbsent(t *testing.T) {
 		"a row that cannot be read":     {page(strings.Replace(row, `"12.50"`, "[]", 1)), "unknown"},
 		"a row announced and not given": {page(""), "unknown"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			client, err := cardgateway.New(cardgateway.Config{
-				BaseURL: "https://gateway.example", AppID: "1", TestPayments: true, HTTPClient: &http.Client{Transport: &shownOnce{tt.page}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			j := journal.New(client, journal.NewMemoryStore(), journal.Options{})
-			_, err = j.TokenPayment(t.Context(), cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{
-				TransactionID: "a", Currency: "USD", Amount: decimal.RequireFromString("12.50"), TransactionIP: "203.0.113.7",
-				CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/notify",
-				ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
-			})
+		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.network = &shownOnce{tt.page}
+			_, err := s.TokenPayment(t.Context(), cardgateway.NewToken("a-token"), clienttest.TokenPaymentRequest("a"))
 			if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 				t.Fatalf("%s: got %v", name, err)
 			}
-			got := "nothing was told"
-			for range 3 {
-				time.Sleep(30 * time.Hour)
-				for entry, err := range j.Recover(t.Context()) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					got = fmt.Sprint(entry.State())
-				}
-			}
-			if got != tt.want {
+			if got := s.toldInTheEnd(); got != tt.want {
 				t.Errorf("%s: got %q, want %q", name, got, tt.want)
 			}
 		})

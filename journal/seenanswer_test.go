@@ -2,18 +2,14 @@ package journal_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // answersOnce is a gateway that responds to payments and refunds, and whose searches return nothing.
@@ -51,24 +47,14 @@ func TestAnsweredIsNeverAbsent(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for kind, body := range map[string]string{"payment": payment, "refund": refund} {
-				synctest.Test(t, func(t *testing.T) {
-					body := strings.Replace(body, tt.old, tt.new, 1)
-					client, err := cardgateway.New(cardgateway.Config{
-						BaseURL: "https://gateway.example", AppID: "1", HTTPClient: &http.Client{Transport: answersOnce{tt.status, body}},
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
-					j := journal.New(client, journal.NewMemoryStore(), journal.Options{})
+				inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+					s.network = answersOnce{tt.status, strings.Replace(body, tt.old, tt.new, 1)}
+					var err error
 					if kind == "payment" {
-						_, err = j.TokenPayment(t.Context(), cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{
-							TransactionID: "a", Currency: "USD", Amount: decimal.RequireFromString("12.50"), TransactionIP: "203.0.113.7",
-							CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/notify",
-							ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
-						})
+						_, err = s.TokenPayment(t.Context(), cardgateway.NewToken("a-token"), clienttest.TokenPaymentRequest("a"))
 					} else {
-						_, err = j.CreateRefund(t.Context(), cardgateway.RefundRequest{
-							UniqueID: "77", RefundTransactionID: "a", Amount: decimal.RequireFromString("12.50"),
+						_, err = s.CreateRefund(t.Context(), cardgateway.RefundRequest{
+							UniqueID: "77", RefundTransactionID: "a", Amount: clienttest.Amount,
 						})
 					}
 					seen := false
@@ -81,17 +67,7 @@ func TestAnsweredIsNeverAbsent(t *testing.T) {
 					if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || seen != (tt.want == "unknown") {
 						t.Fatalf("%s, %s: got %v, seen %t", tt.name, kind, err, seen)
 					}
-					got := "nothing was told"
-					for range 3 {
-						time.Sleep(30 * time.Hour)
-						for entry, err := range j.Recover(t.Context()) {
-							if err != nil {
-								t.Fatal(err)
-							}
-							got = fmt.Sprint(entry.State())
-						}
-					}
-					if got != tt.want {
+					if got := s.toldInTheEnd(); got != tt.want {
 						t.Errorf("%s, %s: got %q, want %q", tt.name, kind, got, tt.want)
 					}
 				})
