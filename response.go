@@ -360,11 +360,15 @@ const unreadable = "cannot be read"
 
 // object reads an object. The function member reads the value of each name, and reports whether it has the right format; for
 // an essential member it also returns the reason to report if it has not. A value in the wrong format is kept in extra, as
-// received; bad is the first essential one.
+// received; bad is the first essential one, or one that is there twice: in another case, too, which could say something else.
 func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []byte) (ok bool, essential string)) (bad *badMember) {
+	essentials := make([][]byte, 0, 8) // no object has more: no allocation
 	for name := range d.Members {
 		start := d.Pos()
 		ok, essential := member(name)
+		if essential != "" {
+			essentials = append(essentials, name)
+		}
 		if !ok {
 			d.keep(extra, name, start)
 			if essential != "" && bad == nil {
@@ -372,7 +376,17 @@ func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []b
 			}
 		}
 	}
-	return bad
+	if bad != nil {
+		return bad
+	}
+	for _, name := range essentials {
+		for other := range *extra {
+			if strings.EqualFold(other, string(name)) {
+				return &badMember{string(name), "is there twice, in two spellings"}
+			}
+		}
+	}
+	return nil
 }
 
 func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }
