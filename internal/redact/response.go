@@ -89,6 +89,7 @@ func (m *jsonMasker) value(hidden bool) {
 			before = m.Pos()
 		}
 	case '[':
+		hidden = hidden || m.isSplit()
 		named := m.namesCVV(m.Elements)
 		for range m.Elements {
 			m.value(hidden || named && m.isShort())
@@ -121,6 +122,20 @@ func (m *jsonMasker) namesCVV(values func(func(int) bool)) (found bool) {
 	}
 	m.Rewind(start)
 	return found
+}
+
+// isSplit reports whether the groups of digits of the array that follows, which has nothing else, are to hide as one number. It reads
+// nothing.
+func (m *jsonMasker) isSplit() bool {
+	start := m.Pos()
+	m.Value()
+	array := escape.JSON(m.text[start:m.Pos()])
+	m.Rewind(start)
+	if strings.Trim(array, "0123456789[]\", -\t\r\n") != "" {
+		return false
+	}
+	number := strings.Join(strings.FieldsFunc(array, func(c rune) bool { return !unicode.IsDigit(c) }), " ")
+	return m.hide(number) != number
 }
 
 // members is Members without the names.

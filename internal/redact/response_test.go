@@ -33,6 +33,7 @@ func TestBody(t *testing.T) {
 		{"a card number behind escapes", `"4539\u00200000\u002d0000\u0030001"`, 100, `"453900******0001"`, false},
 		{"escapes that stay", `"\u0022\u005c\u00e9\u000a\\u0030\/\n\ud83d\ude42\u"`, 100, `"\u0022\u005c\u00e9\u000a\\u0030\/\n\ud83d\ude42\u"`, false},
 		{"beside what came of one", `{"cvv":"M","code":101,"avs":"Y"}`, 100, `{"cvv":"M","code":101,"avs":"Y"}`, false},
+		{"a card number in pieces", `{"pan":["4539","0000", "0000","0001"],"code":101}`, 100, `{"pan":["***","***", "***","***"],"code":101}`, false},
 		{"beside its name", `{"value":"973","name":"cvv"}`, 100, `{"value":"***","name":"cvv"}`, false},
 		{"what came of one", `{"cvvResult":"973","cvv":"M"}`, 100, `{"cvvResult":"973","cvv":"M"}`, false},
 	} {
@@ -85,6 +86,9 @@ func TestKept(t *testing.T) {
 		{"a", `"4111:1111:1111:1111"`, "a", true}, {"a", `"4111 | 1111 | 1111 | 1111"`, "a", true}, {"a", `"(4111)(1111)(1111)(1111)"`, "a", true},
 		{"pan", `"0004111111111111111"`, "pan", true}, {"pan", `0.4111111111111111`, "pan", true}, {"a", `"card ４１１１ １１１１ １１１１ １１１１"`, "a", true},
 		{"a", `"\uff14１１１１１１１１１１１１１１１"`, "a", true}, {"cvv", `"９７３"`, "cvv", true}, {"a", `{"cvv":"９７３"}`, "a", true}, {"a", `"cvv ９７３"`, "a", true},
+		{"pan", `["4111","1111","1111","1111"]`, "pan", true}, {"pan", `[4,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]`, "pan", true},
+		{"a", `{"pan":[["411111"], ["1111", "111111"]]}`, "a", true}, {"pan", `["\u0034111",1111,"1111 1111"]`, "pan", true}, {"pan", `"[4111,1111,1111,1111]"`, "pan", true},
+		{"ids", `[4111,1111,1111,1112]`, "ids", false}, {"lines", `["4111","of 1111","1111","1111"]`, "lines", false}, {"counts", `[1,2,3]`, "counts", false},
 		{"id", `"0004111111111111112"`, "id", false}, {"at", `"2230:4111 1111"`, "at", false}, {"words", `"4111 of 1111, 1111, 1111"`, "words", false},
 		{"a", `"東京都港区４−１−１"`, "a", false}, {"amounts", `"5000.00, 6000.00, 7000.00"`, "amounts", false},
 		{"cvvCheck", `"973"`, "cvvCheck", false}, {"amount", `1250.50`, "amount", false}, {"recvDate", `"2026"`, "recvDate", false},
