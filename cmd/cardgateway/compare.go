@@ -325,7 +325,7 @@ func (r *reconciliation) noteMonths() error {
 func (r *reconciliation) noteReadBefore() {
 	note := func(of string, list books.ListInfo) {
 		if !list.ReadAt.IsZero() {
-			r.note("Your list of %s is the one that was read at %s: %s.", of, terminal.Wall(list.ReadAt.In(r.options.Copy.From.Location())), list.Name)
+			r.note("Your list of %s is the one that was read at %s: %s.", of, terminal.Wall(list.ReadAt.In(r.options.Copy.From.Location())), terminal.Clean(list.Name))
 		}
 	}
 	f := r.flags
