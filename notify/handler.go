@@ -255,7 +255,7 @@ func (h *handler) handleOnce(ctx context.Context, n *Notification) (repeated boo
 	case claim == ClaimHandled:
 		return true, nil
 	case claim != ClaimFresh:
-		return true, errClaimed
+		return false, errClaimed
 	}
 	handled := false
 	defer func() { h.endClaim(ctx, key, handled) }() // also if handle panics

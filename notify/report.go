@@ -16,7 +16,7 @@ type Info struct {
 	Kind     Kind   // as claimed
 	UniqueID string // as claimed, digits only; empty if there was none
 	Status   int    // the HTTP status of the response
-	Repeated bool   // it was handled before or, if the status is not 200, is being handled: the gateway sends it again
+	Repeated bool   // it was handled before
 	Err      error  // why the status is not 200; wraps cardgateway.ErrNotFound if the gateway does not know the id
 	Duration time.Duration
 

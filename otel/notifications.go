@@ -50,7 +50,7 @@ func resultOf(info notify.Info) string {
 	switch {
 	case info.Throttled:
 		return resultThrottled
-	case info.Repeated: // also one that another process is handling: it comes again
+	case info.Status == http.StatusOK && info.Repeated:
 		return resultRepeated
 	case info.Status == http.StatusOK:
 		return resultHandled

@@ -161,8 +161,6 @@ func TestObserveNotifications(t *testing.T) {
 		{"handled", &notify.Info{Kind: notify.KindPayment, Status: 200}, "handled", "payment cardgateway.notification.result=handled http.response.status_code=200"},
 		{"repeated", &notify.Info{Kind: notify.KindRefund, Status: 200, Repeated: true}, "repeated",
 			"refund cardgateway.notification.result=repeated http.response.status_code=200"},
-		{"being handled elsewhere", &notify.Info{Kind: notify.KindPayment, Status: 503, Repeated: true, Err: errors.New("claimed")}, "repeated",
-			"payment cardgateway.notification.result=repeated http.response.status_code=503"},
 		{"throttled", &notify.Info{Kind: notify.KindPayment, Status: 503, Throttled: true}, "throttled",
 			"payment cardgateway.notification.result=throttled http.response.status_code=503"},
 		{"failed", &notify.Info{Kind: notify.KindChargeback, Status: 503, Err: errors.New("down")}, "failed",

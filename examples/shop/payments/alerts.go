@@ -31,7 +31,7 @@ func (s *Service) observeJournal(ctx context.Context, i journal.RecoverInfo) {
 	}
 }
 
-// observeNotification is called for each notification. One that another process handles, or was handling when it was killed, comes again.
+// observeNotification is called for each notification.
 func (s *Service) observeNotification(ctx context.Context, i notify.Info) {
-	s.alertIf(ctx, i.Verified && i.Status != 200 && !i.Repeated, "a notification was not handled: a token may be lost if this lasts", "status", i.Status, "error", i.Err)
+	s.alertIf(ctx, i.Verified && i.Status != 200, "a notification was not handled: a token may be lost if this lasts", "status", i.Status, "error", i.Err)
 }
