@@ -124,13 +124,20 @@ func (m *jsonMasker) namesCVV(values func(func(int) bool)) (found bool) {
 	return found
 }
 
+// maxSplit limits the arrays in which the pieces of one number are looked for, in bytes: a card number has at most 19 digits.
+const maxSplit = 1024
+
 // isSplit reports whether the groups of digits of the array that follows, which has nothing else, are to hide as one number. It reads
 // nothing.
 func (m *jsonMasker) isSplit() bool {
 	start := m.Pos()
 	m.Value()
-	array := escape.JSON(m.text[start:m.Pos()])
+	array := m.text[start:m.Pos()]
 	m.Rewind(start)
+	if len(array) > maxSplit {
+		return false
+	}
+	array = escape.JSON(array)
 	if strings.Trim(array, "0123456789[]\", -\t\r\n") != "" {
 		return false
 	}
