@@ -156,7 +156,7 @@ func newClosing(t *testing.T, form closingForm) *closing {
 	shift := closingDate(9, 20, 0).Sub(seeded.From).Microseconds()
 	c.exec(`UPDATE cardgateway_orders SET at = at + $1, test = 0`, shift)
 	c.exec(`UPDATE cardgateway_refunds SET at = at + $1`, shift)
-	c.exec(`UPDATE cardgateway_copy SET since = $1`, closingDate(9, 20, 0).UnixMicro())
+	c.exec(`UPDATE cardgateway_copy SET since = $1`, closingDate(9, 1, 0).UnixMicro())
 	c.exec(`UPDATE cardgateway_walks SET complete = $1`, closingDate(12, 5, 0).UnixMicro())
 	c.plant()
 	return c
@@ -364,7 +364,7 @@ func (c *closing) plant() {
 			p := c.take("approved")
 			c.exec(`UPDATE cardgateway_orders SET test = 1 WHERE id = $1`, p.unique)
 			c.list(p)
-			october("test_payment", p.id, kind)
+			october("state", p.id, kind)
 		}},
 		{"refunded more than paid", func(kind string, i int) {
 			p := c.takeOf("EUR")

@@ -14,6 +14,8 @@ import (
 // class returns the difference with the first class that applies, or nil if the pair ties out.
 func (k *kindMatcher) class(p *pair) *Difference {
 	switch {
+	case k.isTest(p):
+		return ofTest(p)
 	case len(p.later) == 0 && len(repeats(p.paid)) > 0:
 		again := repeats(p.paid)
 		return &Difference{Class: ClassTwoSuccesses, Currency: again[0].Currency, Value: sumOf(again, again[0].Currency), At: again[0].At}
@@ -32,6 +34,15 @@ func (k *kindMatcher) class(p *pair) *Difference {
 		return amountDiffers(p)
 	}
 	return k.state(p)
+}
+
+// ofTest returns the difference of a test payment, or of its refund: it is none for the books, unless they have it as made.
+func ofTest(p *pair) *Difference {
+	d := &Difference{Class: ClassTest, Currency: p.paid[0].Currency, Value: p.atGateway(), At: p.paid[0].At}
+	if p.booked == books.StateApproved {
+		d.Class, d.Why = ClassState, "the gateway marks it as a test, so no money moved; if this is a test system, set --test-payments"
+	}
+	return d
 }
 
 // amountDiffers returns the difference between two amounts.

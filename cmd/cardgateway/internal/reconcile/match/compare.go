@@ -242,9 +242,6 @@ func (k *kindMatcher) difference(o *pairOfPeriod) (d *Difference, isApart bool, 
 		d = &Difference{Class: ClassTiming, Currency: last.Currency, Value: last.Amount, At: last.At,
 			Why: "its state at the gateway is " + last.State + "; " + k.bothClocks(last.At)}
 	}
-	if !o.isEmpty && k.isTest(p) && (d == nil || d.Class == ClassTiming || d.Class == ClassLaterCharge || len(p.lines) == 0) {
-		d = &Difference{Class: ClassTest, Currency: p.paid[0].Currency, Value: p.atGateway(), At: p.paid[0].At}
-	}
 	if d != nil && k.kind == books.Refund {
 		d.Class = ofRefund(d.Class)
 	}

@@ -65,7 +65,7 @@ func TestLaterCharges(t *testing.T) {
 			[]string{"later_charge payment a 3 USD"}, "0", 2},
 		{"only of later periods", new(memory).charge("3 USD", middle, late).book("a", approved, "3 USD", middle), nil, "", 0},
 		{"none of this period", new(memory).charge("3 USD", early, late).book("a", approved, "3 USD", early), nil, "", 0},
-		{"all are test payments", test(new(memory).charge("3 USD", middle, next).book("a", approved, "3 USD", middle)), []string{"test_payment payment a 3 USD"},
+		{"all are test payments", test(new(memory).charge("3 USD", middle, next).book("a", approved, "3 USD", middle)), []string{"state payment a 3 USD"},
 			"", 0},
 		{"none is in the list", new(memory).charge("3 USD", middle, next), []string{"missing_here payment a 6 USD"}, "", 0},
 		{"near the start, none is in the list", new(memory).charge("3 USD", day0(10, 1, 1), middle), []string{"unchecked payment a 6 USD"}, "", 0},

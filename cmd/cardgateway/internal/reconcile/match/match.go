@@ -22,6 +22,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 		o.EachRow = func(books.Kind, *books.Row) {}
 	}
 	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testPayments: map[string]bool{}, causes: newCauses()}
+	m.summary.IsPart = o.Month.From.Before(o.Period.From) && !o.Month.IsZero()
 	m.Known.begin()
 	var err error
 	if m.lastChange, err = b.LastChange(ctx); err != nil {
@@ -100,14 +101,12 @@ func (m *matcher) found(d *Difference) (finding, error) {
 	return finding{d.Class, d.Known}, m.Found(d)
 }
 
-// skip counts a line of the list that is of another period, or newer or older than the copy.
+// skip counts a line of the list that is of another period, or newer than the copy.
 func (m *matcher) skip(l *books.Line) {
 	switch {
 	case l.Earlier:
 	case !l.At.IsZero() && !l.At.Before(m.Copy.To):
 		m.summary.Newer++
-	case m.Month.holds(l.At): // the period begins later, as the copy does
-		m.summary.Older++
 	default:
 		m.summary.Elsewhere++
 	}

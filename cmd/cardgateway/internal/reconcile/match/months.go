@@ -239,14 +239,13 @@ func (m *matcher) lookBack(kinds ...*kindMatcher) error {
 func (k *kindMatcher) classifyAgain(e *Earlier) error {
 	var d *Difference
 	if !e.IsOfPeriod && len(e.Gateway)+len(e.Books) > 0 {
-		if p := newPair(k.kind, e.Gateway, e.Books); !k.isTest(p) {
-			k.carried = e
-			if d = k.class(p); d == nil {
-				d = k.laterChargeAgain(p, e)
-			}
-			k.carried = nil
+		p := newPair(k.kind, e.Gateway, e.Books)
+		k.carried = e
+		if d = k.class(p); d == nil {
+			d = k.laterChargeAgain(p, e)
 		}
-		if d != nil && d.Class.isCounted() && d.Class == e.Was { // which that month has told
+		k.carried = nil
+		if d != nil && (d.Class == ClassTest || d.Class.isCounted() && d.Class == e.Was) { // no money, or which that month has told
 			d = nil
 		}
 	}

@@ -61,7 +61,7 @@ func TestOrderTotals(t *testing.T) {
 		{"the parts in another period", new(memory).pay("a", approved, "30 EUR", at).pay("b", approved, "70 EUR", day0(9, 2, 0)).
 			book("a of o", approved, "30 EUR", at).book("b of o", approved, "70 EUR", day0(9, 2, 0)).total("o", "70"), []string{"paid_twice payment o 30 EUR"}},
 		{"a test payment and a real one", two().pay("x", approved, "30 EUR", at).test().book("x of o", approved, "30 EUR", at).total("o", "100"),
-			[]string{"test_payment payment x 30 EUR"}},
+			[]string{"state payment x 30 EUR"}},
 		{"a part with another amount", new(memory).pay("a", approved, "30 EUR", at).pay("b", approved, "70 EUR", at).
 			book("a of o", approved, "31 EUR", at).book("b of o", approved, "70 EUR", at).total("o", "100"), []string{"amount payment a 1 EUR"}},
 	} {
@@ -85,13 +85,18 @@ func TestTestPayments(t *testing.T) {
 	}{
 		{"not listed", real().pay("a", approved, "3 EUR", at).test(), []string{"test_payment payment a 3 EUR"}},
 		{"not listed, near the end", real().pay("a", approved, "3 EUR", day0(10, 31, 12)).test(), []string{"test_payment payment a 3 EUR"}},
-		{"listed", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at), []string{"test_payment payment a 3 EUR"}},
-		{"listed with another amount", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "4 EUR", at), []string{"amount payment a 1 EUR"}},
+		{"listed as paid", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at), []string{"state payment a 3 EUR"}},
+		{"listed with another amount", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "4 EUR", at), []string{"state payment a 3 EUR"}},
+		{"listed as paid a month later", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", day0(11, 8, 0)), []string{"state payment a 3 EUR"}},
+		{"listed as declined", real().pay("a", approved, "3 EUR", at).test().book("a", declined, "3 EUR", at), []string{"test_payment payment a 3 EUR"}},
+		{"listed as open", real().pay("a", approved, "3 EUR", at).test().book("a", processing, "3 EUR", at), []string{"test_payment payment a 3 EUR"}},
+		{"with a refund that is listed", real().pay("a", approved, "3 EUR", at).test().back("b of a", approved, "2 EUR", at).give("b", "2 EUR", at),
+			[]string{"state refund b 2 EUR", "test_payment payment a 3 EUR"}},
 		{"declined", real().pay("a", declined, "3 EUR", at).test(), nil},
 		{"the id of a test and of a real payment", real().pay("a.1", declined, "3 EUR", at).test().pay("a.2", approved, "3 EUR", at).book("a", approved, "3 EUR", at),
 			nil},
 		{"with a refund that is not listed", real().pay("a", approved, "3 EUR", at).test().book("a", approved, "3 EUR", at).back("b of a", approved, "2 EUR", at),
-			[]string{"test_payment payment a 3 EUR", "test_payment refund b 2 EUR"}},
+			[]string{"state payment a 3 EUR", "test_payment refund b 2 EUR"}},
 		{"with a refund without the gateway's id, as a real one", real().pay("a", approved, "3 EUR", at).test().back("b of a", approved, "2 EUR", at).
 			back("c of r", approved, "1 EUR", at).unnamed(),
 			[]string{"refund_missing_here refund c 1 EUR", "test_payment payment a 3 EUR", "test_payment refund b 2 EUR"}},

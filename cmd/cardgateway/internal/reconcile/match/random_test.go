@@ -68,7 +68,7 @@ func randomBooks(r *rand.Rand) *memory {
 		usual := amount()
 		for try := range r.IntN(3) {
 			m.pay(fmt.Sprintf("%s.%d", id, try), state(), pick(usual, usual, amount()), at())
-			m.orders[len(m.orders)-1].Test = r.IntN(12) == 0
+			m.orders[len(m.orders)-1].Test = r.IntN(15) == 0
 		}
 		if r.IntN(8) == 0 {
 			m.pay(id+".later", approved, usual, day0(10, 20, 12))
@@ -186,8 +186,11 @@ func naive(m *memory, o Options) (found []string) {
 			class, touched := naiveClass(kind, rows, lines, o)
 			isReal := func(r books.Row) bool { return r.State == approved && !m.isTest(r) }
 			isTest := slices.ContainsFunc(rows, isApproved) && !slices.ContainsFunc(rows, isReal)
-			if isTest && touched && (class == "" || class == ClassTiming || class == ClassLaterCharge || len(lines) == 0) {
+			if isTest && touched {
 				class = ClassTest
+				if slices.ContainsFunc(lines, func(l books.Line) bool { return l.State == approved }) {
+					class = ClassState
+				}
 			}
 			if class != "" && !taken[string(kind)+" "+id] {
 				say(class, kind, id)

@@ -213,15 +213,20 @@ func TestNotChecked(t *testing.T) {
 	}
 }
 
-// TestPartOfMonth: the lines of a month before the copy begins are left out, and not of another period.
+// TestPartOfMonth: a month of which the copy lacks the start was not compared as a whole, whether the list has lines of it or not.
 func TestPartOfMonth(t *testing.T) {
 	m := new(memory).pay("a", approved, "1 USD", day0(10, 28, 1)).book("a", approved, "1 USD", day0(10, 28, 1)).
 		book("b", approved, "1 USD", middle).book("c", approved, "1 USD", day0(10, 1, 0)).book("d", approved, "1 USD", day0(9, 30, 12)).
 		give("r", "1 USD", middle)
 	o := monthOf(10)
 	o.Copy.From, o.Period.From = day0(10, 25, 0), day0(10, 25, 0)
-	if _, s := onSQLite(t).run(t, m, o); s.TiedOut != 1 || s.Compared != 1 || s.Older != 3 || s.Elsewhere != 1 {
-		t.Errorf("got %d of %d, %d older and %d elsewhere, want 1 of 1, 3 and 1", s.TiedOut, s.Compared, s.Older, s.Elsewhere)
+	for name, m := range map[string]*memory{"lines before the copy": m, "none": new(memory).pay("a", approved, "1 USD", day0(10, 28, 1))} {
+		if _, s := onSQLite(t).run(t, m, o); s.Compared != 1 || !s.IsPart {
+			t.Errorf("%s: %d compared, and it is a part: %t", name, s.Compared, s.IsPart)
+		}
+	}
+	if _, s := onSQLite(t).run(t, m, monthOf(10)); s.IsPart {
+		t.Error("a whole month is a part")
 	}
 }
 

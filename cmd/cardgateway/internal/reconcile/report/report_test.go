@@ -165,7 +165,7 @@ func TestVerdict(t *testing.T) {
 		{"half", match.Summary{Compared: 40, TiedOut: 20}, "differs"},
 		{"none", match.Summary{Compared: 40}, "differs"},
 		{"refunds without a list", match.Summary{Compared: 40, TiedOut: 40, RefundsLeftOut: 1}, "differs"},
-		{"a copy of a part of the month", match.Summary{Compared: 40, TiedOut: 40, Older: 1}, "differs"},
+		{"a copy of a part of the month", match.Summary{Compared: 40, TiedOut: 40, IsPart: true}, "differs"},
 		{"too many to keep", match.Summary{Compared: 40, TiedOut: 40, NotKept: 1}, "differs"},
 		{"an earlier month has changed", match.Summary{Compared: 40, TiedOut: 40, Changed: []match.Changed{{Difference: &match.Difference{}}}}, "differs"},
 		{"a known change", match.Summary{Compared: 40, TiedOut: 40, Changed: []match.Changed{{Difference: &match.Difference{Known: true}}}}, "fine"},

@@ -57,8 +57,8 @@ func LeftOut(s *match.Summary) (why []string) {
 	if n := s.RefundsLeftOut; n > 0 {
 		why = append(why, plural(n, "refund")+" of the gateway not compared, because there is no list of refunds: set --refund-list or --refund-query")
 	}
-	if n := s.Older; n > 0 {
-		why = append(why, plural(n, "line")+" of the month not compared, because the copy of the gateway begins later: create another one that begins earlier")
+	if s.IsPart {
+		why = append(why, "the start of the month was not compared, because the copy of the gateway begins later: create another one that begins earlier")
 	}
 	if n := s.NotKept; n > 0 {
 		why = append(why, plural(n, "row")+" not kept, because too many do not tie out; is your list complete?")
