@@ -26,6 +26,8 @@ type condition struct {
 	elsewhere bool // another connection may lead to a server that has it
 }
 
+const serverProcess = "process" // is never refused
+
 func is(values ...string) func(string) bool {
 	return func(value string) bool { return slices.Contains(values, strings.ToLower(value)) }
 }
@@ -56,6 +58,7 @@ func (d Dialect) settings() []condition {
 			setting("fsync", `SELECT current_setting('fsync')`, is("off"), "set fsync = on in the server's configuration"),
 			setting("client_encoding", `SELECT current_setting('client_encoding')`, isNot("utf8"),
 				"set client_encoding = UTF8 for the account or the database, or in the connection URL"),
+			{name: serverProcess, query: `SELECT CAST(pg_backend_pid() AS text)`, refuse: is()},
 		}
 	case MySQL:
 		return []condition{
@@ -173,6 +176,10 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 			s.synchronous = value
 		case "journal_mode":
 			s.wal = strings.EqualFold(value, "wal")
+		case serverProcess:
+			if isDirect(driverConn, value) {
+				s.mode = nil
+			}
 		}
 	}
 	switch {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// session is a connection whose statements are not prepared on the server. A pooler can give each transaction another session of the server
-// (PgBouncer with pool_mode transaction): what was prepared in one is missing in the next, or exists there already, so that the statement fails.
+// session is a connection. If a pooler gives each transaction another session of the server (PgBouncer with pool_mode transaction), its
+// statements are not prepared there: what was prepared in one is missing in the next, or exists there already, so that the statement fails.
 type session struct {
 	*sql.Conn
 	mode []any // the first arguments of every statement, for the driver
@@ -34,7 +34,7 @@ func execMode(driverConn any) []any {
 	if !conn.IsValid() || conn.Type().String() != "*pgx.Conn" {
 		return nil
 	}
-	config := reflect.Indirect(noArguments(conn.Interface(), "Config"))
+	config := reflect.Indirect(noArguments(driverConn, "Conn", "Config"))
 	if config.Kind() != reflect.Struct {
 		return nil
 	}
@@ -49,11 +49,23 @@ func execMode(driverConn any) []any {
 	return []any{exec.Interface()}
 }
 
-// noArguments calls a method that has no arguments and one result, or returns the zero Value if there is none.
-func noArguments(of any, method string) reflect.Value {
-	m := reflect.ValueOf(of).MethodByName(method)
-	if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 {
-		return reflect.Value{}
+// isDirect reports whether a connection of pgx leads to this process of the server. A pooler tells its clients other ids than those of the
+// server's processes.
+func isDirect(driverConn any, process string) bool {
+	id := noArguments(driverConn, "Conn", "PgConn", "PID")
+	return id.IsValid() && fmt.Sprint(id) == process
+}
+
+// noArguments calls a method that has no arguments and one result, the next one of its result, and so on. It returns the zero Value if one does
+// not exist.
+func noArguments(of any, methods ...string) reflect.Value {
+	result := reflect.ValueOf(of)
+	for _, method := range methods {
+		m := result.MethodByName(method)
+		if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 {
+			return reflect.Value{}
+		}
+		result = m.Call(nil)[0]
 	}
-	return m.Call(nil)[0]
+	return result
 }

@@ -48,6 +48,19 @@ func TestPooler(t *testing.T) {
 			all.Wait()
 		})
 	}
+	t.Run("no pooler", func(t *testing.T) { // statements are prepared once
+		db, err := sql.Open("pgx", server.URL("public"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		db.SetMaxOpenConns(1)
+		everyWrite(t, newStore(t, db, sqlstore.Postgres), "direct")
+		var prepared int
+		if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%cardgateway_journal%'`).Scan(&prepared); err != nil || prepared < 3 {
+			t.Errorf("%d statements are prepared (%v)", prepared, err)
+		}
+	})
 	t.Run("a driver that wraps pgx", func(t *testing.T) {
 		for range 20 {
 			db := openWrapped(t, "postgres:"+source, func(c fullConn) driver.Conn { return &plainConn{c, c, c, c} })
