@@ -102,14 +102,19 @@ func (b *tab) isSound(name string) {
 	for impact, n := range b.examine(name) {
 		b.t.Errorf("%s: %d findings, %s", name, n, impact)
 	}
+	b.fits(name)
+}
+
+func (b *tab) fits(name string) {
+	b.t.Helper()
 	wider, err := chromedp.Run(b.ctx, chromedp.Evaluate[int]("document.documentElement.scrollWidth - innerWidth"))
 	if err != nil || wider > 0 {
 		b.t.Errorf("%s: %d pixels too wide (%v)", name, wider, err)
 	}
 }
 
-// TestBrowserLook checks every page on desktop and phone, light and dark; see isSound. With CARDGATEWAY_SCREENSHOTS=1 it takes the
-// screenshots of the README and of docs.
+// TestBrowserLook checks every page on desktop and phone, light and dark; see isSound. Without CARDGATEWAY_LONG=1, the accessibility checker
+// looks at each size and each scheme, not at each with each. With CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the README and of docs.
 func TestBrowserLook(t *testing.T) {
 	t.Parallel()
 	w := open(t, withoutRun, func(s *setup) { s.gateway.RefundSettleAfter, s.tokenLate = -1, time.Nanosecond })
@@ -122,7 +127,11 @@ func TestBrowserLook(t *testing.T) {
 			if look.then != nil {
 				look.then(b)
 			}
-			b.isSound(look.name + ", " + screen.name)
+			if screen == screens[0] || screen == screens[3] || os.Getenv("CARDGATEWAY_LONG") == "1" {
+				b.isSound(look.name + ", " + screen.name)
+			} else {
+				b.fits(look.name + ", " + screen.name)
+			}
 			if os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" {
 				if look.picture == screen.name {
 					b.picture(filepath.Join("docs", look.name+".png"), screen.width > 500)
