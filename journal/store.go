@@ -37,7 +37,8 @@ type Store interface {
 	// Get returns an entry, or ErrNoEntry.
 	Get(ctx context.Context, key Key) (Entry, error)
 	// Record appends evidence to an entry with this version; if it has another version, it returns ErrChanged. For an
-	// unknown key it returns ErrNoEntry.
+	// unknown key it returns ErrNoEntry. If a submission with the same Sender is repeated after an error, it may return nil as long as that
+	// is the latest evidence.
 	Record(ctx context.Context, key Key, version int, ev Evidence) error
 	// Ack acknowledges an entry with this version; if it has another version, it returns ErrChanged. If everything is
 	// already acknowledged it does nothing, whatever the version. For an unknown key it returns ErrNoEntry.

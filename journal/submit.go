@@ -342,15 +342,11 @@ func (j *Journal) beginAgain(ctx context.Context, e *Entry, in Intent) (bool, er
 		if failed == nil {
 			return true, nil
 		}
-		now, err := j.get(ctx, in.Key())
-		switch {
-		case err != nil: // also after ErrChanged: an earlier attempt may have written it
-		case now.isJustSubmitted(in.Sender):
-			*e = now
-			return true, nil // the failed attempt has written it
-		case errors.Is(failed, ErrChanged):
-			*e = now
-			return false, nil
+		if errors.Is(failed, ErrChanged) { // any other failure may have written it, but not where it is durable
+			if now, err := j.get(ctx, in.Key()); err == nil {
+				*e = now
+				return now.isJustSubmitted(in.Sender), nil
+			}
 		}
 		if again.wait(ctx) {
 			continue

@@ -38,7 +38,7 @@ type write struct {
 	version int    // of the entry that is changed; the acknowledged version for an acknowledgement
 	text    string // the intent or the evidence as JSON
 	begun   int64  // of an intent, microseconds since 1970
-	sender  string // of an intent
+	sender  string // of a submission
 	durable bool   // it must survive a power failure once it is done
 
 	ctx  context.Context // of the caller

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // A write to a database server is one statement, which is committed when it returns. The server shares the disk syncs of its sessions by
@@ -39,7 +41,7 @@ func (w *write) statement(d Dialect) (string, []any) {
 }
 
 // writeToServer makes one write, and reads the entry if the statement changed nothing. It can be repeated: what was written has another
-// version, and an intent its sender.
+// version, and a submission its sender.
 func (s *Store) writeToServer(ctx context.Context, w *write) error {
 	return s.onConn(ctx, func(conn session, _ *connState) error {
 		statement, args := w.statement(s.dialect)
@@ -48,13 +50,25 @@ func (s *Store) writeToServer(ctx context.Context, w *write) error {
 			return err
 		}
 		w.current, err = s.read(ctx, conn, w.key)
-		// An earlier attempt may have inserted the intent without knowing it, and without waiting for a synchronous standby, for which this one waits.
-		w.changed = w.sender != "" && len(w.current.Evidence) == 0 && w.current.Begun.Sender == w.sender
+		// An earlier attempt may have written the submission without knowing it, and without waiting for a synchronous standby, for which this one waits.
+		w.changed = w.sender != "" && latestSender(&w.current) == w.sender
 		if w.changed {
 			_, err = s.exec(ctx, conn, touchOne, w.shop, w.id)
 		}
 		return err
 	})
+}
+
+// latestSender returns the sender of the latest submission, or "" if anything was recorded since.
+func latestSender(e *journal.Entry) string {
+	n := len(e.Evidence)
+	switch {
+	case n == 0:
+		return e.Begun.Sender
+	case e.Evidence[n-1].Submission != nil:
+		return e.Evidence[n-1].Submission.Sender
+	}
+	return ""
 }
 
 // sessionOver reports whether an error says that the session of a connection executes no writes, now or any more: its server has become

@@ -214,6 +214,9 @@ func (s *Store) Record(ctx context.Context, key journal.Key, version int, ev jou
 	}
 	w := newWrite(key, writeEvidence)
 	w.version, w.text, w.durable = version, string(text)+"\n", !ev.CanBeAskedAgain()
+	if ev.Submission != nil {
+		w.sender = ev.Submission.Sender
+	}
 	if err := s.write(ctx, w); err != nil {
 		return s.explain(ctx, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
@@ -94,10 +97,17 @@ func TestFailover(t *testing.T) {
 }
 
 // TestStandbyAway: an intent that is committed on the primary only is not written, also if the session that waited for the synchronous standby
-// was ended, and the call repeated.
+// was ended, and the call repeated. Nor is another submission of what was not sent.
 func TestStandbyAway(t *testing.T) {
 	spec := "postgres:" + pgserver.Own(t).URL("shop")
 	s, db := openStore(t, spec), openDB(t, spec)
+	var up atomic.Bool
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: &switched{up: &up}}})
+	payments, unsent := journal.New(client, s, journal.Options{WriteTimeout: time.Second}), Order{ID: "unsent", Amount: "1.00"}
+	if _, err := payments.CreateSubscription(t.Context(), unsent.subscription()); !cardgateway.SafeToRetry(err) {
+		t.Errorf("with nobody there: %v", err)
+	}
+	up.Store(true)
 	execAll(t, db, "ALTER SYSTEM SET synchronous_standby_names = 'away'", "SELECT pg_reload_conf()")
 	waitFor(t, db, "SHOW synchronous_standby_names", "away")
 	in := journal.Intent{At: time.Now(), Currency: "USD", Sender: "s"}
@@ -128,7 +138,8 @@ func TestStandbyAway(t *testing.T) {
 			ended <- err
 		}(in)
 	}
-	execAll(t, db, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	const endSession = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+	execAll(t, db, endSession)
 	if err := <-ended; err == nil {
 		t.Error("it is written")
 	}
@@ -136,6 +147,21 @@ func TestStandbyAway(t *testing.T) {
 	defer cancel()
 	if _, created, err := s.Begin(ctx, in); err == nil {
 		t.Errorf("repeated: created %t", created)
+	}
+	go func() {
+		_, err := payments.CreateSubscription(t.Context(), unsent.subscription())
+		if !cardgateway.SafeToRetry(err) {
+			err = fmt.Errorf("submitted again: %w", err)
+		} else {
+			err = nil
+		}
+		ended <- err
+	}()
+	if isWaiting() {
+		execAll(t, db, endSession)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
