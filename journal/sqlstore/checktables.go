@@ -43,12 +43,12 @@ func literal(texts ...string) string {
 }
 
 const (
-	notOrdinary = "is not an ordinary, permanent table, so that what is committed could be lost"
+	notOrdinary = "is missing, or not an ordinary, permanent table, so that what is committed could be lost"
 	noKey       = "has no unique index on exactly %s, so that a payment could be made twice"
 	wrongTypes  = "has columns of other types, so that two ids could be taken for one"
 	hasTriggers = "has triggers, rules or conflict clauses, which could drop what is written"
 	hidesRows   = "hides rows from this account (row-level security), so that outcomes would not be reported"
-	otherTable  = "rename this table, and let New create another one"
+	otherTable  = "stop every program, create the table with its statement in Schema, and copy every row into it: what has none there can be paid again"
 )
 
 // conditions returns what a table in a schema must have.

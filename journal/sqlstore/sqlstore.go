@@ -150,7 +150,9 @@ func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Contex
 func (s *Store) useTables(ctx context.Context, tables ...table) error {
 	var schema string
 	err := s.queryRow(ctx, s.dialect.selectSchema(tables[0]), nil, &schema)
-	if err != nil {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("the table %s is missing, or not in the search_path: if it is not there, %s", tables[0].name, otherTable)
+	} else if err != nil {
 		return err
 	}
 	for _, t := range tables {

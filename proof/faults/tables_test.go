@@ -28,6 +28,7 @@ func TestTables(t *testing.T) {
 		noKey       = "no unique index on exactly shop and transaction_id"
 		types       = "columns of other types"
 		triggers    = "triggers, rules or conflict clauses"
+		missing     = "copy every row into it" // and not that New creates an empty one
 		away        = "ALTER TABLE cardgateway_journal RENAME TO elsewhere"
 	)
 	dropKey := []string{"ALTER TABLE cardgateway_journal DROP CONSTRAINT cardgateway_journal_pkey"}
@@ -38,6 +39,7 @@ func TestTables(t *testing.T) {
 	}{
 		"sqlite": {
 			{"as created", nil, ""},
+			{"renamed", []string{away}, missing},
 			{"a copy without its key", []string{"CREATE TABLE c AS SELECT * FROM cardgateway_journal", "DROP TABLE cardgateway_journal",
 				"ALTER TABLE c RENAME TO cardgateway_journal"}, noKey},
 			{"a key on a part", []string{"DROP TABLE cardgateway_journal", `CREATE TABLE cardgateway_journal (shop TEXT, transaction_id TEXT PRIMARY KEY,
@@ -62,6 +64,7 @@ func TestTables(t *testing.T) {
 		},
 		"postgres": {
 			{"as created", nil, ""},
+			{"renamed", []string{away}, missing},
 			{"no key", dropKey, noKey},
 			{"a key on a part", append(dropKey, "CREATE UNIQUE INDEX part ON cardgateway_journal (transaction_id)"), noKey},
 			{"a key on more", append(dropKey, "CREATE UNIQUE INDEX more ON cardgateway_journal (shop, transaction_id, begun)"), noKey},
@@ -90,6 +93,7 @@ func TestTables(t *testing.T) {
 		},
 		"mysql": {
 			{"as created", nil, ""},
+			{"renamed", []string{away}, missing},
 			{"no key", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY"}, noKey},
 			{"a key on a part", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, ADD UNIQUE KEY part (transaction_id)"}, noKey},
 			{"a key on more", []string{"ALTER TABLE cardgateway_journal DROP PRIMARY KEY, ADD UNIQUE KEY more (shop, transaction_id, begun)"}, noKey},
