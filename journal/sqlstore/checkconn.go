@@ -133,9 +133,17 @@ func (c *checkedConns) remember(id any, s *connState, open int) {
 	c.conns[id] = s
 }
 
+// forget has every connection checked again.
+func (c *checkedConns) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conns = nil
+}
+
 // addTables adds conditions of tables: every connection is checked again. Nobody else may use the connections yet.
 func (c *checkedConns) addTables(conditions []condition) {
-	c.tables, c.conns = append(c.tables, conditions...), nil
+	c.tables = append(c.tables, conditions...)
+	c.forget()
 }
 
 // check checks a connection of a pool when it is first used, and then once a minute, with one query.

@@ -81,21 +81,25 @@ func (d Dialect) sessionOver(err error) bool {
 	switch {
 	case isSetting:
 		return setting.elsewhere
-	case errors.Is(err, driver.ErrBadConn):
+	case errors.Is(err, driver.ErrBadConn), d.isReadOnly(err):
 		return true
 	case d == Postgres:
 		code := postgresCode(err)
 		return strings.HasPrefix(code, "08") || // the connection, or that of a pooler
-			// read-only; the server shuts down, has crashed, starts; the session was idle for too long
-			slices.Contains([]string{"25006", "57P01", "57P02", "57P03", "57P05"}, code)
+			// the server shuts down, has crashed, starts; the session was idle for too long
+			slices.Contains([]string{"57P01", "57P02", "57P03", "57P05"}, code)
 	}
 	switch mysqlNumber(err) {
-	case 1290, 1792, 1836, // read-only
-		1047, 1053, 3032, // a node of a cluster that has no quorum; the server shuts down, is offline
+	case 1047, 1053, 3032, // a node of a cluster that has no quorum; the server shuts down, is offline
 		1927, 3169, 4031: // the session was killed (MariaDB, MySQL), was idle for too long
 		return true
 	}
 	return false
+}
+
+// isReadOnly reports whether an error says that a server takes no writes.
+func (d Dialect) isReadOnly(err error) bool {
+	return d == Postgres && postgresCode(err) == "25006" || d == MySQL && slices.Contains([]uint64{1290, 1792, 1836}, mysqlNumber(err))
 }
 
 // isDenied reports whether an error says that the account lacks a right.

@@ -277,6 +277,9 @@ func (s *Store) onOneConn(ctx context.Context, do func(session, *connState) erro
 		if s.dialect.sessionOver(err) {
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool closes it
 		}
+		if s.dialect.isReadOnly(err) {
+			s.conns.forget() // others can lead to the same server, and would be read
+		}
 		_ = conn.Close() // back to the pool: it fails only if it has been closed
 	}()
 	settings, err := s.conns.check(ctx, session{Conn: conn}, s.db)

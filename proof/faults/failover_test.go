@@ -74,26 +74,59 @@ func TestFailover(t *testing.T) {
 		})
 	})
 	t.Run("mysql", func(t *testing.T) {
-		a, b := mysqlserver.Own(t), mysqlserver.Own(t)
-		for _, server := range []*mysqlserver.Server{a, b} {
-			createStore(t, "mysql:"+server.DSN("shop"))
-			execAll(t, openDB(t, "mysql:"+server.DSN("shop")), "CREATE USER cashier@localhost", "GRANT ALL ON shop.* TO cashier@localhost")
-		}
-		var now atomic.Pointer[mysqlserver.Server] // where the name of the servers leads
-		now.Store(a)
-		mysql.RegisterDialContext("primary", func(ctx context.Context, _ string) (net.Conn, error) {
-			config, err := mysql.ParseDSN(now.Load().DSN(""))
-			if err != nil {
-				return nil, err
-			}
-			return new(net.Dialer).DialContext(ctx, "unix", config.Addr)
-		})
-		test(t, database{"mysql", "cashier@primary(shop)/shop", sqlstore.MySQL}, func() {
-			execAll(t, openDB(t, "mysql:"+a.DSN("")), "SET GLOBAL read_only = 1")
-			expectOpen(t, "mysql:"+a.DSN("shop"), "the server is a standby, or read-only")
-			now.Store(b)
-		})
+		d, fail := switchedMySQL(t)
+		test(t, d, fail)
 	})
+}
+
+// switchedMySQL is a server that becomes read-only, while its clients stay connected. Then its name leads to another one.
+func switchedMySQL(t *testing.T) (_ database, fail func()) {
+	a, b := mysqlserver.Own(t), mysqlserver.Own(t)
+	for _, server := range []*mysqlserver.Server{a, b} {
+		createStore(t, "mysql:"+server.DSN("shop"))
+		execAll(t, openDB(t, "mysql:"+server.DSN("shop")), "CREATE USER cashier@localhost", "GRANT ALL ON shop.* TO cashier@localhost")
+	}
+	var now atomic.Pointer[mysqlserver.Server] // where the name of the servers leads
+	now.Store(a)
+	mysql.RegisterDialContext("primary", func(ctx context.Context, _ string) (net.Conn, error) {
+		config, err := mysql.ParseDSN(now.Load().DSN(""))
+		if err != nil {
+			return nil, err
+		}
+		return new(net.Dialer).DialContext(ctx, "unix", config.Addr)
+	})
+	return database{"mysql", "cashier@primary(shop)/shop", sqlstore.MySQL}, func() {
+		execAll(t, openDB(t, "mysql:"+a.DSN("")), "SET GLOBAL read_only = 1")
+		expectOpen(t, "mysql:"+a.DSN("shop"), "the server is a standby, or read-only")
+		now.Store(b)
+	}
+}
+
+// TestFailoverIsNotRead: once a write has found that its server is read-only, a connection that was in use meanwhile is not read from it: an
+// entry that is at the other one would look like a payment that was not sent.
+func TestFailoverIsNotRead(t *testing.T) {
+	d, fail := switchedMySQL(t)
+	db, err := sql.Open(d.driver, d.source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	s := filled(t, db, d.dialect)
+	inUse, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail()
+	in := journal.Intent{ID: journal.PaymentID("after"), At: time.Now(), Currency: "USD"}
+	if _, _, err := s.Begin(t.Context(), in); err != nil {
+		t.Error(err)
+	}
+	if err := inUse.Close(); err != nil { // back to the pool, which uses it next
+		t.Error(err)
+	}
+	if _, err := s.Get(t.Context(), in.Key()); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestStandbyAway: an intent that is committed on the primary only is not written, also if the session that waited for the synchronous standby
