@@ -25,7 +25,7 @@ func TestGuarded(t *testing.T) {
 		{"an error", func(context.Context) (int, error) { return 0, failed }, "0 failed"},
 		{"a panic", func(context.Context) (int, error) { panic("a mistake") }, "panic: a mistake"},
 		{"the end of the goroutine", func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }, "ended"},
-		{"deaf", func(context.Context) (int, error) { time.Sleep(time.Minute); return 7, nil }, "0 context deadline exceeded"},
+		{"deaf", func(context.Context) (int, error) { time.Sleep(time.Minute); return 7, nil }, "0 the store has not answered: context deadline exceeded"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -167,7 +167,7 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 		return value, err
 	case <-ctx.Done():
 		var none T
-		return none, ctx.Err() // not the cause: in an errgroup, that is the error of another call
+		return none, fmt.Errorf("the store has not answered: %w", ctx.Err()) // not the cause: in an errgroup, that is the error of another call
 	}
 }
 

@@ -124,3 +124,24 @@ func TestLeaseWithoutConnection(t *testing.T) {
 		}
 	})
 }
+
+// TestLockedFile: what waits for a file that another program has locked says so.
+func TestLockedFile(t *testing.T) {
+	db, s, _ := withPool(t, t.TempDir(), 3)
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := s.Lease(ctx, shop, "holder", time.Minute); err == nil || !strings.Contains(err.Error(), "is locked by another program") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := conn.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -121,8 +121,8 @@ func createAtOnce(ctx context.Context, try func() error) (err error) {
 // createTable makes the statements, which create a table, unless a SELECT of its columns succeeds.
 func (d Dialect) createTable(ctx context.Context, db session, statements []string, columns string) error {
 	return createAtOnce(ctx, func() error {
-		if query(ctx, db, columns) == nil {
-			return nil
+		if err := query(ctx, db, columns); err == nil || d.mayNotRead(err) {
+			return err
 		}
 		for _, statement := range statements {
 			if _, err := db.ExecContext(ctx, statement); err != nil {
@@ -138,6 +138,8 @@ func (d Dialect) tryTables(ctx context.Context, db session) error {
 	switch {
 	case have >= thisVersion && oldest <= thisVersion:
 		return nil
+	case d.mayNotRead(err):
+		return err
 	case have > thisVersion:
 		return fmt.Errorf("%w: the schema has version %d and this program knows %d: a newer program has made it, use that one", errSchema, have, thisVersion)
 	}

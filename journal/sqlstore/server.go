@@ -108,6 +108,9 @@ func (d Dialect) isDenied(err error) bool {
 	return d == Postgres && postgresCode(err) == "42501" || d == MySQL && (number == 1044 || number == 1142)
 }
 
+// mayNotRead reports whether an error says that the account may not read a table, and so that there is one: MySQL says the same if there is none.
+func (d Dialect) mayNotRead(err error) bool { return d == Postgres && d.isDenied(err) }
+
 // isPreparedElsewhere reports whether an error says that a prepared statement exists already, or does not exist. Nothing was executed.
 func (d Dialect) isPreparedElsewhere(err error) bool {
 	code := postgresCode(err)

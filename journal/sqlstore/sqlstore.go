@@ -317,6 +317,9 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	if pool := s.db.Stats(); ctx.Err() != nil && pool.MaxOpenConnections > 0 && pool.InUse >= pool.MaxOpenConnections {
 		return fmt.Errorf("sqlstore: all %d connections of the pool are in use: %w", pool.MaxOpenConnections, err)
 	}
+	if s.dialect == SQLite && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("sqlstore: the file is locked by another program, or its disk is slow: %w", err)
+	}
 	return fmt.Errorf("sqlstore: %w", err)
 }
 

@@ -184,6 +184,13 @@ func TestMayNotCreate(t *testing.T) {
 		}
 		execAll(t, db, strings.SplitAfter(strings.TrimSuffix(missing, "\n"), ";\n")...)
 		expectOpen(t, spec, "")
+		if d.dialect != sqlstore.Postgres { // for MySQL, a table that may not be read is one that does not exist
+			return
+		}
+		execAll(t, db, "REVOKE SELECT ON cardgateway_journal_schema FROM "+account)
+		if _, err = sqlstore.New(t.Context(), own, d.dialect); err == nil || strings.Contains(err.Error(), "missing") {
+			t.Errorf("without the right to read: %v", err)
+		}
 	})
 }
 
