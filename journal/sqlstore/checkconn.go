@@ -160,7 +160,7 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 		id = nil
 	}
 	before := c.remembered(id)
-	if before != nil && time.Since(before.checked) < checkAgainAfter {
+	if before != nil && time.Since(before.checked) < checkAgainAfter && sessionStatus(driverConn) == autocommit {
 		return before, nil
 	}
 	s := &connState{checked: time.Now(), mode: execMode(driverConn)}
@@ -189,6 +189,9 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 				s.mode = nil
 			}
 		}
+	}
+	if sessionStatus(driverConn)&inTransaction != 0 { // also by the answer to this query
+		return nil, &settingError{text: "a transaction was left open on a connection of the pool, so that what is recorded could be rolled back: begin transactions with BeginTx"}
 	}
 	switch {
 	case before != nil:

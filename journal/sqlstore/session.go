@@ -56,6 +56,26 @@ func isDirect(driverConn any, process string) bool {
 	return id.IsValid() && fmt.Sprint(id) == process
 }
 
+// The status of a session of MySQL.
+const (
+	inTransaction = 1 << iota
+	autocommit    // each statement is committed when it returns
+)
+
+// sessionStatus returns the status in the server's last answer, if the connection is of go-sql-driver/mysql. For any other, it returns autocommit: of
+// those drivers, pgx drops a connection on which a transaction was left open, and SQLite refuses to begin another one there.
+func sessionStatus(driverConn any) uint64 {
+	conn := reflect.ValueOf(driverConn)
+	if conn.Type().String() != "*mysql.mysqlConn" {
+		return autocommit
+	}
+	status := conn.Elem().FieldByName("status")
+	if !status.CanUint() {
+		return autocommit
+	}
+	return status.Uint() & (inTransaction | autocommit)
+}
+
 // noArguments calls a method that has no arguments and one result, the next one of its result, and so on. It returns the zero Value if one does
 // not exist.
 func noArguments(of any, methods ...string) reflect.Value {

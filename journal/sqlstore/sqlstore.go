@@ -70,7 +70,9 @@ type Store struct {
 // then on, and Begin before anything is sent.
 //
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
-// all connections that SetMaxOpenConns allows: each call would end with cardgateway.ErrNotSent after Options.WriteTimeout.
+// all connections that SetMaxOpenConns allows: each call would end with cardgateway.ErrNotSent after Options.WriteTimeout. Begin your own
+// with BeginTx: what is recorded on a connection on which Exec has left one open would be rolled back with it. With go-sql-driver/mysql, such
+// a connection is refused.
 //
 // The database user needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT, INSERT and UPDATE on
 // cardgateway_journal_lease, SELECT on cardgateway_journal_schema, and the right to create tables only for the first run, unless the

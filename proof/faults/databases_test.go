@@ -317,6 +317,31 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 	}
 }
 
+// TestTransactionLeftOpen: what is recorded is not part of a transaction that somebody has left open on a connection of the pool, and of which
+// a later failure would roll it back.
+func TestTransactionLeftOpen(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		d := createDatabase(t, spec)
+		db := openDB(t, spec)
+		s := newStore(t, db, d.dialect)
+		everyWrite(t, s, "before")
+		leave := []string{"BEGIN", "ROLLBACK"}
+		if d.dialect == sqlstore.MySQL {
+			leave = append(leave, "SET autocommit = 0", "SET autocommit = 1")
+		}
+		for i := 0; i < len(leave); i += 2 {
+			execAll(t, db, leave[i])
+			in := journal.Intent{ID: journal.PaymentID(leave[i]), At: time.Now(), Currency: "USD"}
+			_, _, err := s.Begin(t.Context(), in)
+			if _, lost := openStore(t, spec).Get(t.Context(), in.Key()); err == nil && lost != nil {
+				t.Errorf("%s: it is recorded, and another session finds: %v", leave[i], lost)
+			}
+			_, _ = db.ExecContext(t.Context(), leave[i+1]) // the driver can have closed the connection
+			everyWrite(t, s, "after "+leave[i])
+		}
+	})
+}
+
 // TestManyCallers: of many callers at the same time, each has its own result.
 func TestManyCallers(t *testing.T) {
 	everyServer(t, func(t *testing.T, _ string, store journal.Store) {
