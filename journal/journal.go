@@ -43,7 +43,8 @@ type Options struct {
 	// warning if nothing has called Run, Recover or Resolve of this Journal.
 	Logger *slog.Logger
 	// Observe, if set, is called at the end of each Recover: use it for gauges, and for an alert on payments that stay open.
-	// Run calls it once per interval, also while another process works; see RecoverInfo.Standby.
+	// Run calls it once per interval, also while another process works; see RecoverInfo.Standby. A panic is logged. If it has not returned after
+	// 5 seconds, that is logged, too, and it is called again only once it has.
 	Observe func(context.Context, RecoverInfo)
 }
 
@@ -90,11 +91,12 @@ type Journal struct {
 	// testPayments says that the client has Config.TestPayments.
 	testPayments bool
 
-	calls  callGroup // payments and refunds being made by this process
-	memory memory
-	soon   soon                        // for Run
-	found  atomic.Pointer[RecoverInfo] // by the last complete Recover, or list of Run
-	cared  atomic.Bool                 // Run, Recover or Resolve was called, or that it was not has been logged
+	calls   callGroup // payments and refunds being made by this process
+	memory  memory
+	soon    soon                        // for Run
+	found   atomic.Pointer[RecoverInfo] // by the last complete Recover, or list of Run
+	telling atomic.Bool                 // Options.Observe has not returned
+	cared   atomic.Bool                 // Run, Recover or Resolve was called, or that it was not has been logged
 }
 
 // New returns a journal that pays with client and records in store. It does no I/O, and panics if one of them is nil.

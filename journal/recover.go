@@ -253,8 +253,29 @@ func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
 			slog.Int("unreadable", i.Unreadable), slog.Int("failing", i.Failing), slog.Int("unanswered", i.Unanswered), slog.Any("lastError", i.LastError),
 			slog.Bool("complete", i.Complete), slog.Duration("duration", i.Duration))
 	}
-	if j.opts.Observe != nil {
+	j.tell(ctx, i)
+}
+
+// tell calls Options.Observe. Whatever that does, a list waits no longer for it than for a report.
+func (j *Journal) tell(ctx context.Context, i RecoverInfo) {
+	if j.opts.Observe == nil || !j.telling.CompareAndSwap(false, true) {
+		return
+	}
+	ended := async(func() {
+		defer j.telling.Store(false)
+		defer func() {
+			if p := recover(); p != nil {
+				j.logTrouble(ctx, "journal: Options.Observe", fmt.Errorf("it panicked: %v", p))
+			}
+		}()
 		j.opts.Observe(ctx, i)
+	})
+	timer := time.NewTimer(slowReport)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		j.logTrouble(ctx, "journal: Options.Observe", fmt.Errorf("it has not returned for %v, and is not called again until it has", slowReport))
 	}
 }
 

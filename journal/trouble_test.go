@@ -230,6 +230,27 @@ func TestMostSlowReports(t *testing.T) {
 	})
 }
 
+// TestTroubleOfObserve: Options.Observe keeps back no report, if it panics, ends its goroutine or does not return.
+func TestTroubleOfObserve(t *testing.T) {
+	for name, observe := range map[string]func(hang chan struct{}){
+		"panics": func(chan struct{}) { panic("a fault") }, "exits": func(chan struct{}) { runtime.Goexit() }, "hangs": func(hang chan struct{}) { <-hang },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				hang := make(chan struct{})
+				defer close(hang)
+				told := running(t, s.restarted(journal.Options{Observe: func(context.Context, journal.RecoverInfo) { observe(hang) }}), 0, nil)
+				_, _ = s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved)) // in another process
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if n := len(told.all()); n != 1 {
+					t.Errorf("%d were reported, want 1", n)
+				}
+			})
+		})
+	}
+}
+
 // TestCountsOfAFailedLook: what could not be looked at counts as when it was last seen.
 func TestCountsOfAFailedLook(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
