@@ -46,12 +46,19 @@ func speaksOfSuccess(body []byte) bool {
 }
 
 // success matches these words, of gateways that write English or Chinese.
-var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|duplicated?|repeated|already|` +
-	`(order|transaction|payment|request|number|no|id)[ _-]+((is|was|has been)[ _-]+)?(exist(s|ed|ing)?|completed)|` +
-	`in (process|progress)|is processing|being processed|order processing)([^a-z]|$)|idempoten|成功|重复|重複|已(支付|付款|存在|处理|處理|提交)|处理中|處理中|` +
-	`^\W*(ok|success)\W*$|success['"]?\s*[:=]\s*['"]?(true|1|y)|[:=]\s*['"]?(ok|success)\b`)
+var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|duplicate[ds]?|repeated|already|previously|` +
+	`pending|conflict|replay(ed)?|resubmitted|(double|repeat) (submission|payment|request|order)|(must be|not) unique|in use|` +
+	`(order|transaction|payment|request|number|no|id)[ _-]+((is|was|has been)[ _-]+)?(exist(s|ed|ing)?|used|taken|` +
+	`completed?|processed|accepted|confirmed|settled|received|created|executed)|` +
+	`in (process|progress)|is processing|being processed|order processing)([^a-z]|$)|idempoten|成功|重复|重複|` +
+	`已(支付|付款|存在|处理|處理|提交|完成|使用)|(支付|付款|交易)完成|处理中|處理中|` +
+	`^\W*(ok|success)\W*$|(success|succeed|\b(ok|result|status))['"]?\s*[:=]\s*['"]?(true|1\b|y)|` +
+	`[:=]\s*['"]?(ok|success|done|completed?|settled|accept(ed)?|authori[sz]ed|confirmed)\b`)
 
-var wordInName = regexp.MustCompile(`([a-z])([A-Z])`)
+var (
+	wordInName = regexp.MustCompile(`([a-z])([A-Z])`)
+	notInName  = regexp.MustCompile(`[^A-Za-z]`)
+)
 
 // page matches the beginning of HTML: XML has other names. Comments may come first.
 var page = regexp.MustCompile(`(?is)^(<!--.*?-->\s*|<\?xml[^>]*\?>\s*)*<(!doctype\s+html|html|head|body|title|meta|script|style|center|div|table|font|span|pre|p|h[1-6]|[bh]r|b)[\s/>]`)
@@ -95,23 +102,23 @@ func (r *Response) denies() bool {
 func statesTransaction(object []byte, own []string) bool {
 	d := wire.NewReader(object)
 	defer d.Release()
-	return statedBy(d, own)
+	return statedBy(d, own, "")
 }
 
-// statedBy does that for the next value.
-func statedBy(d *wire.Reader, own []string) bool {
+// statedBy does that for the next value, which is the member of an object with a name: transaction with an id states a transactionId.
+func statedBy(d *wire.Reader, own []string, of string) bool {
 	switch d.Peek() {
 	case '{':
 		for name := range d.Members {
 			isOwn := slices.Contains(own, string(name))
 			if next := d.Peek(); isOwn || next == '{' || next == '[' {
-				if statedBy(d, nil) && !isOwn {
+				if statedBy(d, nil, string(name)) && !isOwn {
 					return true
 				}
 				continue
 			}
 			text := d.Value().Text()
-			member := Flat(string(name))
+			member := strings.ToLower(notInName.ReplaceAllString(of+string(name), ""))
 			isIn := func(known string) bool { return strings.HasSuffix(member, known) }
 			if text != "" && slices.ContainsFunc(transactionMembers, isIn) ||
 				(isIn("code") || isIn("status")) && reportsCode.MatchString("code "+text) || hasStatement(text) {
@@ -121,7 +128,7 @@ func statedBy(d *wire.Reader, own []string) bool {
 		return false
 	case '[':
 		for range d.Elements {
-			if statedBy(d, nil) {
+			if statedBy(d, nil, of) {
 				return true
 			}
 		}
@@ -130,9 +137,9 @@ func statedBy(d *wire.Reader, own []string) bool {
 	return hasStatement(d.Value().Text())
 }
 
-// hasStatement reports whether a text within an object has an object or a list that states a transaction.
+// hasStatement reports whether a text within an object has an object or a list that states a transaction, or such a code.
 func hasStatement(text string) bool {
-	return strings.ContainsAny(text, "{[") && (namesTransaction(text) || reportsCode.MatchString(text))
+	return reportsCode.MatchString(text) || strings.ContainsAny(text, "{[") && namesTransaction(text)
 }
 
 var (
