@@ -14,7 +14,8 @@ const (
 )
 
 var (
-	cvv     = regexp.MustCompile(`(?i)(` + cvvMarks + `\b` + cvvGap + `)[0-9](?:[ -]?[0-9]){2,3}\b`)
+	cvv     = regexp.MustCompile(`(?i)(` + cvvMarks + `_*\b` + cvvGap + `)[0-9](?:[ -]?[0-9]){2,3}\b`)
+	cvvLast = regexp.MustCompile(`(?i)\b[0-9]{3,4}((?:\\*["']\s[^<>0-9]{0,80}|\s+is\s[^<>0-9]{0,30})` + cvvMarks + `\b)`) // of HTML and sentences
 	cvvName = regexp.MustCompile(`(?i)` + cvvMarks + `$`)
 )
 
@@ -30,12 +31,12 @@ func IsCVVName(name string) bool {
 	return hasCVV && !cvvOutcome.MatchString(name) || cvvName.MatchString(strings.TrimRight(name, " \t\r\n_-.:"))
 }
 
-// cvvs returns text with every CVV masked that follows its name.
+// cvvs returns text with every CVV masked that follows its name, or stands before it in the same tag or sentence.
 func cvvs(text string) string {
 	if !mayNameCVV(text) {
 		return text
 	}
-	return cvv.ReplaceAllString(text, "${1}"+All)
+	return cvvLast.ReplaceAllString(cvv.ReplaceAllString(text, "${1}"+All), All+"${1}")
 }
 
 // mayNameCVV is a quick check, because nearly no text does: each name has a c.

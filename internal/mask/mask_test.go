@@ -66,7 +66,10 @@ func TestDigits(t *testing.T) {
 func TestCVV(t *testing.T) {
 	for text, want := range map[string]string{
 		`"cvv":"973"`: `"cvv":"***"`, `{\"cvv\":\"9731\"}`: "***", "%224111111111111111 1": "***", "CVV: 973": "CVV: ***",
-		"cvv 97": "cvv 97", "973": "973", "savvy 973": "savvy 973", "": "",
+		`<input value="973" type=text name="cvv">`: `<input value="***" type=text name="cvv">`, "973 is no valid CVV": "*** is no valid CVV",
+		`<input value="973" name="zip"><input name="cvv">`: `<input value="973" name="zip"><input name="cvv">`, "error 973: CVV mismatch": "error 973: CVV mismatch",
+		`"cvv_":"973`: `"cvv_":"***`,
+		"cvv 97":      "cvv 97", "973": "973", "savvy 973": "savvy 973", "": "",
 	} {
 		if got := mask.Kept(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
