@@ -4,6 +4,8 @@ package envelope
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/wire"
@@ -58,14 +60,17 @@ func Read[T any](r *wire.Reader, maxRows int, row func(i int, dst *T) bool) (p *
 			} else {
 				ok = r.Value().Kind == wire.Null
 			}
-		default:
+		default: // in another spelling, an essential member could say something else
 			r.Value()
-			ok = true
+			ok = !slices.ContainsFunc([]string{"code", "totalCount", "totalPage", "data"}, func(known string) bool { return strings.EqualFold(known, string(name)) })
 		}
 		p.SaysRows = p.SaysRows || said
 		if !ok && p.Unreadable == "" {
 			p.Unreadable = string(name)
 		}
+	}
+	if p.Unreadable == "" && p.SaysRows && len(rows) == 0 && p.TotalCount == 0 && p.CurrPage <= 1 && p.TotalPage > 1 { // it contradicts itself
+		p.Unreadable = "totalPage"
 	}
 	return p, rows
 }

@@ -53,6 +53,10 @@ func TestRead(t *testing.T) {
 		{"a code of another form", `{"code":"12x","pageSize":[]}`, envelope.Page{Unreadable: "code"}, nil},
 		{"a message of another form", `{"message":[]}`, envelope.Page{Unreadable: "message"}, nil},
 		{"a size of another form", `{"pageSize":-1}`, envelope.Page{Unreadable: "pageSize"}, nil},
+		{"data in another spelling", `{"totalCount":0,"data":[],"Data":[1]}`, envelope.Page{SaysRows: true, Unreadable: "Data"}, []int{}},
+		{"a count in another spelling", `{"totalCount":0,"totalcount":1}`, envelope.Page{SaysRows: true, Unreadable: "totalcount"}, nil},
+		{"more pages than rows", `{"totalPage":3,"data":[]}`, envelope.Page{SaysRows: true, TotalPage: 3, Unreadable: "totalPage"}, []int{}},
+		{"a page after the last", `{"currPage":4,"totalPage":3,"data":[]}`, envelope.Page{SaysRows: true, CurrPage: 4, TotalPage: 3}, []int{}},
 		{"data of another form", `{"data":{"a":1}}`, envelope.Page{Unreadable: "data"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
