@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,10 +54,7 @@ func parse(body []byte, contentType string, tokenMembers []string) (*Notificatio
 	switch media := mediaType(contentType); {
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")):
 	case media == "application/x-www-form-urlencoded" || form.Match(body):
-		var err error
-		if body, err = jsonOfForm(body); err != nil {
-			return nil, err
-		}
+		body = jsonOfForm(body)
 	case media != "application/json":
 		return nil, errMediaType
 	}
@@ -82,26 +78,23 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(media))
 }
 
-// jsonOfForm converts a form to a JSON object of strings, so that the same rules apply to both.
-func jsonOfForm(body []byte) ([]byte, error) {
+// jsonOfForm converts a form to a JSON object of strings, so that the same rules apply to both. A percent sign that begins no escape
+// stays: not every gateway escapes its messages, and with the notification the token would be lost.
+func jsonOfForm(body []byte) []byte {
+	unescaped := func(text string) string { return escape.Percent(strings.ReplaceAll(text, "+", " ")) }
 	object := append(make([]byte, 0, len(body)+len(body)/4+2), '{')
 	for pair := range bytes.SplitSeq(bytes.TrimSpace(body), []byte("&")) {
 		if len(pair) == 0 {
 			continue
 		}
 		name, text, _ := strings.Cut(string(pair), "=")
-		name, err1 := url.QueryUnescape(name)
-		text, err2 := url.QueryUnescape(text)
-		if err1 != nil || err2 != nil { // not wrapped: these errors quote the body
-			return nil, unreadable("is not a well-formed form")
-		}
 		if len(object) > 1 {
 			object = append(object, ',')
 		}
-		object = append(wire.AppendString(object, name), ':')
-		object = wire.AppendString(object, text)
+		object = append(wire.AppendString(object, unescaped(name)), ':')
+		object = wire.AppendString(object, unescaped(text))
 	}
-	return append(object, '}'), nil
+	return append(object, '}')
 }
 
 // parser reads one notification.
