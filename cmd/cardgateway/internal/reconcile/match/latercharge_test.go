@@ -164,30 +164,31 @@ func TestLaterChargesByMonth(t *testing.T) {
 	})
 }
 
-// TestLaterChargesNearTheEnd: a later charge near the end of September is not checked. The list of October decides.
+// TestLaterChargesNearTheEnd: later charges near the end of September are not checked. The list of October decides.
 func TestLaterChargesNearTheEnd(t *testing.T) {
-	first, last, next := day0(8, 31, 12), day0(9, 30, 23), day0(10, 30, 12)
-	september := new(memory).charge("3 EUR", first, last)
-	october := new(memory).charge("3 EUR", first, last, next).book("a", approved, "3 EUR", next)
+	first, before, last, next := day0(8, 31, 12), day0(9, 29, 23), day0(9, 30, 23), day0(10, 30, 12)
 	onEach(t, func(t *testing.T, d *database) {
 		for _, tt := range []struct {
-			name    string
-			listed  time.Time // in the list of October
-			earlier string
+			name      string
+			charged   []time.Time // until the end of September
+			listed    []time.Time // in the list of October
+			september string
+			earlier   string
 		}{
-			{"listed in October", day0(10, 1, 1), "September payment a: unchecked, settled"},
-			{"not listed", time.Time{}, "September payment a: unchecked, later_charge"},
+			{"listed in October", []time.Time{first, last}, []time.Time{day0(10, 1, 1)}, "unchecked payment a 3 EUR", "September payment a: unchecked, settled"},
+			{"not listed", []time.Time{first, last}, nil, "unchecked payment a 3 EUR", "September payment a: unchecked, later_charge"},
+			{"one of two listed", []time.Time{first, before, last}, []time.Time{before}, "unchecked payment a 6 EUR", "September payment a: unchecked, later_charge"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
-				found, _ := d.run(t, september, monthOf(9))
-				if diff := cmp.Diff([]string{"unchecked payment a 3 EUR"}, found); diff != "" {
+				found, _ := d.run(t, new(memory).charge("3 EUR", tt.charged...), monthOf(9))
+				if diff := cmp.Diff([]string{tt.september}, found); diff != "" {
 					t.Errorf("September (-want +got):\n%s", diff)
 				}
-				m := *october
-				if !tt.listed.IsZero() {
-					m.book("a", approved, "3 EUR", tt.listed)
+				october := new(memory).charge("3 EUR", append(tt.charged, next)...)
+				for _, at := range append(tt.listed, next) {
+					october.book("a", approved, "3 EUR", at)
 				}
-				found, s := d.run(t, &m, monthOf(10))
+				found, s := d.run(t, october, monthOf(10))
 				if diff := cmp.Diff([]string{tt.earlier}, earlierTexts(s)); diff != "" {
 					t.Errorf("earlier months (-want +got):\n%s, %q", diff, found)
 				}
