@@ -153,10 +153,8 @@ func (k *kindMatcher) reachesOn(d *Difference) bool {
 		slices.ContainsFunc(d.Books, func(l books.Line) bool { return !l.At.Before(k.Period.To) })
 }
 
-// isKept reports whether the comparison of the month is kept: not with the list of another month, which was read last.
-func (k *kindMatcher) isKept() bool {
-	return !k.Month.IsZero() && k.list.Read && (k.list.Span.IsZero() || k.list.Span.Overlaps(k.Month))
-}
+// isKept reports whether the comparison of the month is kept. The list of refunds may have none in it.
+func (k *kindMatcher) isKept() bool { return !k.Month.IsZero() && k.list.Read }
 
 // notFinal returns the rows of a month that is kept that are not final, and are still queried. They are told, with or without a line, and
 // looked at again.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -422,20 +421,20 @@ func TestManyLaterRefunds(t *testing.T) {
 	})
 }
 
-// TestListOfAnotherMonth: a list of refunds that has none in the month is that of another one: the month is not kept for refunds.
-func TestListOfAnotherMonth(t *testing.T) {
+// TestNoRefundInTheMonth: a list of refunds can have none in the month, and some of the days around it. The month is kept as any other, so
+// that a refund that is not final is looked at again.
+func TestNoRefundInTheMonth(t *testing.T) {
 	onEach(t, func(t *testing.T, d *database) {
 		o := monthOf(10)
-		o.Refunds.Span = Span{From: day0(9, 1, 0), To: day0(9, 30, 0)}
+		o.Refunds.Span = Span{From: day0(9, 29, 0), To: day0(9, 30, 0)}
 		m := new(memory).pay("p", approved, "9 EUR", day0(10, 5, 0)).book("p", approved, "9 EUR", day0(10, 5, 0))
-		found, s := d.run(t, m.back("r of p", approved, "2 EUR", day0(10, 31, 12)), o)
-		if len(found) != 1 || s.Unchecked() != 1 || s.Kept != 0 {
-			t.Errorf("got %q, %d kept, want the refund unchecked and not kept", found, s.Kept)
+		found, s := d.run(t, m.back("r of p", processing, "2 EUR", day0(10, 20, 12)), o)
+		if diff := cmp.Diff([]string{"timing refund r 2 EUR"}, found); diff != "" || s.Kept != 1 {
+			t.Errorf("%d kept, want 1; differences (-want +got):\n%s", s.Kept, diff)
 		}
-		for kind, want := range map[books.Kind]int{books.Payment: 1, books.Refund: 0} {
-			if months, err := d.Months(t.Context(), kind); err != nil || len(months) != want {
-				t.Errorf("kept %+v, %v of each %s, want %d", months, err, kind, want)
-			}
+		found, _ = d.run(t, m.back("r2 of p", approved, "2 EUR", day0(10, 21, 12)), o)
+		if diff := cmp.Diff([]string{"refund_missing_here refund r2 2 EUR", "timing refund r 2 EUR"}, found); diff != "" {
+			t.Errorf("differences (-want +got):\n%s", diff)
 		}
 	})
 }
