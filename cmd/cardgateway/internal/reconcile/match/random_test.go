@@ -270,11 +270,11 @@ func naiveLater(charges []books.Row, lines []books.Line, rowNow bool, o Options)
 
 func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options) (class Class, touched bool) {
 	paid, sums := 0, map[string]int{} // gateway less books in the period, in hundredths
-	rowNow := false
+	rowNow, isNotPaid := false, true
 	var last books.Row
 	for _, r := range rows {
 		isNow := o.Period.holds(r.At)
-		rowNow = rowNow || isNow
+		rowNow, isNotPaid = rowNow || isNow, isNotPaid && r.State == declined
 		if r.State == approved {
 			paid++
 			if isNow {
@@ -288,7 +288,7 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	}
 	booked := ""
 	for _, l := range lines {
-		if isOurs := o.Period.holds(l.At) || l.At.IsZero() && (rowNow || len(rows) == 0); isOurs {
+		if isOurs := o.Period.holds(l.At) || l.At.IsZero() && (rowNow || isNotPaid); isOurs {
 			touched = true
 			if l.State == approved {
 				sums[l.Currency] -= int(l.Amount.Shift(2).IntPart())
