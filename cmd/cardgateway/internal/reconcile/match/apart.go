@@ -12,33 +12,49 @@ import (
 func (k *kindMatcher) apart(p *pair, isOurs func(books.Line) bool) (*Difference, error) {
 	d := &Difference{Class: ClassTiming, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At,
 		Why: "recorded in different periods: " + k.onBothSides(p)}
-	row := slices.IndexFunc(p.paid, func(r books.Row) bool { return !k.isOurs(&r) })
-	line := slices.IndexFunc(p.lines, func(l books.Line) bool { return p.isInSum(&l) && isOurs(l) == (row >= 0) })
-	if len(p.paid) == 0 || line < 0 || len(p.later) > 0 || p.lines[line].Earlier {
+	var l *books.Line
+	var row *books.Row
+	take := func(line *books.Line, r *books.Row) {
+		if l == nil && p.isInSum(line) && isOurs(*line) != k.isOurs(r) {
+			l, row = line, r
+		}
+	}
+	if len(p.paid) == 1 { // whose lines are added up, and can have no time
+		for i := range p.lines {
+			take(&p.lines[i], &p.paid[0])
+		}
+	} else {
+		k.listed(p, take)
+	}
+	if l == nil || l.Earlier {
 		return d, nil
 	}
-	l, other := &p.lines[line], p.lines[line].At
-	if row >= 0 {
-		other = p.paid[row].At
+	other, isRowOurs := row.At, k.isOurs(row)
+	if isRowOurs {
+		other = l.At
 	}
 	month := k.monthOf(other)
 	if month.From.IsZero() {
-		if l.At.IsZero() || distance(p.paid[max(row, 0)].At, l) <= max(k.Grace, day) {
+		if l.At.IsZero() || distance(row.At, l) <= max(k.Grace, day) {
 			return d, nil
 		}
 		d.Class = ClassDate
 		return d, nil
 	}
 	item, isKept, err := k.books.KeptItem(k.ctx, k.kind, month.From, p.id())
+	if err == nil && !isRowOurs && item.Rows[row.Key()] != "" { // it counts in the month in which it became final
+		month = k.monthOf(item.Closed)
+		item, isKept, err = k.books.KeptItem(k.ctx, k.kind, month.From, p.id())
+	}
 	if err != nil {
 		return nil, err
 	}
-	wasListed := slices.ContainsFunc(item.Lines, func(l books.Line) bool { return l.At.IsZero() || !l.At.Before(month.From) && l.At.Before(month.To) })
+	wasListed := slices.ContainsFunc(item.Lines, func(l books.Line) bool { return l.At.Before(month.To) && !k.Period.holds(l.At) })
 	_, isChanged := k.changed[changeKey{month.From, p.id()}]
 	switch {
-	case row >= 0 && !isChanged && (!isKept || wasListed):
+	case !isRowOurs && !isChanged && (!isKept || wasListed):
 		d.Class, d.Why = ClassListedTwice, "the list of "+month.From.Format("January 2006")+" has it, too: "+k.onBothSides(p)
-	case row < 0 && !isKept && distance(p.paid[0].At, l) > max(k.Grace, day):
+	case isRowOurs && !isKept && distance(row.At, l) > max(k.Grace, day):
 		d.Class = ClassDate
 	}
 	return d, nil

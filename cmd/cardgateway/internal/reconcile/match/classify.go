@@ -76,12 +76,12 @@ func (k *kindMatcher) laterCharge(p *pair, isOurs func(books.Line) bool) *Differ
 	}
 	missing := sumOf(chargesIn(p.paid, k.isOurs), p.row.Currency)
 	for _, line := range p.lines {
-		isNow := line.At.IsZero() && isOurs(line) || !line.At.IsZero() && k.isOurs(&p.paid[nearest(p.paid, line.At)])
+		isNow := line.At.IsZero() && isOurs(line) || !line.At.IsZero() && k.isOurs(&p.paid[k.nearest(p.paid, line.At)])
 		if line.State == books.StateApproved && isNow {
 			missing = missing.Sub(line.Amount)
 		}
 	}
-	left, untimed := p.unlisted()
+	left, untimed := k.listed(p, func(*books.Line, *books.Row) {})
 	now := chargesIn(left, k.isOurs)
 	if !missing.IsPositive() || len(now) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (k *kindMatcher) laterChargeAgain(p *pair, e *Earlier) *Difference {
 		return nil
 	}
 	month := Span{From: e.Since, To: k.endOf(e.Since)}
-	left, untimed := p.unlisted()
+	left, untimed := k.listed(p, func(*books.Line, *books.Row) {})
 	left = chargesIn(left, func(r *books.Row) bool { return Span{From: e.Since, To: k.Period.To}.holds(r.At) })
 	if len(left) <= untimed {
 		return nil

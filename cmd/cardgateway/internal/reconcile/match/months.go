@@ -102,9 +102,16 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 	if e == nil {
 		return lines
 	}
+	month := Span{From: e.Since, To: k.endOf(e.Since)}
+	if len(lines) > 0 && !slices.ContainsFunc(lines, func(l books.Line) bool { return l.At.IsZero() || month.holds(l.At) }) {
+		for _, l := range e.Books {
+			if l.State == books.StateApproved && month.holds(l.At) { // listed in both months
+				lines = append(lines, l)
+			}
+		}
+	}
 	if len(lines) == 0 {
 		lines = append(lines, e.Books...)
-		month := Span{From: e.Since, To: k.endOf(e.Since)}
 		inMonth := slices.IndexFunc(rows, func(r books.Row) bool { return isApproved(r) && month.holds(r.At) })
 		for i := range lines { // one without a time is of a row of that month, if there is one
 			if lines[i].At.IsZero() && inMonth >= 0 {

@@ -83,29 +83,36 @@ func chargesIn(charges []books.Row, holds func(*books.Row) bool) (in []books.Row
 	return in
 }
 
-// nearest returns the index of the first row that is nearest to a time.
-func nearest(rows []books.Row, t time.Time) (at int) {
+// nearest returns the index of the first row that is nearest to a time. One that was not final before this month is of this month.
+func (k *kindMatcher) nearest(rows []books.Row, t time.Time) (nearest int) {
+	var least time.Duration
 	for i := range rows {
-		if rows[i].At.Sub(t).Abs() < rows[at].At.Sub(t).Abs() {
-			at = i
+		at := rows[i].At
+		if at.Before(k.Period.From) && k.becameFinal(&rows[i]) {
+			at = k.Period.From
+		}
+		if away := at.Sub(t).Abs(); i == 0 || away < least {
+			nearest, least = i, away
 		}
 	}
-	return at
+	return nearest
 }
 
-// unlisted returns the approved rows that no approved line with a time has, and how many approved lines have none. A line has the row
-// that is nearest to it in time, of those that no earlier line has.
-func (p *pair) unlisted() (left []books.Row, untimed int) {
+// listed calls do with each approved line that has a time and its approved row: the one that is nearest to it in time, of those that no earlier
+// line has. It returns the rows that are left, and how many approved lines have no time.
+func (k *kindMatcher) listed(p *pair, do func(*books.Line, *books.Row)) (left []books.Row, untimed int) {
 	left = slices.Clone(p.paid)
 	lines := slices.Clone(p.lines)
 	slices.SortStableFunc(lines, func(a, b books.Line) int { return a.At.Compare(b.At) })
-	for _, line := range lines {
-		switch {
+	for i := range lines {
+		switch line := &lines[i]; {
 		case line.State != books.StateApproved:
 		case line.At.IsZero():
 			untimed++
 		case len(left) > 0:
-			i := nearest(left, line.At)
+			i := k.nearest(left, line.At)
+			row := left[i]
+			do(line, &row)
 			left = slices.Delete(left, i, i+1)
 		}
 	}

@@ -384,19 +384,29 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	}
 	for _, sum := range sums {
 		if sum != 0 {
-			return naiveApart(charges, lines, rowNow, o), touched
+			return naiveApart(charges, lines, o), touched
 		}
 	}
 	return "", touched
 }
 
 // naiveApart is the class of rows and lines that agree, but are in different periods.
-func naiveApart(charges []books.Row, lines []books.Line, rowNow bool, o Options) Class {
-	row := slices.IndexFunc(charges, func(r books.Row) bool { return !o.Period.holds(r.At) })
-	for _, l := range lines {
-		isOurs := o.Period.holds(l.At) || l.At.IsZero() && rowNow
-		if l.State == approved && isOurs == (row >= 0) {
-			if len(charges) == 1 && !l.At.IsZero() && l.At.Sub(charges[0].At).Abs() > 48*time.Hour {
+func naiveApart(charges []books.Row, lines []books.Line, o Options) Class {
+	left, timed := slices.Clone(charges), slices.DeleteFunc(slices.Clone(lines), func(l books.Line) bool { return l.State != approved || l.At.IsZero() })
+	slices.SortStableFunc(timed, func(a, b books.Line) int { return a.At.Compare(b.At) })
+	if len(charges) == 1 {
+		left = slices.Repeat(left, len(timed))
+	}
+	for _, l := range timed {
+		if len(left) == 0 {
+			break
+		}
+		away := func(a, b books.Row) int { return int(a.At.Sub(l.At).Abs() - b.At.Sub(l.At).Abs()) }
+		r := slices.MinFunc(left, away)
+		i := slices.IndexFunc(left, func(of books.Row) bool { return of.UniqueID == r.UniqueID })
+		left = slices.Delete(left, i, i+1)
+		if o.Period.holds(l.At) != o.Period.holds(r.At) {
+			if l.At.Sub(r.At).Abs() > 48*time.Hour {
 				return ClassDate
 			}
 			return ClassTiming

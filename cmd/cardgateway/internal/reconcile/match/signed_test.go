@@ -114,6 +114,50 @@ var signedKinds = map[string]func(s *signedShop){
 		s.copied(0, r, 0, processing, declined)
 		s.tells(0, "timing %s", r.ID)
 	},
+	"in processing and listed as paid, approved and listed again in September": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0, processing, approved)
+		s.listed(0, 0, r, r.At)
+		s.listed(0, 1, r, s.at(1))
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "listed_twice %s", r.ID)
+	},
+	"in processing, approved and listed in September, listed again in October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0, processing, approved)
+		s.listed(0, 1, r, s.at(1))
+		s.listed(0, 2, r, s.at(2))
+		s.tells(0, "timing %s", r.ID)
+		s.tells(2, "listed_twice %s", r.ID)
+	},
+	"refund in processing and listed as made, made in September, listed again in October": func(s *signedShop) {
+		r := s.refund()
+		s.copied(1, r, 0, processing, approved)
+		s.listed(1, 0, r, r.At)
+		s.listed(1, 2, r, s.at(2))
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "timing %s", r.ID)
+		s.tells(2, "listed_twice %s", r.ID)
+	},
+	"charged again, and that charge listed twice": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0)
+		s.listed(0, 0, r, r.At)
+		r.UniqueID, r.At = r.UniqueID+"-2", s.at(1)
+		s.copied(0, r, 1)
+		s.listed(0, 1, r, r.At)
+		s.listed(0, 1, r, r.At.Add(time.Hour))
+		s.tells(1, "listed_twice %s", r.ID)
+	},
+	"two charges, of which the first is in processing until September, and one line": func(s *signedShop) {
+		r := s.row(day0(8, 6, 5))
+		s.copied(0, r, 0, processing, approved)
+		s.listed(0, 0, r, r.At)
+		r.UniqueID, r.At = r.UniqueID+"-2", r.At.AddDate(0, 0, 2)
+		s.copied(0, r, 0)
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "later_charge %s", r.ID)
+	},
 	"refund in processing, made in September, never listed": func(s *signedShop) {
 		r := s.refund()
 		s.copied(1, r, 0, processing, approved)
