@@ -45,7 +45,7 @@ func TestPictures(t *testing.T) {
 			maps.DeleteFunc(drawn, func(a arrow, _ bool) bool { return a.from == "Abandoned" || a.to == "Abandoned" })
 		}
 		happened := map[arrow]string{}
-		for seed := range uint64(30_000) {
+		for seed := range uint64(10_000) {
 			randomHistory(rand.New(rand.NewPCG(seed, 2)), refund, func(from, to State, ev *Evidence) {
 				if a := (arrow{stateNames[from], stateNames[to]}); happened[a] == "" {
 					happened[a] = fmt.Sprintf("%s: %s, %v", a.from+" --> "+a.to, ev.Source, ev.State)

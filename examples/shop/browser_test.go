@@ -1,3 +1,5 @@
+//go:build browser
+
 package main
 
 import (
@@ -26,18 +28,13 @@ var theBrowser struct {
 	once    sync.Once
 	err     error
 	windows chan context.Context
-	close   func()
 }
 
 const windows = 2
 
-// browser returns a window for the duration of the test. Without CARDGATEWAY_REQUIRE_BROWSER=1 the test ends here: all of them take
-// some minutes.
+// browser returns a window for the duration of the test.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	if os.Getenv("CARDGATEWAY_REQUIRE_BROWSER") != "1" {
-		t.Skip("takes some minutes with the others; set CARDGATEWAY_REQUIRE_BROWSER=1")
-	}
 	theBrowser.once.Do(startBrowser)
 	testprogram.Browser.Check(t, theBrowser.err)
 	window := <-theBrowser.windows
@@ -76,7 +73,7 @@ func startBrowser() {
 		theBrowser.err = errors.Join(theBrowser.err, chromedp.Do(window))       // opens it for several tests
 		theBrowser.windows <- window
 	}
-	theBrowser.close = func() {
+	stopBrowser = func() {
 		_ = chromedp.Cancel(ctx)
 		cancel()
 		stop()
@@ -86,12 +83,6 @@ func startBrowser() {
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-	}
-}
-
-func stopBrowser() {
-	if theBrowser.close != nil {
-		theBrowser.close()
 	}
 }
 

@@ -20,15 +20,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// floodSize is the number of notifications: a few thousand, or the value of CARDGATEWAY_FLOOD.
+// floodSize is the number of notifications: a thousand, or the value of CARDGATEWAY_FLOOD.
 func floodSize(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("CARDGATEWAY_FLOOD")); err == nil && n > 0 {
 		return n
 	}
-	if testing.Short() {
-		return 500
-	}
-	return 4000
+	return 1000
 }
 
 // queryCounter counts the shop's queries to the gateway.

@@ -31,6 +31,8 @@ import (
 // asShop is the variable with which the tests start their own program as the shop.
 const asShop = "SHOP_IS_TESTED"
 
+var stopBrowser = func() {} // if one was started
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asShop) != "" {
 		main()
