@@ -98,11 +98,11 @@ func (r *Response) denies() bool {
 }
 
 // statesTransaction reports whether an object states a transaction or a refund beside its own members: in other members, in other
-// spellings, or in objects, lists and JSON within it.
+// spellings, or in objects, lists and JSON within it. What a text that is not UTF-8 says is not known.
 func statesTransaction(object []byte, own []string) bool {
 	d := wire.NewReader(object)
 	defer d.Release()
-	return statedBy(d, own, "")
+	return !utf8.Valid(object) || statedBy(d, own, "")
 }
 
 // statedBy does that for the next value, which is the member of an object with a name: transaction with an id states a transactionId.

@@ -85,6 +85,7 @@ func TestRefusals(t *testing.T) {
 		{"a check that was not completed", `{"message":"authentication not completed"}`, true},
 		{"an escaped word", `{"message":"dup\u006cicate"}`, false},
 		{"a success in Chinese", `{"message":"支付成功"}`, false},
+		{"a success in GBK", "{\"message\":\"\xd6\xa7\xb8\xb6\xb3\xc9\xb9\xa6\"}", false},
 		{"a repetition in Chinese", "订单重复提交", false},
 		{"a refusal in Chinese", `{"message":"签名错误"}`, true},
 		{"one in progress", "The payment is being processed", false},
