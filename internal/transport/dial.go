@@ -43,7 +43,12 @@ func dialsTLS(t *http.Transport) bool {
 // hold wraps the connections of dial after the TLS handshake, which net/http then does not perform. If a dialer returns
 // neither a connection nor an error, net/http handles that.
 func hold(dial dialFunc, handshakeTimeout time.Duration) dialFunc {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (held net.Conn, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				held, err = nil, &panicError{p}
+			}
+		}()
 		conn, err := dial(ctx, network, addr)
 		if err != nil || conn == nil {
 			return nil, err
@@ -57,6 +62,12 @@ func hold(dial dialFunc, handshakeTimeout time.Duration) dialFunc {
 		return newHoldConn(conn), nil
 	}
 }
+
+// panicError is a panic in dialing: of a dialer, or of a check of certificates. net/http dials in a goroutine of its own, where nobody
+// can recover from it: Do panics with it again.
+type panicError struct{ panicked any }
+
+func (*panicError) Error() string { return "dialing panicked" }
 
 // dialTLS makes TLS connections over sockets that count their reads. It expects the certificate of the dialed host, unless the
 // config names another.

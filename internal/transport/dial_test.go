@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,38 @@ func TestDialersThatFail(t *testing.T) {
 	}
 	if _, err := dialTLS(nil, nil)(t.Context(), "tcp", "no port"); err == nil {
 		t.Error("an address without a port: got no error")
+	}
+}
+
+// TestPanicInDialing: a panic in dialing reaches whoever sends, who can recover from it, and nothing was sent.
+func TestPanicInDialing(t *testing.T) {
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	panicking := func(context.Context, string, string) (net.Conn, error) { panic("a dialer's") }
+	for _, tt := range []struct {
+		name   string
+		given  *http.Transport
+		scheme string
+	}{
+		{"a dialer", &http.Transport{DialContext: panicking}, "http"},
+		{"a dialer below TLS", &http.Transport{DialContext: panicking}, "https"},
+		{"a dialer of TLS", &http.Transport{DialTLSContext: panicking}, "https"},
+		{"a check of certificates", &http.Transport{TLSClientConfig: &tls.Config{
+			InsecureSkipVerify: true, VerifyConnection: func(tls.ConnectionState) error { panic("a check's") },
+		}}, "https"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			payments, _ := New(tt.given, time.Minute)
+			x := NewExchange(t.Context(), http.MethodPost, url.URL{Scheme: tt.scheme, Host: server.Listener.Addr().String(), Path: "/"}, []byte("{}"))
+			var panicked any
+			func() {
+				defer func() { panicked = recover() }()
+				payments.Do(x, 100, new(Buffer))
+			}()
+			if !x.Seal() || panicked == nil {
+				t.Errorf("got the panic %v", panicked)
+			}
+		})
 	}
 }
 

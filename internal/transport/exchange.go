@@ -116,6 +116,9 @@ var (
 
 func (s *Sender) roundTripAndRead(req *http.Request, limit int64, buffer *Buffer) (r Response) {
 	resp, err := s.roundTrip(req)
+	if dialing, ok := errors.AsType[*panicError](err); ok && dialing != nil { // an As method may find anything
+		panic(dialing.panicked)
+	}
 	switch {
 	case err != nil:
 		if resp != nil && resp.Body != nil { // a RoundTripper of the caller gave both
