@@ -47,13 +47,13 @@ func speaksOfSuccess(body []byte) bool {
 
 // success matches these words, of gateways that write English or Chinese.
 var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|duplicate[ds]?|repeated|already|previously|` +
-	`pending|conflict|replay(ed)?|resubmitted|(double|repeat) (submission|payment|request|order)|(must be|not) unique|in use|` +
+	`conflict|replay(ed)?|resubmitted|(double|repeat) (submission|payment|request|order)|(must be|not) unique|in use|` +
 	`(order|transaction|payment|request|number|no|id)[ _-]+((is|was|has been)[ _-]+)?(exist(s|ed|ing)?|used|taken|` +
-	`completed?|processed|accepted|confirmed|settled|received|created|executed)|` +
+	`pending|completed?|processed|accepted|confirmed|settled|received|created|executed)|` +
 	`in (process|progress)|is processing|being processed|order processing)([^a-z]|$)|idempoten|成功|重复|重複|` +
 	`已(支付|付款|存在|处理|處理|提交|完成|使用)|(支付|付款|交易)完成|处理中|處理中|` +
 	`^\W*(ok|success)\W*$|(success|succeed|\b(ok|result|status))['"]?\s*[:=]\s*['"]?(true|1\b|y)|` +
-	`[:=]\s*['"]?(ok|success|done|completed?|settled|accept(ed)?|authori[sz]ed|confirmed)\b`)
+	`[:=]\s*['"]?(ok|success|done|pending|completed?|settled|accept(ed)?|authori[sz]ed|confirmed)\b`)
 
 var (
 	wordInName = regexp.MustCompile(`([a-z])([A-Z])`)
