@@ -52,7 +52,7 @@ var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|appro
 	`pending|completed?|processed|accepted|confirmed|settled|received|created|executed)|` +
 	`in (process|progress)|is processing|being processed|order processing)([^a-z]|$)|idempoten|成功|重复|重複|` +
 	`已(支付|付款|存在|处理|處理|提交|完成|使用)|(支付|付款|交易)完成|处理中|處理中|` +
-	`^\W*(ok|success)\W*$|(success|succeed|\b(ok|result|status))['"]?\s*[:=]\s*['"]?(true|1\b|y)|` +
+	`^\W*(ok|success)\W*$|(success|succeed|\b(ok|result|status))['"]?\s*[:=]\s*['"]?(true|1|y(es)?)\b|` +
 	`[:=]\s*['"]?(ok|success|done|pending|completed?|settled|accept(ed)?|authori[sz]ed|confirmed)\b`)
 
 var (

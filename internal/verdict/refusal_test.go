@@ -73,6 +73,7 @@ func TestRefusals(t *testing.T) {
 		{"an id that is not new", `{"message":"transactionId must be unique"}`, false},
 		{"a payment of before", "The order was processed", false},
 		{"a payment that waits", `{"state":"PENDING"}`, false},
+		{"a result that begins like a yes", `{"result":"your IP is not allowed"}`, true},
 		{"an account that waits", `{"message":"the merchant account is pending review"}`, true},
 		{"a state of a success", `{"state":"settled"}`, false},
 		{"a truth value of a success by another name", `{"ok":true}`, false},
