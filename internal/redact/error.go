@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 )
 
 // Error replaces an error of a hook, a limiter or a transport, whose fields may hold a request or a secret, by its text, or by its
-// type if there is a secret, a card number or a CVV in the text. *url.Error is unwrapped, because its text has the URL. For errors.Is the replacement
+// type if there is a secret, a card number, a CVV or a URL with user info in the text. *url.Error is unwrapped, because its text has the URL. For errors.Is the replacement
 // matches what the error matches, except the outcomes of calls, which are not about this one; errors.As finds nothing of it.
 func (s Secrets) Error(err error, outcomes []error) error {
 	return replace(err, outcomes, func(text string) bool { return s.Find(text, MinText) || mask.Kept(text) != text })
@@ -36,7 +37,7 @@ func replace(given error, outcomes []error, isSecret func(text string) bool) err
 		err = cmp.Or(u.Err, errNoCause) // an error must not become none
 	}
 	text := fmt.Sprint(textOf{err})
-	if isSecret(text) {
+	if isSecret(text) || userInfo.MatchString(text) {
 		text = fmt.Sprintf("an error of type %T, whose text is withheld because it held a secret", err)
 	}
 	late, ok := errors.AsType[interface {
@@ -51,6 +52,9 @@ func replace(given error, outcomes []error, isSecret func(text string) bool) err
 		is: func(target error) bool { return !isOutcome(target) && errors.Is(given, target) },
 	}
 }
+
+// userInfo matches a URL that may have a password: net/http quotes the proxy's, if it cannot be read.
+var userInfo = regexp.MustCompile(`://\S+@`)
 
 var errNoCause = errors.New("an error of type *url.Error without a cause")
 
