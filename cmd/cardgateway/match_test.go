@@ -241,7 +241,7 @@ func TestNothingCompared(t *testing.T) {
 		t.Error("the page does not say that nothing was compared")
 	}
 	empty := m.file(t, "empty.csv", "transaction_id,amount,currency\n")
-	tool(t, m.env, "reconcile", "match", "--list", empty).want(t, exit.Failed, "the list empty.csv has no lines below the column names")
+	tool(t, m.env, "reconcile", "match", "--list", empty).want(t, exit.Failed, "the list empty.csv has no lines with an id and an amount below the column names")
 	tool(t, m.env, "reconcile", "match").want(t, exit.OK, "273 of 273") // the list before it is kept
 	refunds := m.file(t, "refunds.csv", "refund_id,amount,currency\n")
 	tool(t, m.env, "reconcile", "match", "--refund-list", refunds).want(t, exit.OK, "--refund-list: 0 lines read from refunds.csv", "273 of 273")

@@ -49,7 +49,7 @@ func (r *tryCommand) Run(c *call) error {
 	isSure, text := len(t.Unsure)+len(t.Problems) == 0 && t.Rows > 0, strings.Builder{}
 	fmt.Fprintf(&text, "A list of %ss: %s lines can be read", t.Source.Kind, terminal.Thousands(t.Rows))
 	if t.Totals > 0 {
-		fmt.Fprintf(&text, ", and %s of totals or titles", terminal.Thousands(t.Totals))
+		fmt.Fprintf(&text, ", and %s of totals or titles, or without an id and an amount, are left out", terminal.Thousands(t.Totals))
 	}
 	if t.Encoding != "" {
 		text.WriteString(", with letters as " + t.Encoding)

@@ -99,7 +99,11 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 	if closest == nil {
 		return nil, &Refused{Why: "is empty; its first line must contain the column names"}
 	}
-	return nil, r.asRefused(closest)
+	err := r.asRefused(closest)
+	if refused, ok := errors.AsType[*Refused](err); ok && r.encoding == windows1252 {
+		refused.Why += "; its letters were read as Windows-1252: if they are wrong, save it as CSV UTF-8"
+	}
+	return nil, err
 }
 
 // readTitles reads a line as titles. It returns the number of those that are not empty, or -1 for a line that is not CSV.

@@ -249,8 +249,8 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	if info.Rows == 0 && first != nil {
 		return &Refused{Why: fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
 	}
-	if info.Rows == 0 && l.Kind == Payment { // a merchant without refunds is usual
-		return &Refused{Why: fmt.Sprintf("the list %s has no lines below the column names", info.Name)}
+	if info.Rows == 0 && (l.Kind == Payment || info.As.Totals > 0) { // a merchant without refunds is usual
+		return &Refused{Why: fmt.Sprintf("the list %s has no lines with an id and an amount below the column names", info.Name)}
 	}
 	if err := flush(0); err != nil {
 		return err

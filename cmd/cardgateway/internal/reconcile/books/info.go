@@ -36,7 +36,7 @@ type ListInfo struct {
 // ReadAs describes how a list was read.
 type ReadAs struct {
 	Columns  []ColumnTitle `json:"columns"`  // in the order of ListSource.Columns
-	Totals   int           `json:"totals"`   // lines of totals, or with the titles again, which are left out
+	Totals   int           `json:"totals"`   // lines of totals, with the titles again, or without an id and an amount, which are left out
 	Encoding string        `json:"encoding"` // of a CSV file that is not UTF-8
 	Amounts  string        `json:"amounts"`  // as ListSource.Amounts
 	Zone     string        `json:"zone"`     // of times without a zone; empty for that of the gateway

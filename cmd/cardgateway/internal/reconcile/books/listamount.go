@@ -107,6 +107,7 @@ var currencySigns = map[string]string{
 	"€": "EUR", "$": "USD AUD CAD NZD SGD HKD TWD MXN BRL ARS CLP COP", "£": "GBP", "¥": "JPY CNY", "₹": "INR", "₩": "KRW", "₺": "TRY", "₽": "RUB",
 	"₪": "ILS", "₫": "VND", "₱": "PHP", "฿": "THB", "US$": "USD", "A$": "AUD", "C$": "CAD", "CA$": "CAD", "R$": "BRL", "HK$": "HKD", "NT$": "TWD",
 	"S$": "SGD", "kr": "SEK NOK DKK ISK", "kr.": "SEK NOK DKK ISK", "zł": "PLN", "Kč": "CZK", "Ft": "HUF", "Fr.": "CHF", "lei": "RON",
+	"Rs": "INR PKR LKR NPR", "Rs.": "INR PKR LKR NPR",
 }
 
 // parse parses an amount with a sign and a currency before or after its digits.

@@ -72,7 +72,7 @@ func (l *lineReader) isSum(amount decimal.Decimal, currency string) bool {
 }
 
 // totalWords are those for the id of a line of totals, as plainName returns them. Words without a digit can follow, such as a currency.
-var totalWords = regexp.MustCompile(`^((grand|sub)?total|(gesamt|zwischen)?(summe|betrag)|gesamt)[^0-9]*$|^sum:?$|^Σ:?$`)
+var totalWords = regexp.MustCompile(`^((grand|sub)?total|(gesamt|zwischen)?(summe|betrag)|gesamt)[^0-9]*$|^sum:?$|^Σ:?$|^\*+$`)
 
 // isTotal reports whether a cell is a word for a line of totals. The first condition is much faster than the second one, and nearly no id
 // passes it.
@@ -91,7 +91,7 @@ const (
 )
 
 // read converts a line. isNumber says which of its cells are numbers. An Unreadable does not quote cells, because they may contain anything.
-// A line of totals, or with the titles again, is neither a record nor an Unreadable.
+// A line of totals, one with the titles again, and one without an id and an amount is neither a record nor an Unreadable.
 func (l *lineReader) read(line int, cells []string, isNumber func(column int) bool) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
 		order := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "order" })
@@ -112,7 +112,11 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 		return bad("amount", "and the cell after it, which has no title, can be one amount; an amount that contains the separator must be in quotation marks")
 	}
 	currency, _ := l.readCurrency(l.cell(currencyColumn, cells))
-	if id := cmp.Or(l.cell(0, cells), l.cell(1, cells)); isTotal(id) || id == "" && slices.ContainsFunc(cells, isTotal) {
+	id := cmp.Or(l.cell(0, cells), l.cell(1, cells))
+	if id == "" && l.cell(amountColumn, cells) == "" {
+		return nil, nil // as those of the further products of an order, or below the table
+	}
+	if isTotal(id) || id == "" && slices.ContainsFunc(cells, isTotal) {
 		total, err := l.parseAmount(l.cell(amountColumn, cells), currency, l.at[amountColumn] >= 0 && isNumber(l.at[amountColumn]))
 		switch {
 		case err == nil && l.isSum(total.Abs(), l.cell(currencyColumn, cells)):
@@ -211,9 +215,11 @@ func (l *lineReader) timeText(column int, cells []string) string {
 	return text
 }
 
-// plainCell returns the text of a cell: ="123" is how a spreadsheet is told that 123 is a text.
+// plainCell returns the text of a cell: ="123" is how a spreadsheet is told that 123 is a text, and a database writes NULL or \N for nothing.
 func plainCell(text string) string {
-	text = strings.TrimSpace(text)
+	if text = strings.TrimSpace(text); text == "NULL" || text == `\N` {
+		return ""
+	}
 	if inner, ok := strings.CutPrefix(text, `="`); ok && strings.HasSuffix(inner, `"`) && strings.Count(inner, `"`) == 1 {
 		return strings.TrimSpace(inner[:len(inner)-1])
 	}

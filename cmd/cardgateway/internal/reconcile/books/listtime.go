@@ -106,13 +106,13 @@ var (
 	offset    = regexp.MustCompile(`^(.*[0-9]:[0-9]{2}.*?) *([+-][0-9]{2}):?([0-9]{2})?$`)
 )
 
-// The words in times, by their first three letters, as plainTime writes them: months in English and German, and what means nothing. A word
+// The words in times, by their first three letters, as plainTime writes them: months in English and German, the signs of dates in Chinese and Japanese, and what means nothing. A word
 // that is not here makes a text unreadable.
 var wordsInTimes = map[string]string{
 	"jan": " Jan ", "feb": " Feb ", "mar": " Mar ", "mär": " Mar ", "mrz": " Mar ", "apr": " Apr ", "may": " May ", "mai": " May ", "jun": " Jun ",
 	"jul": " Jul ", "aug": " Aug ", "sep": " Sep ", "oct": " Oct ", "okt": " Oct ", "nov": " Nov ", "dec": " Dec ", "dez": " Dec ",
 	"mon": "", "tue": "", "wed": "", "thu": "", "fri": "", "sat": "", "sun": "", "st": "", "nd": "", "rd": "", "th": "", "at": "", "um": "", "uhr": "",
-	"t": " ", "am": " AM", "pm": " PM", "z": "Z", "utc": "Z", "gmt": "Z",
+	"年": "-", "月": "-", "日": "", "t": " ", "am": " AM", "pm": " PM", "z": "Z", "utc": "Z", "gmt": "Z",
 }
 
 // plainTime writes a time so that its layout has one blank between its parts, months of three letters, and no blank before an offset.

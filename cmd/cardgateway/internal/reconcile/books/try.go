@@ -22,7 +22,7 @@ type Trial struct {
 	Unsure   []Doubt // what could be read in two ways, and has to be said
 	First    []Line  // at most five, as they are read; their ids can be the gateway's
 	Rows     int     // lines that can be read
-	Totals   int     // lines of totals, or with the titles again
+	Totals   int     // lines of totals, with the titles again, or without an id and an amount
 	Problems []Problem
 	Words    []string // for states, that are not known; at most 50
 	Encoding string   // of a CSV file that is not UTF-8

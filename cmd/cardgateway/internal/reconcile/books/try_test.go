@@ -68,6 +68,14 @@ func TestTry(t *testing.T) {
 		{"two states", "ref,amount,currency,Status,Payment Status\nt1,5,EUR,completed,declined\n", ListSource{}, "t1 5 EUR approved     1 1 0"},
 		{"two times", "ref,amount,currency,Created at,Paid at\nt1,5,EUR,2026-10-02,2026-10-03\n", ListSource{}, "t1 5 EUR approved  2026-10-02 00:00:00   1 1 0"},
 		{"words", "ref,amount,currency,status\nt1,5,EUR,offen\nt2,x,EUR,paid\nt3,5,EUR,paid\n", ListSource{}, "t3 5 EUR approved     1 0 2"},
+		{"Shopify, an order of two products", "Name,Financial Status,Currency,Total,Payment Reference\n#1,paid,EUR,12.50,c1\n#1,,,,\n#2,paid,EUR,7,c2\n", ListSource{},
+			"c1 12.5 EUR approved #1    2 0 0"},
+		{"a foot without an id", ",Ref,Amount,Currency\n,t1,5,EUR\n\"Tuesday, Nov 10, 2026 - Accrual Basis\"\n", ListSource{}, "t1 5 EUR approved     1 0 0"},
+		{"NULL of MySQL and Postgres", "transaction_id\tamount\tcurrency\torder\tat\nt1\t5\tEUR\tNULL\t2026-10-02\nt2\t5\tEUR\t\\N\t\\N\n", ListSource{},
+			"t1 5 EUR approved  2026-10-02 00:00:00   2 0 0"},
+		{"total of SAP", "|ref|amount|currency|\n|t1|5,00|EUR|\n|t2|6,00|EUR|\n|*|11,00|EUR|\n", ListSource{}, "t1 5 EUR approved   1.234,50  2 0 0"},
+		{"Chinese dates", "ref,amount,currency,date\nt1,5,CNY,2026年10月2日 9:05\n", ListSource{}, "t1 5 CNY approved  2026-10-02 09:05:00   1 0 0"},
+		{"rupees", "ref,amount,currency\nt1,\"Rs. 1,23,456.00\",INR\n", ListSource{}, "t1 123456 INR approved   1,234.50  1 0 0"},
 		{"JSON lines", "{\"ref\":1}\n", ListSource{}, "is JSON"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

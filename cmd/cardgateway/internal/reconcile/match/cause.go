@@ -62,14 +62,14 @@ func (c *causes) add(d *Difference, p *pair) {
 	}
 }
 
-// plainID returns an id without what programs change of it: in lower case, without white space, quotation marks and apostrophes.
+// plainID returns an id without what programs change of it: in lower case, without white space, quotation marks, apostrophes and zeros in front.
 func plainID(id string) string {
-	return strings.Map(func(r rune) rune {
+	return strings.TrimLeft(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("'\"`´’‘“”=", r) {
 			return -1
 		}
 		return unicode.ToLower(r)
-	}, id)
+	}, id), "0")
 }
 
 // find says what explains nearly all of the differences that are counted, and what to do.
@@ -115,7 +115,7 @@ func (c *causes) find(s *Summary) (all []string) {
 	}
 	switch { // each id is missing on both sides
 	case isCause(2 * spelt):
-		all = append(all, "Nearly all ids that are missing on one side differ only in case, blanks or apostrophes. Correct the export, "+
+		all = append(all, "Nearly all ids that are missing on one side differ only in case, blanks, apostrophes or zeros in front. Correct the export, "+
 			"or name another column with --columns transaction_id=NAME.")
 	case isCause(2 * unique):
 		all = append(all, "The ids of your list are the gateway's. Name their column with --columns unique_id=NAME.")

@@ -292,6 +292,7 @@ func TestCause(t *testing.T) {
 		{"thousands", func(i int) (string, string) { return fmt.Sprint("id", i), fmt.Sprint("0.00", 1+i) }, "are 1000 times too small", 0},
 		{"capitals", func(i int) (string, string) { return fmt.Sprint("ID", i), fmt.Sprint(1 + i) }, "differ only in case", 1},
 		{"an apostrophe and a blank", func(i int) (string, string) { return fmt.Sprint("'id ", i), fmt.Sprint(1 + i) }, "differ only in case", 0},
+		{"zeros in front", func(i int) (string, string) { return fmt.Sprint("00id", i), fmt.Sprint(1 + i) }, "zeros in front", 0},
 		{"the gateway's ids", func(i int) (string, string) { return fmt.Sprint("u-id", i), fmt.Sprint(1 + i) }, "unique_id=NAME", 0},
 		{"other ids", func(i int) (string, string) { return fmt.Sprint("x", i), fmt.Sprint(1 + i) }, "", 0},
 		{"capitals among others", func(i int) (string, string) { return fmt.Sprint("ID", i), fmt.Sprint(1 + i) }, "", 5},

@@ -97,7 +97,7 @@ func ReadAs(as books.ReadAs) string {
 		all = append(all, fmt.Sprintf("%s = %s (%s)", cmp.Or(w.Word, "no state"), w.State, plural(w.Lines, "line")))
 	}
 	if as.Totals > 0 {
-		all = append(all, "left out: "+plural(as.Totals, "line")+" of totals or titles")
+		all = append(all, "left out: "+plural(as.Totals, "line")+" of totals or titles, or without an id and an amount")
 	}
 	return strings.Join(all, ", ")
 }
