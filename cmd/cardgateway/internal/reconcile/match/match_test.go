@@ -156,6 +156,7 @@ func TestClasses(t *testing.T) {
 		{"paid in another period", new(memory).pay("a", approved, "3 USD", early), nil},
 		{"both in another period", new(memory).pay("a", approved, "3 USD", early).book("a", approved, "4 USD", early), nil},
 		{"a line without time, paid in another period", new(memory).pay("a", approved, "3 USD", early).book("a", approved, "4 USD", never), nil},
+		{"a line without time, a test in another period", new(memory).pay("a", approved, "3 USD", early).test().book("a", approved, "3 USD", never), []string{"state payment a 3 USD"}},
 		{"a line without time, declined in another period", new(memory).pay("a", declined, "3 USD", early).book("a", approved, "3 USD", never), []string{"state payment a 3 USD"}},
 		{"a line of another period, unknown there", new(memory).book("a", approved, "3 USD", late), nil},
 

@@ -65,7 +65,12 @@ func (k *kindMatcher) readEarlier() (err error) {
 			e = &Earlier{Difference: d, Was: Class(o.Class)}
 			k.earlier[o.ID] = e
 		}
-		e.items, e.Books = append(e.items, o), append(e.Books, o.Lines...)
+		isAgain := func(l books.Line) bool {
+			return slices.ContainsFunc(o.Lines, func(again books.Line) bool {
+				return again.At.Equal(l.At) && again.State == l.State && again.Currency == l.Currency && again.Amount.Equal(l.Amount)
+			})
+		}
+		e.items, e.Books = append(e.items, o), append(slices.DeleteFunc(e.Books, isAgain), o.Lines...)
 	}
 	return nil
 }
@@ -103,9 +108,10 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 		return lines
 	}
 	month := Span{From: e.Since, To: k.endOf(e.Since)}
-	if len(lines) > 0 && !slices.ContainsFunc(lines, func(l books.Line) bool { return l.At.IsZero() || month.holds(l.At) }) {
+	isBefore := func(l books.Line) bool { return l.At.Before(k.Period.From) } // or has no time
+	if len(lines) > 0 && !slices.ContainsFunc(lines, isBefore) {
 		for _, l := range e.Books {
-			if l.State == books.StateApproved && month.holds(l.At) { // listed in both months
+			if l.State == books.StateApproved && isBefore(l) && !l.At.IsZero() { // listed in both months
 				lines = append(lines, l)
 			}
 		}
@@ -113,6 +119,9 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 	if len(lines) == 0 {
 		lines = append(lines, e.Books...)
 		inMonth := slices.IndexFunc(rows, func(r books.Row) bool { return isApproved(r) && month.holds(r.At) })
+		if inMonth < 0 {
+			inMonth = slices.IndexFunc(rows, func(r books.Row) bool { return month.holds(r.At) })
+		}
 		for i := range lines { // one without a time is of a row of that month, if there is one
 			if lines[i].At.IsZero() && inMonth >= 0 {
 				lines[i].At = rows[inMonth].At

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -83,15 +84,18 @@ func chargesIn(charges []books.Row, holds func(*books.Row) bool) (in []books.Row
 	return in
 }
 
-// nearest returns the index of the first row that is nearest to a time. One that was not final before this month is of this month.
+// nearest returns the index of the first row that is nearest to the time of a line. One that became final in this month is of this month, and has
+// no line of an earlier one if another row can have it.
 func (k *kindMatcher) nearest(rows []books.Row, t time.Time) (nearest int) {
 	var least time.Duration
 	for i := range rows {
-		at := rows[i].At
-		if at.Before(k.Period.From) && k.becameFinal(&rows[i]) {
-			at = k.Period.From
+		away := rows[i].At.Sub(t).Abs()
+		if from := k.Period.From; rows[i].At.Before(from) && k.becameFinal(&rows[i]) {
+			if away = t.Sub(from); away < 0 {
+				away = math.MaxInt64
+			}
 		}
-		if away := at.Sub(t).Abs(); i == 0 || away < least {
+		if i == 0 || away < least {
 			nearest, least = i, away
 		}
 	}

@@ -183,8 +183,11 @@ func naive(m *memory, o Options) (found []string) {
 				rows = append(slices.DeleteFunc(rows, isApproved), paid...)
 				slices.SortStableFunc(rows, func(a, b books.Row) int { return a.At.Compare(b.At) })
 			}
+			for i := range rows {
+				rows[i].Test = m.isTest(rows[i])
+			}
 			class, touched := naiveClass(kind, rows, lines, o)
-			isReal := func(r books.Row) bool { return r.State == approved && !m.isTest(r) }
+			isReal := func(r books.Row) bool { return r.State == approved && !r.Test }
 			isTest := slices.ContainsFunc(rows, isApproved) && !slices.ContainsFunc(rows, isReal)
 			if isTest && touched {
 				class = ClassTest
@@ -274,7 +277,7 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	var last books.Row
 	for _, r := range rows {
 		isNow := o.Period.holds(r.At)
-		rowNow, isNotPaid = rowNow || isNow, isNotPaid && r.State == declined
+		rowNow, isNotPaid = rowNow || isNow, isNotPaid && (r.State != approved || r.Test)
 		if r.State == approved {
 			paid++
 			if isNow {

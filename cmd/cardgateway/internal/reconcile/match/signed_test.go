@@ -139,6 +139,25 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(1, "timing %s", r.ID)
 		s.tells(2, "listed_twice %s", r.ID)
 	},
+	"in processing until October, listed in September, and again in October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0, processing, processing, approved)
+		s.listed(0, 1, r, s.at(1))
+		s.listed(0, 2, r, s.at(2))
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "timing %s", r.ID)
+		s.tells(1, "timing %s since August", r.ID)
+		s.tells(2, "listed_twice %s", r.ID)
+	},
+	"in processing until October, listed in September without a time, declined": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0, processing, processing, declined)
+		s.listed(0, 1, r, time.Time{})
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "timing %s", r.ID)
+		s.tells(1, "timing %s since August", r.ID)
+		s.tells(2, "state %s since August", r.ID)
+	},
 	"charged again, and that charge listed twice": func(s *signedShop) {
 		r := s.row(s.at(0))
 		s.copied(0, r, 0)
@@ -155,6 +174,15 @@ var signedKinds = map[string]func(s *signedShop){
 		s.listed(0, 0, r, r.At)
 		r.UniqueID, r.At = r.UniqueID+"-2", r.At.AddDate(0, 0, 2)
 		s.copied(0, r, 0)
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "later_charge %s", r.ID)
+	},
+	"two charges, of which the second is in processing until September, and a line that is late": func(s *signedShop) {
+		r := s.row(day0(8, 4, 5))
+		s.copied(0, r, 0)
+		s.listed(0, 0, r, day0(8, 27, 5))
+		r.UniqueID, r.At = r.UniqueID+"-2", r.At.AddDate(0, 0, 5)
+		s.copied(0, r, 0, processing, approved)
 		s.tells(0, "timing %s", r.ID)
 		s.tells(1, "later_charge %s", r.ID)
 	},
@@ -565,7 +593,7 @@ func (s *signedShop) total(month, now int, kind books.Kind, currency string) (su
 func (s *signedShop) listTotal(month int, kind books.Kind, currency string) (sum int64) {
 	for i := range month + 1 {
 		for _, l := range s.lists[i][map[books.Kind]int{books.Payment: 0, books.Refund: 1}[kind]] {
-			if int(l.At.In(zone).Month())-8 == month && l.Currency == currency && l.State == approved {
+			if (l.At.IsZero() && i == month || int(l.At.In(zone).Month())-8 == month) && l.Currency == currency && l.State == approved {
 				sum += l.Amount.IntPart()
 			}
 		}
