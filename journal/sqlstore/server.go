@@ -117,6 +117,11 @@ func (d Dialect) isPreparedElsewhere(err error) bool {
 	return d == Postgres && (code == "42P05" || code == "26000")
 }
 
+// isPreparedBefore reports whether an error says that, or that a prepared statement was made for the table as it was. Nothing was executed.
+func (d Dialect) isPreparedBefore(err error) bool {
+	return d.isPreparedElsewhere(err) || d == Postgres && postgresCode(err) == "0A000"
+}
+
 // postgresCode returns the SQLSTATE of an error of Postgres, or "".
 func postgresCode(err error) string {
 	if state, ok := errors.AsType[interface {

@@ -259,6 +259,9 @@ func (s *Store) write(ctx context.Context, w *write) error {
 // repeated, even if the server has done it and could not say so.
 func (s *Store) onConn(ctx context.Context, do func(session, *connState) error) error {
 	err := s.onOneConn(ctx, do)
+	if s.dialect.isPreparedBefore(err) { // nothing was executed, and the driver prepares the statement again
+		err = s.onOneConn(ctx, do)
+	}
 	if s.dialect.sessionOver(err) {
 		for left := s.db.Stats().Idle + 1; left > 0 && s.dialect.sessionOver(err); left-- {
 			err = s.onOneConn(ctx, do)

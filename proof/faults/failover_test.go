@@ -268,6 +268,21 @@ func TestSessionsEnd(t *testing.T) {
 	})
 }
 
+// TestStatementsGone: if somebody has the session of a connection forget its prepared statements, or changes the table for which they were made,
+// the next writes prepare them again.
+func TestStatementsGone(t *testing.T) {
+	spec := postgres(t, t.Name()+t.TempDir())
+	createDatabase(t, spec)
+	db := openDB(t, spec)
+	db.SetMaxOpenConns(1)
+	s := newStore(t, db, sqlstore.Postgres)
+	everyWrite(t, s, "before")
+	for _, change := range []string{"DEALLOCATE ALL", "DISCARD ALL", "ALTER TABLE cardgateway_journal ALTER version TYPE BIGINT"} {
+		execAll(t, db, change)
+		everyWrite(t, s, change)
+	}
+}
+
 // killSessions ends all sessions of a MySQL server but this one.
 func killSessions(t *testing.T, db *sql.DB) {
 	t.Helper()
