@@ -3,6 +3,7 @@ package mask
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // A CVV has three or four digits, which alone would be found everywhere. It is recognized by the name before it, whatever stands
@@ -10,12 +11,16 @@ import (
 const (
 	cvvMarks = `(?:cvv|cvc|cvn|cvd|cvp|cvx|cv2|(?:security|verification)[ _-]?(?:code|value|number|data|no)|card[ _-]?(?:security|verification)|` +
 		`\bcv[ _-]?(?:code|value|number)|\b(?:card[ _-]?)?(?:csc|cav|cid))(?:[ _-]?[12])?(?:[ _-]?(?:code|value|val|number|num|no|data|s))?`
-	cvvGap = `(?:[^0-9]|[0-9]{1,2}[^0-9]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;){1,80}?`
+	cvvGap    = `(?:[^0-9]|[0-9]{1,2}[^0-9]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;)+?`
+	maxCVV    = 7  // bytes of four digits with a mark between each two
+	maxCVVGap = 80 // characters: a limit within the expression would make a hostile text ten times as dear
 )
 
 var (
 	cvv     = regexp.MustCompile(`(?i)(` + cvvMarks + `_*\b` + cvvGap + `)[0-9](?:[ -]?[0-9]){2,3}\b`)
 	cvvLast = regexp.MustCompile(`(?i)\b[0-9]{3,4}((?:\\*["']\s[^<>0-9]{0,80}|\s+is\s[^<>0-9]{0,30})` + cvvMarks + `\b)`) // of HTML and sentences
+	cvvMark = regexp.MustCompile(`(?i)` + cvvMarks + `_*\b`)
+	cvvEnd  = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){2,3}$`)
 	cvvName = regexp.MustCompile(`(?i)` + cvvMarks + `$`)
 )
 
@@ -36,7 +41,19 @@ func cvvs(text string) string {
 	if !mayNameCVV(text) {
 		return text
 	}
-	return cvvLast.ReplaceAllString(cvv.ReplaceAllString(text, "${1}"+All), All+"${1}")
+	return cvvLast.ReplaceAllString(cvv.ReplaceAllStringFunc(text, maskNear), All+"${1}")
+}
+
+// maskNear masks the number with which a match of cvv ends, if it is near the last name before it.
+func maskNear(match string) string {
+	tail := max(0, len(match)-maxCVV)
+	number := tail + cvvEnd.FindStringIndex(match[tail:])[0]
+	near := match[max(0, number-maxCVVGap*utf8.UTFMax):number]
+	names := cvvMark.FindAllStringIndex(near, -1)
+	if len(names) == 0 || utf8.RuneCountInString(near[names[len(names)-1][1]:]) > maxCVVGap {
+		return match
+	}
+	return match[:number] + All
 }
 
 // mayNameCVV is a quick check, because nearly no text does: each name has a c.
