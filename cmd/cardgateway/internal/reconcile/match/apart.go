@@ -26,7 +26,8 @@ func (k *kindMatcher) apart(p *pair, isOurs func(books.Line) bool) (*Difference,
 	} else {
 		k.listed(p, take)
 	}
-	if l == nil || l.Earlier {
+	isInProcessing := func(r books.Row) bool { return !r.IsFinal() && r.State != books.StateRedirect && k.inPeriod(r.At) }
+	if l == nil || l.Earlier || slices.ContainsFunc(p.rows, isInProcessing) { // the line can be of that charge
 		return d, nil
 	}
 	other, isRowOurs := row.At, k.isOurs(row)

@@ -108,12 +108,14 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 		return lines
 	}
 	month := Span{From: e.Since, To: k.endOf(e.Since)}
-	isBefore := func(l books.Line) bool { return l.At.Before(k.Period.From) } // or has no time
-	if len(lines) > 0 && !slices.ContainsFunc(lines, isBefore) {
-		for _, l := range e.Books {
-			if l.State == books.StateApproved && isBefore(l) && !l.At.IsZero() { // listed in both months
-				lines = append(lines, l)
-			}
+	first := k.Period.From // that the list can have
+	if from := k.list.Span.From; !from.IsZero() && from.Before(first) {
+		first = from
+	}
+	isOpen := slices.ContainsFunc(rows, func(r books.Row) bool { return !r.IsFinal() && k.openOf(&r).state != "" })
+	for _, l := range e.Books {
+		if len(lines) > 0 && !isOpen && l.State == books.StateApproved && !l.At.IsZero() && l.At.Before(first) { // it was listed, too
+			lines = append(lines, l)
 		}
 	}
 	if len(lines) == 0 {

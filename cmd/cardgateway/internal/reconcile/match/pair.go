@@ -1,7 +1,6 @@
 package match
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -84,15 +83,17 @@ func chargesIn(charges []books.Row, holds func(*books.Row) bool) (in []books.Row
 	return in
 }
 
-// nearest returns the index of the first row that is nearest to the time of a line. One that became final in this month is of this month, and has
-// no line of an earlier one if another row can have it.
+// nearest returns the index of the first row that is nearest to the time of a line. One that became final in this month is of this month, and half
+// a month farther from a line of an earlier one, which may be of another row.
 func (k *kindMatcher) nearest(rows []books.Row, t time.Time) (nearest int) {
 	var least time.Duration
 	for i := range rows {
 		away := rows[i].At.Sub(t).Abs()
 		if from := k.Period.From; rows[i].At.Before(from) && k.becameFinal(&rows[i]) {
-			if away = t.Sub(from); away < 0 {
-				away = math.MaxInt64
+			if !t.Before(from) {
+				away = t.Sub(from)
+			} else {
+				away += k.Period.To.Sub(from) / 2
 			}
 		}
 		if i == 0 || away < least {

@@ -387,6 +387,9 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	}
 	for _, sum := range sums {
 		if sum != 0 {
+			if slices.ContainsFunc(rows, func(r books.Row) bool { return r.State == processing && o.Period.holds(r.At) }) {
+				return ClassTiming, touched
+			}
 			return naiveApart(charges, lines, o), touched
 		}
 	}

@@ -186,6 +186,16 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(0, "timing %s", r.ID)
 		s.tells(1, "later_charge %s", r.ID)
 	},
+	"charged again and listed, in processing until October": func(s *signedShop) {
+		r := s.row(s.at(0))
+		s.copied(0, r, 0)
+		s.listed(0, 0, r, r.At)
+		r.UniqueID, r.At = r.UniqueID+"-2", s.at(1)
+		s.copied(0, r, 1, processing, approved)
+		s.listed(0, 1, r, r.At)
+		s.tells(1, "timing %s", r.ID)
+		s.tells(2, "timing %s", r.ID)
+	},
 	"refund in processing, made in September, never listed": func(s *signedShop) {
 		r := s.refund()
 		s.copied(1, r, 0, processing, approved)
