@@ -47,6 +47,28 @@ func TestStore(t *testing.T) {
 	})
 }
 
+// TestOpenBesideAnother: another process is creating the file, and changes its journal mode, for which SQLite does not wait.
+func TestOpenBesideAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	other, err := sql.Open("sqlite", path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := open(t, path).Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOddPaths: characters that mean something in a URL mean nothing in a path.
 func TestOddPaths(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -107,11 +107,13 @@ func (d Dialect) createTables(ctx context.Context, db session) error {
 	return createAtOnce(ctx, func() error { return d.tryTables(ctx, db) })
 }
 
-// createAtOnce creates tables, which several processes may do at once. Then some can fail although all statements say IF NOT
-// EXISTS; the next attempt finds the tables.
+// createAtOnce tries to begin, or to create tables, which several processes may do at once. Then some can fail although all statements say IF
+// NOT EXISTS; the next attempt finds the tables. SQLite does not wait while another process changes the journal mode of a new file.
 func createAtOnce(ctx context.Context, try func() error) (err error) {
 	for range 10 {
-		if err = try(); err == nil || errors.Is(err, errSchema) || errors.Is(err, errDenied) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
+		err = try()
+		lax := (*settingError)(nil)
+		if err == nil || errors.Is(err, errSchema) || errors.Is(err, errDenied) || errors.As(err, &lax) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
 			break
 		}
 	}

@@ -19,11 +19,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/openfile"
-	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -107,7 +105,11 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 		return nil, fmt.Errorf("sqlstore: %s: unknown database %v", name, d)
 	}
 	if d == SQLite {
-		file, err := fileOf(ctx, db)
+		var file string
+		err := createAtOnce(ctx, func() (err error) {
+			file, err = fileOf(ctx, db)
+			return err
+		})
 		if err == nil {
 			s.conns.inMemory = file == ""
 			err = s.conns.file.Note(file)
@@ -126,15 +128,11 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 	return s, nil
 }
 
-// prepare checks the server's version and one connection, and creates or checks the tables. On SQLite, a connection can fail
-// while another process changes the journal mode of a new file: SQLite does not wait for that.
-func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Context, session) error) (err error) {
-	for range 10 {
-		err = s.onConn(ctx, func(conn session, _ *connState) error { return s.dialect.checkVersion(ctx, conn) })
-		if lax := (*settingError)(nil); err == nil || errors.As(err, &lax) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
-			break
-		}
-	}
+// prepare checks the server's version and one connection, and creates or checks the tables.
+func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Context, session) error) error {
+	err := createAtOnce(ctx, func() error {
+		return s.onConn(ctx, func(conn session, _ *connState) error { return s.dialect.checkVersion(ctx, conn) })
+	})
 	if err != nil {
 		return err
 	}
