@@ -104,16 +104,17 @@ var (
 
 // createTables creates the tables, unless they exist. A database user that may not create tables can use existing ones.
 func (d Dialect) createTables(ctx context.Context, db session) error {
-	return createAtOnce(ctx, func() error { return d.tryTables(ctx, db) })
+	return d.besideOthers(ctx, func() error { return d.tryTables(ctx, db) })
 }
 
-// createAtOnce tries to begin, or to create tables, which several processes may do at once. Then some can fail although all statements say IF
-// NOT EXISTS; the next attempt finds the tables. SQLite does not wait while another process changes the journal mode of a new file.
-func createAtOnce(ctx context.Context, try func() error) (err error) {
+// besideOthers tries something with which several processes may begin at once, some of which then fail: creating tables, although all
+// statements say IF NOT EXISTS, or opening a new file of SQLite, which does not wait while another process changes its journal mode. It tries again
+// unless the error is one that stays.
+func (d Dialect) besideOthers(ctx context.Context, try func() error) (err error) {
 	for range 10 {
 		err = try()
-		lax := (*settingError)(nil)
-		if err == nil || errors.Is(err, errSchema) || errors.Is(err, errDenied) || errors.As(err, &lax) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
+		stays := errors.Is(err, errSchema) || errors.Is(err, errDenied) || d.mayNotRead(err) || errors.As(err, new(*settingError))
+		if err == nil || stays || retry.Sleep(ctx, 50*time.Millisecond) != nil {
 			break
 		}
 	}
@@ -122,7 +123,7 @@ func createAtOnce(ctx context.Context, try func() error) (err error) {
 
 // createTable makes the statements, which create a table, unless a SELECT of its columns succeeds.
 func (d Dialect) createTable(ctx context.Context, db session, statements []string, columns string) error {
-	return createAtOnce(ctx, func() error {
+	return d.besideOthers(ctx, func() error {
 		if err := query(ctx, db, columns); err == nil || d.mayNotRead(err) {
 			return err
 		}

@@ -106,7 +106,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 	}
 	if d == SQLite {
 		var file string
-		err := createAtOnce(ctx, func() (err error) {
+		err := d.besideOthers(ctx, func() (err error) {
 			file, err = fileOf(ctx, db)
 			return err
 		})
@@ -130,7 +130,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 
 // prepare checks the server's version and one connection, and creates or checks the tables.
 func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Context, session) error) error {
-	err := createAtOnce(ctx, func() error {
+	err := s.dialect.besideOthers(ctx, func() error {
 		return s.onConn(ctx, func(conn session, _ *connState) error { return s.dialect.checkVersion(ctx, conn) })
 	})
 	if err != nil {
