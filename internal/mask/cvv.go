@@ -12,15 +12,16 @@ const (
 	cvvMarks = `(?:cvv|cvc|cvn|cvd|cvp|cvx|cv2|(?:security|verification)[ _-]?(?:code|value|number|data|no)|card[ _-]?(?:security|verification)|` +
 		`\bcv[ _-]?(?:code|value|number)|\b(?:card[ _-]?)?(?:csc|cav|cid))(?:[ _-]?[12])?(?:[ _-]?(?:code|value|val|number|num|no|data|s))?`
 	cvvGap    = `(?:[^0-9]|[0-9]{1,2}[^0-9]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;)+?`
+	cvvDigits = `[0-9](?:[ -]?[0-9]){2,3}`
 	maxCVV    = 7  // bytes of four digits with a mark between each two
 	maxCVVGap = 80 // characters: a limit within the expression would make a hostile text ten times as dear
 )
 
 var (
-	cvv     = regexp.MustCompile(`(?i)(` + cvvMarks + `_*\b` + cvvGap + `)[0-9](?:[ -]?[0-9]){2,3}\b`)
+	cvv     = regexp.MustCompile(`(?i)(` + cvvMarks + `_*\b` + cvvGap + `)` + cvvDigits + `\b`)
 	cvvLast = regexp.MustCompile(`(?i)\b[0-9]{3,4}((?:\\*["']\s[^<>0-9]{0,80}|\s+is\s[^<>0-9]{0,30})` + cvvMarks + `\b)`) // of HTML and sentences
 	cvvMark = regexp.MustCompile(`(?i)` + cvvMarks + `_*\b`)
-	cvvEnd  = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){2,3}$`)
+	cvvEnd  = regexp.MustCompile(cvvDigits + `$`)
 	cvvName = regexp.MustCompile(`(?i)` + cvvMarks + `$`)
 )
 

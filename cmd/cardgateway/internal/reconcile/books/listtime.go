@@ -106,8 +106,8 @@ var (
 	offset    = regexp.MustCompile(`^(.*[0-9]:[0-9]{2}.*?) *([+-][0-9]{2}):?([0-9]{2})?$`)
 )
 
-// The words in times, by their first three letters, as plainTime writes them: months in English and German, the signs of dates in Chinese and Japanese, and what means nothing. A word
-// that is not here makes a text unreadable.
+// The words in times, by their first three letters, as plainTime writes them: months in English and German, the signs of dates in Chinese
+// and Japanese, and what means nothing. A word that is not here makes a text unreadable.
 var wordsInTimes = map[string]string{
 	"jan": " Jan ", "feb": " Feb ", "mar": " Mar ", "mär": " Mar ", "mrz": " Mar ", "apr": " Apr ", "may": " May ", "mai": " May ", "jun": " Jun ",
 	"jul": " Jul ", "aug": " Aug ", "sep": " Sep ", "oct": " Oct ", "okt": " Oct ", "nov": " Nov ", "dec": " Dec ", "dez": " Dec ",

@@ -212,7 +212,7 @@ func (k *kindMatcher) ofPeriod(p *pair) *pairOfPeriod {
 
 // linesOfPeriod returns a function that reports whether a line of the pair counts in the period.
 func (k *kindMatcher) linesOfPeriod(p *pair) func(books.Line) bool {
-	isPaid := slices.ContainsFunc(p.paid, func(r books.Row) bool { return !r.Test || k.TestPayments }) // in any period
+	isPaid := len(p.paid) > 0 && !k.isTest(p) // in any period
 	untimed := !isPaid && (len(p.rows) == 0 || k.summary.ListUsed.IsZero()) || slices.ContainsFunc(p.rows, func(r books.Row) bool { return k.isOurs(&r) })
 	if len(p.later) > 0 && !k.summary.ListUsed.IsZero() { // a line that every period has is of the first charge
 		untimed = k.isOurs(&p.paid[0])

@@ -98,7 +98,7 @@ func (k *kindMatcher) becameFinal(r *books.Row) bool {
 }
 
 // lookAgain notes the rows and lines with the ID of an entry of an earlier month. If the list has no line with it, it returns those of
-// the list of that month: the row may belong to this one.
+// the list of that month: the row may belong to this one. If it has, and no row is open, those of the earlier list are added.
 func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Line {
 	if len(k.earlier) == 0 {
 		return lines
@@ -107,19 +107,9 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 	if e == nil {
 		return lines
 	}
-	month := Span{From: e.Since, To: k.endOf(e.Since)}
-	first := k.Period.From // that the list can have
-	if from := k.list.Span.From; !from.IsZero() && from.Before(first) {
-		first = from
-	}
-	isOpen := slices.ContainsFunc(rows, func(r books.Row) bool { return !r.IsFinal() && k.openOf(&r).state != "" })
-	for _, l := range e.Books {
-		if len(lines) > 0 && !isOpen && l.State == books.StateApproved && !l.At.IsZero() && l.At.Before(first) { // it was listed, too
-			lines = append(lines, l)
-		}
-	}
 	if len(lines) == 0 {
 		lines = append(lines, e.Books...)
+		month := Span{From: e.Since, To: k.endOf(e.Since)}
 		inMonth := slices.IndexFunc(rows, func(r books.Row) bool { return isApproved(r) && month.holds(r.At) })
 		if inMonth < 0 {
 			inMonth = slices.IndexFunc(rows, func(r books.Row) bool { return month.holds(r.At) })
@@ -127,6 +117,16 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 		for i := range lines { // one without a time is of a row of that month, if there is one
 			if lines[i].At.IsZero() && inMonth >= 0 {
 				lines[i].At = rows[inMonth].At
+			}
+		}
+	} else if !slices.ContainsFunc(rows, func(r books.Row) bool { return !r.IsFinal() && k.openOf(&r).state != "" }) {
+		first := k.Period.From // that the list can have
+		if from := k.list.Span.From; !from.IsZero() && from.Before(first) {
+			first = from
+		}
+		for _, l := range e.Books {
+			if l.State == books.StateApproved && !l.At.IsZero() && l.At.Before(first) { // it was listed, too
+				lines = append(lines, l)
 			}
 		}
 	}
