@@ -15,23 +15,23 @@ import (
 	"time"
 )
 
-// Notifier delivers notifications. It has goroutines only for what is due. It is safe for concurrent use. Create one with New.
+// Notifier delivers notifications, with a goroutine for each until it is accepted or given up. It is safe for concurrent use.
+// Create one with New.
 type Notifier struct {
 	client   *http.Client
-	anywhere bool // also to host names reserved for examples
-	scale    float64
+	anywhere bool            // also to host names reserved for examples
+	waits    []time.Duration // times of the repetitions, each counted from the first failure
+	slots    chan struct{}   // one for each attempt in flight
+	group    sync.WaitGroup
 
-	ctx    context.Context // ends with Close
-	cancel context.CancelFunc
-	group  sync.WaitGroup // workers, and timers of what is waiting
+	ctx   context.Context // ends with Close
+	close context.CancelFunc
 
-	mu         sync.Mutex
-	waiting    map[*queued]*time.Timer // for the time of the next attempt
-	due        []*queued               // in the order in which they became due
-	workers    int                     // at most maxDeliveries
-	pending    int                     // waiting, due or in flight
-	idle       chan struct{}           // closed while pending is zero
-	generation int                     // Drop begins a new one
+	mu      sync.Mutex
+	kept    context.Context // of what is added; ends with the next Drop
+	drop    context.CancelFunc
+	pending int           // not accepted and not given up
+	idle    chan struct{} // closed while pending is zero
 }
 
 // Message is one notification.
@@ -64,35 +64,19 @@ const MaxKept = 2 << 10
 // ErrReserved is the error of a notification to a reserved host name, which is not sent.
 var ErrReserved = errors.New("not sent: the host name is reserved for examples, so there cannot be a server")
 
-// queued is a notification that has not been accepted yet.
-type queued struct {
-	Message
-	failures     int
-	firstFailure time.Time
-	generation   int // of the Notifier when it was added
-}
-
-func (q *queued) report(a Attempt) {
-	if q.Report != nil {
-		q.Report(a)
-	}
-}
-
 const (
 	maxDeliveries   = 8
 	deliveryTimeout = 10 * time.Second
 )
 
-// repeats returns the published times of the repetitions, each counted from the first failure.
-func repeats() [4]time.Duration {
-	return [4]time.Duration{5 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
-}
-
 // New returns a Notifier that sends through transport, and multiplies the pauses between repetitions by scale. If transport
 // is nil, it sends to any host except the reserved names example.com, example.net, example.org, .example, .test and
 // .invalid, where there cannot be a server.
 func New(transport http.RoundTripper, scale float64) *Notifier {
-	n := &Notifier{anywhere: transport != nil, scale: scale, waiting: make(map[*queued]*time.Timer)}
+	n := &Notifier{anywhere: transport != nil, slots: make(chan struct{}, maxDeliveries), idle: make(chan struct{})}
+	for _, published := range []time.Duration{5 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute} {
+		n.waits = append(n.waits, time.Duration(scale*float64(published)))
+	}
 	if transport == nil {
 		// Without keep-alives no goroutine remains between deliveries.
 		transport = &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: deliveryTimeout}
@@ -101,17 +85,19 @@ func New(transport http.RoundTripper, scale float64) *Notifier {
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	n.ctx, n.cancel = context.WithCancel(context.Background())
-	n.idle = make(chan struct{})
+	n.ctx, n.close = context.WithCancel(context.Background())
+	n.kept, n.drop = context.WithCancel(n.ctx)
 	close(n.idle)
 	return n
 }
 
 // Add queues a notification. It does nothing once the Notifier is closed.
 func (n *Notifier) Add(m Message) {
-	d := &queued{Message: m}
+	if m.Report == nil {
+		m.Report = func(Attempt) {}
+	}
 	if !n.anywhere && reserved(m.URL) {
-		d.report(Attempt{At: time.Now(), Err: ErrReserved})
+		m.Report(Attempt{At: time.Now(), Err: ErrReserved})
 		return
 	}
 	n.mu.Lock()
@@ -123,81 +109,70 @@ func (n *Notifier) Add(m Message) {
 		n.idle = make(chan struct{})
 	}
 	n.pending++
-	d.generation = n.generation
-	n.schedule(d, m.Delay)
-}
-
-// schedule makes the next attempt after a while. The caller holds n.mu.
-func (n *Notifier) schedule(d *queued, after time.Duration) {
-	if after <= 0 {
-		n.deliver(d)
-		return
-	}
-	n.group.Add(1)
-	n.waiting[d] = time.AfterFunc(after, func() {
-		defer n.group.Done()
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if _, ok := n.waiting[d]; ok { // it was not dropped meanwhile
-			delete(n.waiting, d)
-			n.deliver(d)
-		}
+	kept := n.kept
+	n.group.Go(func() {
+		n.deliver(kept, m)
+		n.end()
 	})
 }
 
-// deliver makes an attempt as soon as a worker is free. The caller holds n.mu.
-func (n *Notifier) deliver(d *queued) {
-	n.due = append(n.due, d)
-	if n.workers < maxDeliveries {
-		n.workers++
-		n.group.Go(n.work)
-	}
-}
-
-// work makes attempts until nothing is due.
-func (n *Notifier) work() {
-	for {
-		n.mu.Lock()
-		if len(n.due) == 0 {
-			n.workers--
-			n.mu.Unlock()
+// deliver makes attempts until one is accepted, there have been five, or kept ends. One that has begun continues all the same.
+func (n *Notifier) deliver(kept context.Context, m Message) {
+	waits := n.waits
+	var firstFailure time.Time
+	for next := time.Now().Add(m.Delay); n.turn(kept, next); {
+		a := n.post(m)
+		<-n.slots
+		if !a.Accepted() && len(waits) > 0 && kept.Err() == nil {
+			if firstFailure.IsZero() {
+				firstFailure = time.Now()
+			}
+			a.Next = firstFailure.Add(waits[0])
+			waits = waits[1:]
+		}
+		m.Report(a) // while the notification is still pending, so that Flush also waits for the report
+		if next = a.Next; next.IsZero() {
 			return
 		}
-		d := n.due[0]
-		n.due[0] = nil // releases it
-		n.due = n.due[1:]
-		n.mu.Unlock()
-		n.conclude(d, n.post(d))
 	}
 }
 
-// unschedule removes everything that is waiting or due, and returns how many there were. The caller holds n.mu.
-func (n *Notifier) unschedule() (count int) {
-	for _, t := range n.waiting {
-		if t.Stop() {
-			n.group.Done()
-		}
+// turn waits until that time, and then for a slot. It reports whether there is one before kept ends.
+func (n *Notifier) turn(kept context.Context, at time.Time) bool {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-kept.Done():
+		return false
 	}
-	count = len(n.waiting) + len(n.due)
-	clear(n.waiting)
-	n.due = nil
-	return count
+	select {
+	case n.slots <- struct{}{}:
+	case <-kept.Done():
+		return false
+	}
+	if kept.Err() != nil { // both at once
+		<-n.slots
+		return false
+	}
+	return true
 }
 
-// end counts notifications that are no longer pending. The caller holds n.mu.
-func (n *Notifier) end(count int) {
-	n.pending -= count
-	if n.pending == 0 && count > 0 {
+// end counts a notification that is no longer pending. What is given up by Close remains pending: Flush does not report that it ended.
+func (n *Notifier) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.pending--; n.pending == 0 && n.ctx.Err() == nil {
 		close(n.idle)
 	}
 }
 
-// Drop removes everything that is waiting or due. Attempts that have begun continue, and are not repeated.
+// Drop gives up everything that is waiting for an attempt. Attempts that have begun continue, and are not repeated.
 func (n *Notifier) Drop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.generation++
-	n.end(n.unschedule())
+	n.drop()
+	n.kept, n.drop = context.WithCancel(n.ctx)
 }
 
 // reserved reports whether the host name of a URL is reserved for examples.
@@ -216,17 +191,17 @@ func reserved(to string) bool {
 }
 
 // post makes one attempt.
-func (n *Notifier) post(d *queued) Attempt {
+func (n *Notifier) post(m Message) Attempt {
 	a := Attempt{At: time.Now()}
-	a.Status, a.Body, a.Err = n.exchange(d)
+	a.Status, a.Body, a.Err = n.exchange(m)
 	a.Took = time.Since(a.At)
 	return a
 }
 
-func (n *Notifier) exchange(d *queued) (status int, text string, err error) {
+func (n *Notifier) exchange(m Message) (status int, text string, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, deliveryTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
 		return 0, "", withoutURL(err)
 	}
@@ -249,36 +224,15 @@ func withoutURL(err error) error {
 	return err
 }
 
-// conclude ends an attempt. A failed one is repeated, until there have been five.
-func (n *Notifier) conclude(d *queued, a Attempt) {
-	n.mu.Lock()
-	waits := repeats()
-	again := !a.Accepted() && d.failures < len(waits) && n.ctx.Err() == nil && d.generation == n.generation
-	if again {
-		if d.failures == 0 {
-			d.firstFailure = time.Now()
-		}
-		a.Next = d.firstFailure.Add(time.Duration(n.scale * float64(waits[d.failures])))
-		d.failures++
-	}
-	n.mu.Unlock()
-	d.report(a) // while the notification is still pending, so that Flush also waits for the report
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if again && d.generation == n.generation && n.ctx.Err() == nil {
-		n.schedule(d, time.Until(a.Next))
-		return
-	}
-	n.end(1)
-}
-
 // Flush waits until every notification has been accepted or given up.
 func (n *Notifier) Flush(ctx context.Context) error {
 	n.mu.Lock()
-	idle, none := n.idle, n.pending == 0
+	idle := n.idle
 	n.mu.Unlock()
-	if none { // also if ctx has ended, or the Notifier is closed
+	select {
+	case <-idle: // also if ctx has ended, or the Notifier is closed
 		return nil
+	default:
 	}
 	select {
 	case <-idle:
@@ -290,11 +244,10 @@ func (n *Notifier) Flush(ctx context.Context) error {
 	}
 }
 
-// Close drops everything that is waiting or due, and returns when all goroutines of the Notifier have ended.
+// Close gives up everything that is waiting or in flight, and returns when all goroutines of the Notifier have ended.
 func (n *Notifier) Close() {
 	n.mu.Lock()
-	n.cancel()
-	n.unschedule() // what was waiting remains pending: Flush does not report that it ended
+	n.close()
 	n.mu.Unlock()
 	n.group.Wait()
 	n.client.CloseIdleConnections()
