@@ -136,14 +136,8 @@ func applyFault(f *Fault, answer reply, c *call) reply {
 		}
 	}
 	switch f.Reply {
-	case ReplyClose:
-		answer.truncation = truncatedToNothing
-	case ReplyReset:
-		answer.truncation = truncatedByReset
-	case ReplyCutHeader:
-		answer.truncation = truncatedInHeader
-	case ReplyCutBody:
-		answer.truncation = truncatedInBody
+	case ReplyClose, ReplyReset, ReplyCutHeader, ReplyCutBody:
+		answer.cut = f.Reply
 	case ReplyTruncated:
 		answer.body = answer.body[:len(answer.body)/2]
 	case ReplyEmpty:
@@ -172,26 +166,19 @@ func applyFault(f *Fault, answer reply, c *call) reply {
 
 // foreign returns a well-formed success of another transaction.
 func foreign(c *call) reply {
-	now := time.Now()
+	another := generated.ID(prefixOrder, generated.SeriesOfForeign, 1)
 	if c.op == OpCreateRefund {
-		r := refund{
-			merchantRefundID: "another-" + c.transactionID, uniqueID: generated.ID(prefixOrder, generated.SeriesOfForeign, 1),
-			refundUniqueID: generated.ID(prefixRefund, generated.SeriesOfForeign, 1), currency: "USD",
-			amount: cmp.Or(c.refund.amount, "1.00"), requested: now,
-		}
-		o := appendRefund(appendCode(jsonobject.New(), codes.RefundRequested), "refundTransactionId", &r, time.UTC)
-		return jsonReply(codes.RefundRequested, o.Number("timestamp", now.UnixMilli()))
+		return acceptedRefund(&refund{
+			merchantRefundID: "another-" + c.transactionID, uniqueID: another, currency: "USD", amount: cmp.Or(c.refund.amount, "1.00"),
+			refundUniqueID: generated.ID(prefixRefund, generated.SeriesOfForeign, 1), requested: time.Now(),
+		}, c.format.opts.Location)
 	}
-	code := codes.Success
+	o := &order{op: c.op, payment: c.pay, uniqueID: another, created: time.Now(), code: codes.Success, text: "Approved"}
 	if c.op == OpTokenPayment {
-		code = codes.Processing
+		o.code = codes.Processing
 	}
-	o := appendCode(jsonobject.New(), code).Bool("isTest", true)
-	o = o.OptionalRaw("appId", c.pay.appID).Text("uniqueId", generated.ID(prefixOrder, generated.SeriesOfForeign, 1))
-	o = o.Text("transactionId", "another-"+c.transactionID).Text("billDescription", billDescription)
-	o = o.Number("timestamp", now.UnixMilli()).Text("transactionAmount", cmp.Or(c.pay.amount, "1.00"))
-	o = o.Text("transactionCurrency", cmp.Or(c.pay.currency, "USD")).WallTime("transactionAt", now, time.UTC)
-	return jsonReply(code, o.Text("transactionMessage", "Approved"))
+	o.transactionID, o.amount, o.currency = "another-"+c.transactionID, cmp.Or(o.amount, "1.00"), cmp.Or(o.currency, "USD")
+	return jsonReply(o.code, c.format.appendResult(jsonobject.New(), o, false))
 }
 
 func withoutCode(body []byte) []byte {

@@ -80,9 +80,12 @@ func (l *ledger) createRefund(c *call) reply {
 	case err != nil:
 		return shortReply(codes.RefundFailed, err.Error())
 	}
-	o := appendCode(jsonobject.New(), codes.RefundRequested)
-	o = appendRefund(o, "refundTransactionId", r, l.opts.Location).Number("timestamp", time.Now().UnixMilli())
-	return jsonReply(codes.RefundRequested, o)
+	return acceptedRefund(r, l.opts.Location)
+}
+
+func acceptedRefund(r *refund, zone *time.Location) reply {
+	o := appendRefund(appendCode(jsonobject.New(), codes.RefundRequested), "refundTransactionId", r, zone)
+	return jsonReply(codes.RefundRequested, o.Number("timestamp", time.Now().UnixMilli()))
 }
 
 // giveBack carries out a refund, or returns the refund that an earlier identical request made.

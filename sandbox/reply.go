@@ -16,25 +16,14 @@ import (
 
 // reply is a response before it is sent: complete, or cut off by a fault.
 type reply struct {
-	status     int
-	header     http.Header
-	body       []byte
-	truncation truncation
+	status int
+	header http.Header
+	body   []byte
+	cut    Reply // ReplyClose, ReplyReset, ReplyCutHeader or ReplyCutBody says where it is cut off
 
 	code    int // of a JSON response of the gateway, or zero
 	message string
 }
-
-// truncation says where the response is cut off.
-type truncation int
-
-const (
-	notTruncated truncation = iota
-	truncatedToNothing
-	truncatedByReset
-	truncatedInHeader
-	truncatedInBody
-)
 
 // jsonReply is a response with HTTP status 200, whose object has that code and its message.
 func jsonReply(code int, o jsonobject.Object) reply {
@@ -93,7 +82,7 @@ func (r reply) withBody(body []byte, contentType string) reply {
 
 // send writes the reply to a server's connection.
 func (r reply) send(w http.ResponseWriter, req *http.Request) {
-	if r.truncation != notTruncated {
+	if r.cut != ReplyAsIs {
 		r.hangUp(w)
 		return
 	}
@@ -117,14 +106,14 @@ func (r reply) hangUp(w http.ResponseWriter) {
 		panic(http.ErrAbortHandler)
 	}
 	defer conn.Close()
-	switch r.truncation {
-	case truncatedByReset:
+	switch r.cut {
+	case ReplyReset:
 		if tcp, ok := conn.(interface{ SetLinger(sec int) error }); ok {
 			_ = tcp.SetLinger(0) // makes Close send a reset
 		}
-	case truncatedInHeader:
+	case ReplyCutHeader:
 		_, _ = fmt.Fprintf(buf, "HTTP/1.1 %d %s\r\nContent-Type: appl", r.status, http.StatusText(r.status))
-	case truncatedInBody:
+	case ReplyCutBody:
 		_, _ = fmt.Fprintf(buf, "HTTP/1.1 %d %s\r\nContent-Length: %d\r\n", r.status, http.StatusText(r.status), len(r.body))
 		_ = r.header.Write(buf)
 		_, _ = buf.WriteString("\r\n")
@@ -135,16 +124,16 @@ func (r reply) hangUp(w http.ResponseWriter) {
 
 // response converts the reply to what a client's transport returns.
 func (r reply) response(req *http.Request) (*http.Response, error) {
-	switch r.truncation {
-	case truncatedToNothing:
+	switch r.cut {
+	case ReplyClose:
 		return nil, io.EOF
-	case truncatedByReset:
+	case ReplyReset:
 		return nil, syscall.ECONNRESET
-	case truncatedInHeader:
+	case ReplyCutHeader:
 		return nil, io.ErrUnexpectedEOF
 	}
 	var body io.Reader = bytes.NewReader(r.body)
-	if r.truncation == truncatedInBody {
+	if r.cut == ReplyCutBody {
 		body = io.MultiReader(bytes.NewReader(r.body[:len(r.body)/2]), cutReader{})
 	}
 	r.header.Set("Content-Length", strconv.Itoa(len(r.body)))
