@@ -9,10 +9,9 @@ import (
 // density is what a walk has learned about the distribution of rows over time, to choose windows that just fit on one page.
 // It determines only how many requests a walk needs; completeness does not depend on it.
 //
-// Shops have days, nights and weekends. The density therefore has a rate for each hour of the week. If little of an hour
-// was observed, its rate is blended with that of the same hour on all days, and that one with the mean.
+// Shops have days and nights. The density therefore has a rate for each hour of the day, which is blended with the mean if
+// little of the hour was observed.
 type density struct {
-	week       [7 * 24]observed
 	day        [24]observed
 	all        observed
 	dispersion float64 // variance of the number of rows in a window, divided by that number: 0 for evenly spaced rows, 1 for random ones
@@ -36,10 +35,8 @@ func (o *observed) blend(prior, weight float64) float64 {
 const (
 	hour = 60 * 60
 
-	// How long an hour of the day must have been observed to weigh as much as the mean, and an hour of the week to weigh as
-	// much as that hour of the day. In a month, the former is observed 30 times and the latter 4 times.
-	dayWeight  = 2 * hour
-	weekWeight = 6 * hour
+	// How long an hour of the day must have been observed to weigh as much as the mean. In a month it is observed 30 times.
+	dayWeight = 2 * hour
 
 	// A window is planned to fill its page up to this many standard deviations below the capacity. With a smaller margin
 	// more windows have to be split, with a larger one pages are emptier; this value needs the fewest requests at 50 to 999
@@ -76,18 +73,12 @@ func hourOf(at civil.Time) int64 {
 	return int64(h)
 }
 
-// slots returns the observations of an hour of the day and of the week.
-func (d *density) slots(h int64) (ofDay, ofWeek *observed) {
-	const hours = 7 * 24
-	i := (h%hours + hours) % hours // h may be negative
-	return &d.day[i%24], &d.week[i]
-}
+// ofDay returns the observations of an hour of the day.
+func (d *density) ofDay(h int64) *observed { return &d.day[(h%24+24)%24] } // h may be negative
 
 // rate returns the expected rows per second in an hour.
 func (d *density) rate(h int64) float64 {
-	ofDay, ofWeek := d.slots(h)
-	mean := d.all.rows / max(d.all.seconds, 1)
-	return ofWeek.blend(ofDay.blend(mean, dayWeight), weekWeight)
+	return d.ofDay(h).blend(d.all.rows/max(d.all.seconds, 1), dayWeight)
 }
 
 // hours splits a span at full hours.
@@ -110,10 +101,6 @@ func (d *density) expect(s span) (rows float64) {
 	return rows
 }
 
-// isSteady reports whether windows have about as many rows as expected. If rows occur in bursts, the number in a block does not
-// tell how dense they are in a shorter span.
-func (d *density) isSteady() bool { return d.dispersion < 2 }
-
 // fit returns the expected number of rows for which a window rarely has more rows than fit on a page.
 //
 // With n rows expected, their standard deviation is sqrt(dispersion*n). fit solves n + safetyMargin*sqrt(dispersion*n) =
@@ -124,13 +111,12 @@ func (d *density) fit(capacity int) float64 {
 	return max(root*root, 0.5)
 }
 
-// cut returns the first part of a span that is expected to fit on a page, including the padding of its query. All rates are
-// multiplied by scale.
-func (d *density) cut(s span, capacity int, scale float64) span {
+// cut returns the first part of a span that is expected to fit on a page, including the padding of its query.
+func (d *density) cut(s span, capacity int) span {
 	if !d.isKnown() {
 		return s
 	}
-	room := d.fit(capacity)/scale - d.rate(hourOf(s.from))*2*padding
+	room := d.fit(capacity) - d.rate(hourOf(s.from))*2*padding
 	to := s.to
 	for h, within := range s.hours {
 		rows := d.rate(h) * float64(within.seconds())
@@ -203,9 +189,7 @@ func (d *density) learn(window span, times func(yield func(civil.Time) bool)) {
 		if d.all.seconds > outliersAfter {
 			n = min(n, maxOutlier*(d.rate(h)*seconds+1))
 		}
-		ofDay, ofWeek := d.slots(h)
-		ofDay.add(n, seconds)
-		ofWeek.add(n, seconds)
+		d.ofDay(h).add(n, seconds)
 		d.all.add(n, seconds)
 	}
 }

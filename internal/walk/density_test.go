@@ -46,22 +46,16 @@ func TestBlend(t *testing.T) {
 	}
 }
 
-// TestHourOf: hours are rounded down, also before 1970, and each has its place in the week.
+// TestHourOf: hours are rounded down, also before 1970, and each has its place in the day.
 func TestHourOf(t *testing.T) {
 	d := newDensity()
 	for _, tt := range []struct {
-		at        civil.Time
-		hour      int64
-		dayOfWeek int
-	}{{0, 0, 0}, {3599, 0, 0}, {3600, 1, 0}, {-1, -1, 6}, {-3600, -1, 6}, {-3601, -2, 6}, {-7 * 24 * hour, -7 * 24, 0}, {24 * hour, 24, 1}} {
-		h := hourOf(tt.at)
-		if h != tt.hour {
-			t.Errorf("%d: got hour %d, want %d", tt.at, h, tt.hour)
-		}
-		ofDay, ofWeek := d.slots(h)
-		i := (int(h)%24 + 24) % 24
-		if ofDay != &d.day[i] || ofWeek != &d.week[tt.dayOfWeek*24+i] {
-			t.Errorf("hour %d is kept in a wrong place", h)
+		at    civil.Time
+		hour  int64
+		ofDay int
+	}{{0, 0, 0}, {3599, 0, 0}, {3600, 1, 1}, {-1, -1, 23}, {-3600, -1, 23}, {-3601, -2, 22}, {-7 * 24 * hour, -7 * 24, 0}, {24 * hour, 24, 0}} {
+		if h := hourOf(tt.at); h != tt.hour || d.ofDay(h) != &d.day[tt.ofDay] {
+			t.Errorf("%d: got hour %d, want %d, and its place in the day", tt.at, h, tt.hour)
 		}
 	}
 }
@@ -124,7 +118,7 @@ func FuzzDensity(f *testing.F) {
 		if next != whole.to {
 			t.Fatalf("windows end at %d, want %d", next, whole.to)
 		}
-		if c := d.cut(whole, capacity, 1); c.from != whole.from || c.seconds() < minWindow || c.to > whole.to {
+		if c := d.cut(whole, capacity); c.from != whole.from || c.seconds() < minWindow || c.to > whole.to {
 			t.Fatalf("cut %v of %v", c, whole)
 		}
 	})

@@ -72,24 +72,6 @@ func TestThrottledAtTheStart(t *testing.T) {
 	})
 }
 
-// TestFirstBlockFailsOnce: the other blocks got responses, so the gateway is up.
-func TestFirstBlockFailsOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
-		w := m.walk(start, end, settings{pageSize: 50})
-		var failed atomic.Bool
-		fetch := w.config.Source.Fetch
-		w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
-			if from < civil.Of(start, m.loc) && !failed.Swap(true) {
-				_ = retry.Sleep(ctx, time.Second)
-				return nil, errUnavailable
-			}
-			return fetch(ctx, from, to, page, size)
-		}
-		got, err := collect(t.Context(), w)
-		wantAll(t, m, got, err)
-	})
-}
-
 // TestRefundsOnce: refunds made ten days after they were requested are found in two windows, and in two blocks.
 func TestRefundsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,12 +15,6 @@ type planner[T any] struct {
 	whole      span       // the range of the walk
 	next       civil.Time // where the next block begins
 	finalUntil civil.Time // rows before this no longer change
-
-	// Before the first response the density is unknown, and the windows are whole blocks: probes. Several are sent
-	// concurrently. If one of them fails, the gateway may be refusing concurrent requests rather than the window, so from
-	// then on there is one probe at a time until one gets a response.
-	probes       int
-	serialProbes bool
 }
 
 // blockFrom returns the block that begins at from. A block does not contain both final rows and rows that may still change.
@@ -45,24 +39,10 @@ func (p *planner[T]) openBlock() *block {
 // cut removes a window from the front of an unread span and returns it.
 func (p *planner[T]) cut(r *step[T]) *step[T] {
 	maxSpan := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
-	scale := p.scale(r)
-	s := p.density.cut(maxSpan, p.pages.capacity(), scale)
+	s := p.density.cut(maxSpan, p.pages.capacity())
 	s.to = min(p.calendar.atOrAfter(s.to), maxSpan.to)
-	expected := scale * p.density.expect(s)
-	r.span.from, r.expected = s.to, r.expected-expected
-	return newWindow[T](r.block, s, expected)
-}
-
-// scale returns by how much the rows of an unread span that a response has announced exceed what the density predicts; 1 if none has.
-// So the windows of a block end where it ends. Without it, a year of evenly distributed rows needs about ten requests more, and
-// with 16 requests in flight 2 to 10 % more time.
-func (p *planner[T]) scale(r *step[T]) float64 {
-	const maxScale = 4
-	predicted := p.density.expect(r.span)
-	if r.expected <= 0 || predicted <= 0 || !p.density.isSteady() {
-		return 1
-	}
-	return min(r.expected/predicted, maxScale)
+	r.span.from = s.to
+	return newWindow[T](r.block, s, p.density.expect(s))
 }
 
 // endBefore ends the newest block before its rest, and lets the next block begin there, if one more window for the rest would
@@ -119,7 +99,7 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 // stepsFor returns the steps that read the rest of a window that was too long, with total expected rows.
 func (p *planner[T]) stepsFor(rest span, s *step[T], total int) []*step[T] {
 	if s.probe {
-		return []*step[T]{{kind: unreadSpan, block: s.block, span: rest, expected: float64(total)}}
+		return []*step[T]{{kind: unreadSpan, block: s.block, span: rest}}
 	}
 	windows := []span{rest}
 	if rest == s.span || total > p.pages.capacity()*9/10 {
@@ -162,15 +142,12 @@ func (p *planner[T]) learn(s *step[T]) {
 	}
 }
 
-// adapt turns a failed window back into an unread span if there is another way to read it: one probe at a time, smaller pages, or
-// windows of at most 28 days, which are a month in every reading of the word. Otherwise the failure remains, and ends the
-// walk.
-func (p *planner[T]) adapt(s *step[T], refused bool) {
+// adapt turns a refused window back into an unread span if there is another way to read it: smaller pages, or windows of at
+// most 28 days, which are a month in every reading of the word. Otherwise the failure remains, and ends the walk.
+func (p *planner[T]) adapt(s *step[T]) {
 	const minMonth = 28 * 24 * hour
 	switch {
-	case s.kind == window && s.probe && !s.onlyProbe && p.probes > 1:
-		p.serialProbes = true // it is unknown which of the probes the gateway refuses
-	case s.kind != window || !refused:
+	case s.kind != window:
 		return
 	case p.pages.shrink():
 	case s.reader.to-s.reader.from > minMonth:

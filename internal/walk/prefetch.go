@@ -89,10 +89,10 @@ func (p *prefetcher[T]) isRead(i int) bool {
 	})
 }
 
-// mayStart reports whether one more step may be in flight.
+// mayStart reports whether one more step may be in flight. The first window to get a response is the only one until then: with
+// it the others are cut, and its page size or its length may be refused.
 func (p *prefetcher[T]) mayStart() bool {
-	serial := p.plan.serialProbes && !p.plan.density.isKnown()
-	return p.inFlight < p.limit && (!serial || p.inFlight == 0)
+	return p.inFlight == 0 || p.inFlight < p.limit && p.plan.density.isKnown()
 }
 
 // prepareStep makes the waiting step i of the queue one that can be started, a window or a row count, and returns it. A window
@@ -123,9 +123,7 @@ const countPageSize = 10
 func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	s.state = inFlight
 	p.inFlight++
-	if s.probe, s.onlyProbe = !p.plan.density.isKnown(), p.plan.serialProbes; s.probe {
-		p.plan.probes++
-	}
+	s.probe = !p.plan.density.isKnown()
 	from, to := p.plan.calendar.query(s.span)
 	s.reader = windowReader[T]{
 		source: &p.source, from: from, to: to, size: p.plan.pages.size, maxSize: p.maxPageSize, granted: p.plan.pages.granted,
@@ -152,9 +150,9 @@ func (p *prefetcher[T]) awaitOne() {
 	s.state = done
 	s.end.Rethrow() // a hook of the caller may have panicked, or ended its goroutine, as t.Fatal does
 	switch {
-	case s.err != nil:
-		p.plan.adapt(s, p.source.IsRefused(s.err))
-	case s.kind == window:
+	case s.err != nil && p.source.IsRefused(s.err):
+		p.plan.adapt(s)
+	case s.err == nil && s.kind == window:
 		p.plan.learn(s)
 	}
 }

@@ -8,13 +8,12 @@ type step[T any] struct {
 	state    stepState
 	block    *block
 	span     span
-	expected float64         // rows of a window, when it was cut; of an unread span, if a response has announced them
+	expected float64         // rows of a window, when it was cut
 	reader   windowReader[T] // of a window or a count
 	err      error
 	end      goroutine.Ending // of its goroutine
 
 	probe         bool // sent before the density was known
-	onlyProbe     bool // and with no other probe in flight
 	fromFirstPage bool // without a query: the first page of a longer window contains it completely
 }
 
