@@ -68,69 +68,6 @@ func TestFullWindowIsNotCapped(t *testing.T) {
 	}
 }
 
-// TestCompleteWithinABlock: in a block of many windows, the walk reports before its end up to where it is complete, never
-// too far, and that needs at most two requests in a hundred.
-func TestCompleteWithinABlock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 1, 0)
-		time.Sleep(time.Until(end.AddDate(0, 0, 1)))
-		m := &modelGateway{loc: time.UTC}
-		m.add(0, evenly(20_000, start, end)...)
-		w := m.walk(start, end, settings{pageSize: 50})
-		moved, before := 0, start
-		rows := 0
-		err := w.Run(t.Context(), func(row *modelRow) bool {
-			rows++
-			if upTo := w.Report().CompleteUpTo; !upTo.Equal(before) {
-				moved++
-				if upTo.Before(before) || row.second.UTC().Before(upTo) {
-					t.Errorf("complete up to %v, after %v, and a row of %v comes", upTo, before, row.second)
-				}
-				before = upTo
-			}
-			return true
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if moved < 3 {
-			t.Errorf("moved %d times in a block of %d windows, want at least 3", moved, w.Report().Windows)
-		}
-		if got := w.Report(); got.Requests > got.Windows*102/100+20 {
-			t.Errorf("%d requests for %d windows", got.Requests, got.Windows)
-		}
-		t.Logf("moved %d times, %d windows, %d requests", moved, w.Report().Windows, w.Report().Requests)
-	})
-}
-
-// TestNotCompleteWithinABlock: if rows are added to a part already read, the walk does not report that window as complete
-// before it has found them.
-func TestNotCompleteWithinABlock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 1, 0)
-		time.Sleep(time.Until(end.AddDate(0, 0, 1)))
-		m := &modelGateway{loc: time.UTC, latency: 10 * time.Millisecond}
-		m.add(0, evenly(20_000, start, end)...)
-		m.add(300*time.Millisecond, start.Add(time.Hour)) // visible soon after its window was read
-		w := m.walk(start, end, settings{pageSize: 50})
-		yielded := map[int]int{}
-		late := -1
-		for _, row := range m.late {
-			late = row.id
-		}
-		err := w.Run(t.Context(), func(row *modelRow) bool {
-			yielded[row.id]++
-			if w.Report().CompleteUpTo.After(start.Add(time.Hour)) && yielded[late] == 0 {
-				t.Fatalf("complete up to %v, and the late row is missing", w.Report().CompleteUpTo)
-			}
-			return true
-		})
-		if err != nil || yielded[late] != 1 || len(yielded) != 20_001 {
-			t.Errorf("got %d rows, the late one %d times, %v", len(yielded), yielded[late], err)
-		}
-	})
-}
-
 // TestMovingRows: the guarantees for rows that change during the walk. A row that moves to a later time is yielded at least
 // once, and one that does not move exactly once, whatever is added and removed beside it.
 func TestMovingRows(t *testing.T) {

@@ -42,7 +42,6 @@ type block struct {
 	restored  bool // some of it was read before the checkpoint
 	uncertain bool // its count once differed from the rows that were read
 	windows   int  // number of its windows
-	counted   int  // number of windows when its rows were last counted before its end
 }
 
 // needsCount reports whether rows may have been added to what was already read of the block: it was read with several

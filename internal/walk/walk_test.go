@@ -244,7 +244,7 @@ func TestCompletenessIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		resume := checkpointOf(t, first)
-		resume.CompleteUpTo = start.AddDate(0, 0, 10) // as when the rows of a long block were counted before its end
+		resume.CompleteUpTo = start.AddDate(0, 0, 10)
 		second := m.walk(start, end, settings{pageSize: 50, window: 24 * time.Hour, resume: resume})
 		err := second.Run(t.Context(), func(*modelRow) bool {
 			if upTo := second.Report().CompleteUpTo; upTo.Before(resume.CompleteUpTo) {

@@ -64,12 +64,11 @@ func (w *walker[T]) run(ctx context.Context) error {
 func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 	if s.kind == window {
 		read, err := w.yieldRows(s)
-		if err != nil {
-			return err
+		if err == nil {
+			w.seen.add(read)
+			w.windowDone(s)
 		}
-		w.seen.add(read)
-		w.windowDone(s)
-		return w.countSoFar(ctx, s)
+		return err
 	}
 	if s.kind == rowCount && (s.err != nil || s.reader.total != w.seen.count()) {
 		if err := w.recountBlock(ctx, s.block); err != nil {
@@ -155,27 +154,6 @@ func (w *walker[T]) windowDone(s *step[T]) {
 		})
 	}
 	w.progress(s.span.to)
-}
-
-// countEvery is the number of windows after which the rows of a block are counted before its end. A count costs as much as
-// a window: one in a hundred requests.
-const countEvery = 100
-
-// countSoFar counts the rows read so far of a long block, so that the walk is complete up to here before the block's end.
-// If the count differs or fails it does nothing: the end of the block handles both.
-func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
-	b := s.block
-	if !b.final || len(w.seen.windows)-b.counted < countEvery || s.span.to >= b.span.to {
-		return nil
-	}
-	b.counted = len(w.seen.windows)
-	total, err := w.countRows(ctx, b, span{b.span.from, s.span.to})
-	if err != nil || total != w.seen.distinct(0, len(w.seen.windows)) {
-		return ctx.Err()
-	}
-	w.advance(w.plan.calendar.earliest(s.span.to))
-	w.progress(s.span.to)
-	return nil
 }
 
 // blockDone ends a block that was read completely. If it is final, the walk is complete up to its end.
