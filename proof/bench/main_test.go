@@ -9,28 +9,22 @@ import (
 	"github.com/cardgateway/cardgateway-go/proof/bench/internal/loopback"
 )
 
-// roleVariable is the environment variable for roles of this program other than tests.
-const roleVariable = "CARDGATEWAY_BENCH_ROLE"
+// serverVariable is the environment variable that makes this program the server.
+const serverVariable = "CARDGATEWAY_BENCH_SERVER"
 
 // server is the one server of all tests and benchmarks.
 var server *loopback.Process
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(roleVariable) {
-	case "server":
+	if os.Getenv(serverVariable) != "" {
 		loopback.Serve()
-		return
-	case "walk":
-		if err := walkAlone(); err != nil {
-			log.Fatal(err)
-		}
 		return
 	}
 	os.Exit(run(m))
 }
 
 func run(m *testing.M) int {
-	p, err := loopback.Start(context.Background(), os.Args[0], roleVariable+"=server")
+	p, err := loopback.Start(context.Background(), os.Args[0], serverVariable+"=1")
 	if err != nil {
 		log.Print(err)
 		return 1

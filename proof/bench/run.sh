@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Measures the client beside the others and prints the ratios, as tables and through benchstat.
+# Measures the client beside the others, and prints the ratios through benchstat.
 #
-#   ./run.sh [part ...]     parts: call page walk year5 memory import; without one, all
+#   ./run.sh [part ...]     parts: call page walk year5; without one, all
 #
 # Each round is a process of its own in which the clients take turns in short blocks, so that what else the machine
-# does hits all of them alike. ROUNDS changes how many rounds there are (20; pages, walks and memory take a fifth).
+# does hits all of them alike. ROUNDS changes how many rounds there are (20; pages and walks take a fifth).
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
 rounds=${ROUNDS:-20}
 parts=("$@")
-((${#parts[@]})) || parts=(call page walk year5 memory import)
+((${#parts[@]})) || parts=(call page walk year5)
 
 mkdir -p raw
 go test -c -o raw/bench.test .
@@ -33,8 +33,6 @@ for part in "${parts[@]}"; do
 		;;
 	walk) measure walk "$fewer" 1x '^BenchmarkWalk$/^months=12$' ;;
 	year5) measure year5 1 1x '^BenchmarkWalk$/^months=60$/^tls=false$/^delay=50ms$' ;;
-	memory) measure memory "$fewer" 1x '^BenchmarkWalkMemory$' ;;
-	import) measure import 3 1x '^BenchmarkImport$' ;;
 	*)
 		echo "no such part: $part" >&2
 		exit 2
@@ -43,8 +41,4 @@ for part in "${parts[@]}"; do
 done
 
 order='hand hand-no-timeout cardgateway cardgateway-1 cardgateway-4 cardgateway-16 cardgateway-default limit stripe-go'
-order+=' empty nethttp stripe'
-go tool benchstat -col "/client@($order)" raw/*.txt >raw/benchstat.txt
-go run ./cmd/ratios raw/*.txt
-echo
-echo "benchstat's tables are in raw/benchstat.txt"
+go tool benchstat -col "/client@($order)" raw/*.txt

@@ -50,11 +50,6 @@ func Start(ctx context.Context, path string, env ...string) (*Process, error) {
 	return p, nil
 }
 
-// At returns a server that another process has started, by one of its addresses.
-func At(url string) *Process {
-	return &Process{hello: hello{Doors: []door{{URL: url}}}, Roots: x509.NewCertPool()}
-}
-
 // Close ends the server.
 func (p *Process) Close() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait())
