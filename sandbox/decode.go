@@ -20,26 +20,39 @@ type decoder struct {
 	published bool // also check limits that are only published
 	pay       payment
 	problems  []string
+	ignored   string // what is checked and not stored
 }
 
-// rule is one row of the interface's table "Transaction request (common fields)".
+// rule is one row of a table of members, such as the interface's "Transaction request (common fields)".
 type rule struct {
 	name  string
-	check func(d *decoder, path string, value json.RawMessage)
-	need  string // R, O, C or - for each column; only one letter for what is published
+	check check
+	need  string // for each column: R (required), O or C, P (optional, and only published), or -
 }
+
+// check checks the value of the member at a path.
+type check func(path string, value json.RawMessage)
 
 // check checks the members of an object by the rules of one column. The paths of problems begin with prefix.
 func (d *decoder) check(m map[string]json.RawMessage, prefix string, rules []rule, column int) {
 	for _, r := range rules {
 		switch need, value := r.need[column], m[r.name]; {
-		case need == '-':
+		case need == '-', need == 'P' && !d.published:
 		case !absent(value):
-			r.check(d, prefix+r.name, value)
+			r.check(prefix+r.name, value)
 		case need == 'R':
 			d.problem(prefix+r.name, "missing")
 		}
 	}
+}
+
+// members checks the members of an object, whose rules have one column, and returns them.
+func (d *decoder) members(path string, v json.RawMessage, rules ...rule) map[string]json.RawMessage {
+	m := d.object(path, v)
+	if m != nil {
+		d.check(m, path+".", rules, 0)
+	}
+	return m
 }
 
 // limit returns a published limit if these are checked, otherwise 0.
@@ -67,75 +80,73 @@ func (d *decoder) problem(path, text string) {
 	}
 }
 
-func (d *decoder) transactionID(path string, v json.RawMessage) {
-	d.pay.transactionID = d.text(path, v, 128)
+// text stores a string of 1 to limit characters. Limit 0 means any length.
+func (d *decoder) text(into *string, limit int) check {
+	return func(path string, v json.RawMessage) { *into = d.readText(path, v, limit) }
 }
 
-func (d *decoder) orderID(path string, v json.RawMessage) { d.pay.orderID = d.text(path, v, 128) }
-
-func (d *decoder) transactionIP(path string, v json.RawMessage) { d.text(path, v, 128) }
-
-func (d *decoder) transactionMethod(path string, v json.RawMessage) {
-	if !isEmptyText(v) {
-		d.pay.method = d.text(path, v, 32)
+// optional stores a string that may be empty.
+func (d *decoder) optional(into *string, limit int) check {
+	return func(path string, v json.RawMessage) {
+		if !isEmptyText(v) {
+			*into = d.readText(path, v, limit)
+		}
 	}
 }
 
-// transactionType and productName are in examples of the interface, without limits. For the redirect checkout they have
-// published limits, and its productName is only published.
-func (d *decoder) transactionType(path string, v json.RawMessage) {
-	d.optionalText(path, v, d.limitIn(OpCreateCheckout, 32))
-}
-
-func (d *decoder) productName(path string, v json.RawMessage) {
-	if d.op != OpCreateCheckout || d.published {
-		d.optionalText(path, v, d.limitIn(OpCreateCheckout, 255))
-	}
-}
-
-func (d *decoder) domain(path string, v json.RawMessage) {
-	if d.published {
-		d.optionalText(path, v, 128)
-	}
-}
-
-func (d *decoder) callbackURL(path string, v json.RawMessage) { d.pay.callbackURL = d.url(path, v) }
-
-func (d *decoder) notificationURL(path string, v json.RawMessage) {
-	d.pay.notificationURL = d.url(path, v)
-}
-
-// id reads a uniqueId: the table says String, the published examples send a number.
-func (d *decoder) id(path string, v json.RawMessage) string {
-	s, ok := numberText(v)
+func (d *decoder) readText(path string, v json.RawMessage, limit int) string {
+	var s string
 	switch {
-	case !ok, v[0] != '"' && !money.IsDigits(s):
-		d.problem(path, "neither a string nor a whole number")
-	case d.short(path, s, 128):
+	case json.Unmarshal(v, &s) != nil:
+		d.problem(path, "not a string")
+	case s == "":
+		d.problem(path, "empty")
+	case limit == 0 || d.short(path, s, limit):
 		return s
 	}
 	return ""
 }
 
-func (d *decoder) currency(path string, v json.RawMessage) {
-	s := d.text(path, v, 3)
-	if s != "" && !isCode(s, 3) {
-		d.problem(path, "not a three-letter code")
+// short reports whether s has at most limit characters.
+func (d *decoder) short(path, s string, limit int) bool {
+	if utf8.RuneCountInString(s) > limit {
+		d.problem(path, fmt.Sprintf("longer than %d characters", limit))
+		return false
 	}
-	d.pay.currency = s
+	return true
 }
 
-func (d *decoder) amount(path string, v json.RawMessage) { d.pay.amount = d.sum(path, v) }
-
-// sum reads an amount from a string, as in the examples, or from a number, and keeps its text.
-func (d *decoder) sum(path string, v json.RawMessage) string {
-	s, ok := numberText(v)
-	if !ok {
-		d.problem(path, "not a number")
-		return ""
+// id stores a uniqueId: the table says String, the published examples send a number.
+func (d *decoder) id(into *string) check {
+	return func(path string, v json.RawMessage) {
+		s, ok := numberText(v)
+		switch {
+		case !ok, v[0] != '"' && !money.IsDigits(s):
+			d.problem(path, "neither a string nor a whole number")
+		case d.short(path, s, 128):
+			*into = s
+		}
 	}
-	d.positive(path, s)
-	return s
+}
+
+func (d *decoder) currency(path string, v json.RawMessage) {
+	d.pay.currency = d.readText(path, v, 3)
+	if d.pay.currency != "" && !isCode(d.pay.currency, 3) {
+		d.problem(path, "not a three-letter code")
+	}
+}
+
+// amount stores an amount from a string, as in the examples, or from a number, and keeps its text.
+func (d *decoder) amount(into *string) check {
+	return func(path string, v json.RawMessage) {
+		s, ok := numberText(v)
+		if !ok {
+			d.problem(path, "not a number")
+			return
+		}
+		d.positive(path, s)
+		*into = s
+	}
 }
 
 func (d *decoder) positive(path, s string) {
@@ -176,16 +187,13 @@ func (d *decoder) appID(path string, v json.RawMessage) {
 // withoutZeros returns digits without leading zeros.
 func withoutZeros(digits string) string { return cmp.Or(strings.TrimLeft(digits, "0"), "0") }
 
-func (d *decoder) url(path string, v json.RawMessage) string {
-	s := d.text(path, v, 255)
-	if s == "" {
-		return ""
+func (d *decoder) url(into *string) check {
+	return func(path string, v json.RawMessage) {
+		*into = d.readText(path, v, 255)
+		if *into != "" && !isWebURL(*into) {
+			d.problem(path, "not an absolute http or https URL")
+		}
 	}
-	if !isWebURL(s) {
-		d.problem(path, "not an absolute http or https URL")
-		return ""
-	}
-	return s
 }
 
 func isWebURL(s string) bool {
@@ -215,61 +223,49 @@ func (d *decoder) productInfos(path string, v json.RawMessage) {
 const maxProducts = 20
 
 func (d *decoder) productInfo(path string, v json.RawMessage) {
-	m := d.object(path, v)
-	p := console.Product{
-		Name:     d.optionalText(path+".productName", m["productName"], d.limit(128)),
-		Currency: d.optionalText(path+".currency", m["currency"], d.limit(3)),
-	}
-	d.optionalText(path+".sku", m["sku"], d.limit(128))
-	d.optionalText(path+".productLink", m["productLink"], d.limit(255))
-	if q := m["quantity"]; !absent(q) {
-		p.Quantity = string(q)
-		if !money.IsDigits(p.Quantity) {
-			d.problem(path+".quantity", "not an integer")
-		} else if d.published && len(p.Quantity) > 4 {
-			d.problem(path+".quantity", "more than 4 digits")
-		}
-	}
-	if price := m["price"]; !absent(price) {
-		s, ok := numberText(price)
-		if !ok || price[0] == '"' && !isDecimal(s) {
-			d.problem(path+".price", "not a number")
-		} else if d.published {
-			d.decimal(path+".price", s)
-		}
-		p.Price = s
-	}
+	var p console.Product
+	d.members(path, v,
+		rule{"productName", d.optional(&p.Name, d.limit(128)), "O"},
+		rule{"currency", d.optional(&p.Currency, d.limit(3)), "O"},
+		rule{"sku", d.optional(&d.ignored, d.limit(128)), "O"},
+		rule{"productLink", d.optional(&d.ignored, d.limit(255)), "O"},
+		rule{"quantity", func(path string, v json.RawMessage) {
+			p.Quantity = string(v)
+			if !money.IsDigits(p.Quantity) {
+				d.problem(path, "not an integer")
+			} else if d.published && len(p.Quantity) > 4 {
+				d.problem(path, "more than 4 digits")
+			}
+		}, "O"},
+		rule{"price", func(path string, v json.RawMessage) {
+			s, ok := numberText(v)
+			if !ok || v[0] == '"' && !isDecimal(s) {
+				d.problem(path, "not a number")
+			} else if d.published {
+				d.decimal(path, s)
+			}
+			p.Price = s
+		}, "O"},
+	)
 	if len(d.pay.products) < maxProducts {
 		d.pay.products = append(d.pay.products, p)
 	}
 }
 
 func (d *decoder) billingAddress(path string, v json.RawMessage) {
-	m := d.object(path, v)
-	if m == nil {
-		return
-	}
-	d.pay.billing = d.address(path, m)
-	if !isCode(d.pay.billing.country, 2) {
+	if m := d.address(&d.pay.billing, path, v); m != nil && !isCode(d.pay.billing.country, 2) {
 		d.problem(path+".country", "missing or not a two-letter code")
 	}
 }
 
-// isCode reports whether s is so many capital letters.
-func isCode(s string, letters int) bool {
-	return len(s) == letters && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-}
-
 // shippingAddress: by a published rule, it must be complete if it is sent.
 func (d *decoder) shippingAddress(path string, v json.RawMessage) {
-	m := d.object(path, v)
-	if m == nil {
-		return
-	}
-	if country := d.address(path, m).country; country != "" && !isCode(country, 2) {
+	var a address
+	m := d.address(&a, path, v)
+	if a.country != "" && !isCode(a.country, 2) {
 		d.problem(path+".country", "not a two-letter code")
 	}
-	if !d.published {
+	if m == nil || !d.published {
 		return
 	}
 	for _, name := range []string{"firstName", "lastName", "country", "email", "city", "address", "phone", "state", "zipCode"} {
@@ -279,71 +275,73 @@ func (d *decoder) shippingAddress(path string, v json.RawMessage) {
 	}
 }
 
-// address reads the members that both addresses have.
-func (d *decoder) address(path string, m map[string]json.RawMessage) address {
-	text := func(name string, limit int) string { return d.optionalText(path+"."+name, m[name], d.limit(limit)) }
-	text("state", 128) // a result does not repeat it
-	if d.published {
-		text("streetNumber", 255)
-		text("document", 64)
-	}
-	return address{
-		firstName: text("firstName", 64), lastName: text("lastName", 64), country: text("country", 0),
-		email: text("email", 255), city: text("city", 128), address: text("address", 255), phone: text("phone", 32),
-		zipCode: text("zipCode", 64),
-	}
+// address stores what both addresses have, and returns their members.
+func (d *decoder) address(a *address, path string, v json.RawMessage) map[string]json.RawMessage {
+	return d.members(path, v,
+		rule{"firstName", d.optional(&a.firstName, d.limit(64)), "O"},
+		rule{"lastName", d.optional(&a.lastName, d.limit(64)), "O"},
+		rule{"country", d.optional(&a.country, 0), "O"},
+		rule{"email", d.optional(&a.email, d.limit(255)), "O"},
+		rule{"city", d.optional(&a.city, d.limit(128)), "O"},
+		rule{"address", d.optional(&a.address, d.limit(255)), "O"},
+		rule{"phone", d.optional(&a.phone, d.limit(32)), "O"},
+		rule{"zipCode", d.optional(&a.zipCode, d.limit(64)), "O"},
+		rule{"state", d.optional(&d.ignored, d.limit(128)), "O"}, // a result does not repeat it
+		rule{"streetNumber", d.optional(&d.ignored, 255), "P"},
+		rule{"document", d.optional(&d.ignored, 64), "P"},
+	)
 }
 
-func (d *decoder) secure(path string, v json.RawMessage) {
-	if json.Unmarshal(v, &d.pay.secure) != nil {
-		d.problem(path, "not true or false")
+// isCode reports whether s is so many capital letters.
+func isCode(s string, letters int) bool {
+	return len(s) == letters && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+func (d *decoder) bool(into *bool) check {
+	return func(path string, v json.RawMessage) {
+		if json.Unmarshal(v, into) != nil {
+			d.problem(path, "not true or false")
+		}
 	}
 }
 
 func (d *decoder) browser(path string, v json.RawMessage) {
-	m := d.object(path, v)
-	for _, member := range []struct {
-		name      string
-		limit     int
-		published bool // only
-	}{
-		{"userAgent", 128, false}, {"referer", 128, false}, {"accept", 128, true}, {"acceptLanguage", 128, true},
-		{"colorDepth", 16, true}, {"screenHeight", 16, true}, {"screenWidth", 16, true}, {"timeZoneOffset", 32, true},
-	} {
-		if d.published || !member.published {
-			d.optionalText(path+"."+member.name, m[member.name], d.limit(member.limit))
-		}
-	}
-	if enabled := m["javaEnabled"]; d.published && !absent(enabled) && string(enabled) != "true" && string(enabled) != "false" {
-		d.problem(path+".javaEnabled", "not true or false")
-	}
+	d.members(path, v,
+		rule{"userAgent", d.optional(&d.ignored, d.limit(128)), "O"},
+		rule{"referer", d.optional(&d.ignored, d.limit(128)), "O"},
+		rule{"accept", d.optional(&d.ignored, 128), "P"},
+		rule{"acceptLanguage", d.optional(&d.ignored, 128), "P"},
+		rule{"colorDepth", d.optional(&d.ignored, 16), "P"},
+		rule{"screenHeight", d.optional(&d.ignored, 16), "P"},
+		rule{"screenWidth", d.optional(&d.ignored, 16), "P"},
+		rule{"timeZoneOffset", d.optional(&d.ignored, 32), "P"},
+		rule{"javaEnabled", d.bool(new(bool)), "P"},
+	)
 }
 
 // extension may have any members in a redirect checkout, in addition to the two that the interface names; in the other two
 // operations it is the subscription.
 func (d *decoder) extension(path string, v json.RawMessage) {
-	m := d.object(path, v)
-	if m == nil {
-		return
-	}
 	if d.op == OpCreateCheckout {
-		d.optionalText(path+".code", m["code"], 0)
-		d.optionalText(path+".account", m["account"], 0)
+		d.members(path, v, rule{"code", d.optional(&d.ignored, 0), "O"}, rule{"account", d.optional(&d.ignored, 0), "O"})
 		return
 	}
-	if cycle := m["subscriptionCycle"]; absent(cycle) {
-		d.problem(path+".subscriptionCycle", "missing")
-	} else if s := d.text(path+".subscriptionCycle", cycle, d.limit(16)); d.published && s != "" && !slices.Contains(publishedCycles(), s) {
-		d.problem(path+".subscriptionCycle", "not one of "+strings.Join(publishedCycles(), ", "))
-	}
-	s, ok := numberText(m["subscriptionPeriod"])
-	switch {
-	case !ok || !money.IsDigits(s) || strings.Trim(s, "0") == "":
-		d.problem(path+".subscriptionPeriod", "missing or not a number above zero")
-	case d.published && len(s) > 8:
-		d.problem(path+".subscriptionPeriod", "more than 8 digits")
-	}
-	d.optionalText(path+".subscriptionDescription", m["subscriptionDescription"], 0)
+	d.members(path, v,
+		rule{"subscriptionCycle", func(path string, v json.RawMessage) {
+			if s := d.readText(path, v, d.limit(16)); d.published && s != "" && !slices.Contains(publishedCycles(), s) {
+				d.problem(path, "not one of "+strings.Join(publishedCycles(), ", "))
+			}
+		}, "R"},
+		rule{"subscriptionPeriod", func(path string, v json.RawMessage) {
+			s, ok := numberText(v)
+			if !ok || !money.IsDigits(s) || strings.Trim(s, "0") == "" {
+				d.problem(path, "not a number above zero")
+			} else if d.published && len(s) > 8 {
+				d.problem(path, "more than 8 digits")
+			}
+		}, "R"},
+		rule{"subscriptionDescription", d.optional(&d.ignored, 0), "O"},
+	)
 }
 
 func publishedCycles() []string {
@@ -352,14 +350,15 @@ func publishedCycles() []string {
 
 // card keeps the masked number and the outcome of the card; see readCard.
 func (d *decoder) card(path string, v json.RawMessage) {
-	m := d.object(path, v)
-	if m == nil {
+	var entry CardEntry
+	if d.members(path, v,
+		rule{"cardNumber", d.optional(&entry.Number, 0), "O"},
+		rule{"expiredMonth", d.optional(&entry.Month, 0), "O"},
+		rule{"expiredYear", d.optional(&entry.Year, 0), "O"},
+		rule{"cvv", d.optional(&entry.CVV, 0), "O"},
+		rule{"cardholder", d.optional(&entry.Cardholder, d.limit(128)), "O"},
+	) == nil {
 		return
-	}
-	text := func(name string, limit int) string { return d.optionalText(path+"."+name, m[name], limit) }
-	entry := CardEntry{
-		Number: text("cardNumber", 0), Month: text("expiredMonth", 0), Year: text("expiredYear", 0),
-		CVV: text("cvv", 0), Cardholder: text("cardholder", d.limit(128)),
 	}
 	if strings.Contains(entry.Number, " ") { // allowed on the hosted page, but not in a request
 		d.problem(path+".cardNumber", "has spaces")
@@ -372,37 +371,6 @@ func (d *decoder) card(path string, v json.RawMessage) {
 	for _, f := range invalid.Fields {
 		d.problem(path+"."+f.Name, f.Text)
 	}
-}
-
-// text reads a string of 1 to limit characters. Limit 0 means any length.
-func (d *decoder) text(path string, v json.RawMessage, limit int) string {
-	var s string
-	switch {
-	case json.Unmarshal(v, &s) != nil:
-		d.problem(path, "not a string")
-	case s == "":
-		d.problem(path, "empty")
-	case limit == 0 || d.short(path, s, limit):
-		return s
-	}
-	return ""
-}
-
-// short reports whether s has at most limit characters.
-func (d *decoder) short(path, s string, limit int) bool {
-	if utf8.RuneCountInString(s) > limit {
-		d.problem(path, fmt.Sprintf("longer than %d characters", limit))
-		return false
-	}
-	return true
-}
-
-// optionalText reads a string that may be missing or empty.
-func (d *decoder) optionalText(path string, v json.RawMessage, limit int) string {
-	if absent(v) || isEmptyText(v) {
-		return ""
-	}
-	return d.text(path, v, limit)
 }
 
 func (d *decoder) object(path string, v json.RawMessage) map[string]json.RawMessage {

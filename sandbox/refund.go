@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -47,10 +46,10 @@ func decodeRefund(body []byte) (request refundRequest, problems []string) {
 	d := &decoder{op: OpCreateRefund}
 	if m := d.object("body", body); m != nil {
 		d.check(m, "", []rule{
-			{"uniqueId", func(d *decoder, path string, v json.RawMessage) { request.uniqueID = d.id(path, v) }, "R"},
-			{"amount", func(d *decoder, path string, v json.RawMessage) { request.amount = d.sum(path, v) }, "R"},
-			{"refundTransactionId", func(d *decoder, path string, v json.RawMessage) { request.merchantRefundID = d.text(path, v, 128) }, "R"},
-			{"remark", func(d *decoder, path string, v json.RawMessage) { request.remark = d.optionalText(path, v, 255) }, "O"},
+			{"uniqueId", d.id(&request.uniqueID), "R"},
+			{"amount", d.amount(&request.amount), "R"},
+			{"refundTransactionId", d.text(&request.merchantRefundID, 128), "R"},
+			{"remark", d.optional(&request.remark, 255), "O"},
 		}, 0)
 	}
 	return request, d.problems

@@ -68,27 +68,28 @@ func paymentColumns() []Operation {
 
 // paymentRules returns that table, with the columns of paymentColumns. A member that is not in an operation's column is
 // ignored, like members that are not in the table at all.
-func paymentRules() []rule {
+func (d *decoder) paymentRules() []rule {
+	p := &d.pay
 	return []rule{
-		{"transactionId", (*decoder).transactionID, "RRRRR"},
-		{"orderId", (*decoder).orderID, "R-RRR"},
-		{"currency", (*decoder).currency, "RRRRR"},
-		{"amount", (*decoder).amount, "RRRRR"},
-		{"transactionIp", (*decoder).transactionIP, "RRRRR"},
-		{"appId", (*decoder).appID, "RORRR"},
-		{"callbackUrl", (*decoder).callbackURL, "RRRRR"},
-		{"notificationUrl", (*decoder).notificationURL, "RRRRR"},
-		{"productInfos", (*decoder).productInfos, "RRRRR"},
-		{"transactionMethod", (*decoder).transactionMethod, "O-O-O"},
-		{"billingAddress", (*decoder).billingAddress, "R-RRR"},
-		{"shippingAddress", (*decoder).shippingAddress, "O-OOO"},
-		{"secure", (*decoder).secure, "OOOOO"},
-		{"browser", (*decoder).browser, "C-CCC"}, // the direct subscription's column says O, the text below it C
-		{"card", (*decoder).card, "---R-"},
-		{"extension", (*decoder).extension, "--CRR"},
-		{"transactionType", (*decoder).transactionType, "OOO--"}, // only in the examples
-		{"productName", (*decoder).productName, "-OO--"},         // only in an example, and published for checkouts
-		{"domain", (*decoder).domain, "--OO-"},                   // only published
+		{"transactionId", d.text(&p.transactionID, 128), "RRRRR"},
+		{"orderId", d.text(&p.orderID, 128), "R-RRR"},
+		{"currency", d.currency, "RRRRR"},
+		{"amount", d.amount(&p.amount), "RRRRR"},
+		{"transactionIp", d.text(&d.ignored, 128), "RRRRR"},
+		{"appId", d.appID, "RORRR"},
+		{"callbackUrl", d.url(&p.callbackURL), "RRRRR"},
+		{"notificationUrl", d.url(&p.notificationURL), "RRRRR"},
+		{"productInfos", d.productInfos, "RRRRR"},
+		{"transactionMethod", d.optional(&p.method, 32), "O-O-O"},
+		{"billingAddress", d.billingAddress, "R-RRR"},
+		{"shippingAddress", d.shippingAddress, "O-OOO"},
+		{"secure", d.bool(&p.secure), "OOOOO"},
+		{"browser", d.browser, "C-CCC"}, // the direct subscription's column says O, the text below it C
+		{"card", d.card, "---R-"},
+		{"extension", d.extension, "--CRR"},
+		{"transactionType", d.optional(&d.ignored, d.limitIn(OpCreateCheckout, 32)), "OOO--"}, // only in the examples
+		{"productName", d.optional(&d.ignored, d.limitIn(OpCreateCheckout, 255)), "-OP--"},    // only in an example, and published for checkouts
+		{"domain", d.optional(&d.ignored, 128), "--PP-"},
 	}
 }
 
@@ -96,7 +97,7 @@ func paymentRules() []rule {
 func decodePayment(op Operation, body []byte, published bool) (payment, []string) {
 	d := &decoder{op: op, published: published}
 	if m := d.object("body", body); m != nil {
-		d.check(m, "", paymentRules(), slices.Index(paymentColumns(), op))
+		d.check(m, "", d.paymentRules(), slices.Index(paymentColumns(), op))
 		if d.pay.secure && op != OpTokenPayment && absent(m["browser"]) {
 			d.problem("browser", "missing, and required when secure is true")
 		}

@@ -50,14 +50,13 @@ func decodeTracking(body []byte) ([]TrackingNumber, []string) {
 			break
 		}
 		path := fmt.Sprintf("[%d]", i)
-		if m := d.object(path, item); m != nil {
-			var e TrackingNumber
-			d.check(m, path+".", []rule{
-				{"uniqueId", func(d *decoder, path string, v json.RawMessage) { e.UniqueID = d.id(path, v) }, "R"},
-				{"company", func(d *decoder, path string, v json.RawMessage) { e.Company = d.text(path, v, 255) }, "R"},
-				{"number", func(d *decoder, path string, v json.RawMessage) { e.Number = d.optionalText(path, v, 0) }, "O"},
-				{"remark", func(d *decoder, path string, v json.RawMessage) { e.Remark = d.optionalText(path, v, 255) }, "O"},
-			}, 0)
+		var e TrackingNumber
+		if d.members(path, item,
+			rule{"uniqueId", d.id(&e.UniqueID), "R"},
+			rule{"company", d.text(&e.Company, 255), "R"},
+			rule{"number", d.optional(&e.Number, 0), "O"},
+			rule{"remark", d.optional(&e.Remark, 255), "O"},
+		) != nil {
 			entries = append(entries, e)
 		}
 	}
