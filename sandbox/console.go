@@ -152,15 +152,9 @@ func (g forConsole) Payment(id string) (console.Payment, error) {
 func (g forConsole) Payments(f console.Filter) console.List[console.Payment] {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	found := console.List[console.Payment]{Data: []console.Payment{}}
-	for i := len(g.ledger.orders) - 1; i >= 0; i-- {
-		o := g.ledger.orders[i]
-		if f.Matches(o.code, [2]string{f.TransactionID, o.transactionID}, [2]string{f.OrderID, o.orderID},
-			[2]string{f.UniqueID, o.uniqueID}, [2]string{f.Operation, string(o.op)}) {
-			found.Add(f.Limit, func() console.Payment { return g.ledger.view(o) })
-		}
-	}
-	return found
+	return console.Newest(g.ledger.orders, f.Limit, func(o *order) bool {
+		return f.Matches(o.code, "transactionId", o.transactionID, "orderId", o.orderID, "uniqueId", o.uniqueID, "operation", string(o.op))
+	}, g.ledger.view)
 }
 
 // view returns a copy of an order for the console.
@@ -206,15 +200,9 @@ func (g forConsole) Refund(id string) (console.Refund, error) {
 func (g forConsole) Refunds(f console.Filter) console.List[console.Refund] {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	found := console.List[console.Refund]{Data: []console.Refund{}}
-	for i := len(g.ledger.refunds) - 1; i >= 0; i-- {
-		r := g.ledger.refunds[i]
-		if f.Matches(r.code, [2]string{f.TransactionID, r.transactionID}, [2]string{f.UniqueID, r.uniqueID},
-			[2]string{f.RefundTransactionID, r.merchantRefundID}) {
-			found.Add(f.Limit, func() console.Refund { return g.ledger.viewRefund(r) })
-		}
-	}
-	return found
+	return console.Newest(g.ledger.refunds, f.Limit, func(r *refund) bool {
+		return f.Matches(r.code, "transactionId", r.transactionID, "uniqueId", r.uniqueID, "refundTransactionId", r.merchantRefundID)
+	}, g.ledger.viewRefund)
 }
 
 // viewRefund returns a copy of a refund for the console.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,81 +22,13 @@ const (
 	maxExpected = 100_000 // ids in one response
 )
 
-// action is an action that both the dashboard and the control API offer. The id is the one in its path, or empty. What do
-// returns is written as JSON.
-type action struct {
-	path string // after the prefix
-	do   func(id string, p *params.Reader) (any, error)
-}
+// reading reads what a request says, and returns what is to be done unless something is wrong with it. What that returns is
+// written as JSON.
+type reading func(r *http.Request, p *params.Reader) (do func() (any, error))
 
-func (c *Console) actions() []action {
-	// on returns an action on a payment without parameters.
-	on := func(a Action) func(string, *params.Reader) (any, error) {
-		return func(id string, p *params.Reader) (any, error) {
-			return after(p, func() (any, error) { return c.gateway.Act(id, a) })
-		}
-	}
-	endRefund := func(approved bool) func(string, *params.Reader) (any, error) {
-		return func(id string, p *params.Reader) (any, error) {
-			return after(p, func() (any, error) { return c.gateway.EndRefund(id, approved) })
-		}
-	}
-	return []action{
-		{"payments/{id}/settle", on(Action{Kind: Settle, Approve: true})},
-		{"payments/{id}/decline", on(Action{Kind: Settle})},
-		{"payments/{id}/close", on(Action{Kind: Close})},
-		{"payments/{id}/chargeback", on(Action{Kind: Chargeback})},
-		{"payments/{id}/notify", on(Action{Kind: Notify})},
-		{"payments/{id}/renew", on(Action{Kind: Renew})},
-		{"payments/{id}/card", c.enterCard},
-		{"payments/{id}/authenticate", func(id string, p *params.Reader) (any, error) {
-			return on(Action{Kind: Authenticate, Approve: p.Bool("approve", true)})(id, p)
-		}},
-		{"payments/{id}/refund", func(id string, p *params.Reader) (any, error) {
-			m := RefundRequest{Amount: p.Text("amount", 0), RefundTransactionID: p.Text("refundTransactionId", 0), Remark: p.Text("remark", 0)}
-			return after(p, func() (any, error) { return c.gateway.MakeRefund(id, m) })
-		}},
-		{"refunds/{id}/settle", endRefund(true)},
-		{"refunds/{id}/decline", endRefund(false)},
-		{"notifications/{id}/resend", func(id string, p *params.Reader) (any, error) {
-			return after(p, func() (any, error) { return c.log.resend(id) })
-		}},
-		{"tokens", func(_ string, p *params.Reader) (any, error) {
-			name := cmp.Or(p.Text("testCard", 0), usualTestCard)
-			return after(p, func() (any, error) {
-				token, err := c.gateway.MakeToken(name)
-				return map[string]string{"token": token}, err
-			})
-		}},
-		{"reset", func(_ string, p *params.Reader) (any, error) {
-			return after(p, func() (any, error) {
-				c.gateway.Reset()
-				return done("everything is reset"), nil
-			})
-		}},
-	}
-}
-
-const usualTestCard = "approved"
-
-// enterCard acts as the cardholder on the card page. Without a number it uses a test card.
-func (c *Console) enterCard(id string, p *params.Reader) (any, error) {
-	entry, err := c.gateway.TestCard(cmp.Or(p.Text("testCard", 0), usualTestCard))
-	if err != nil {
-		return nil, err
-	}
-	if number := p.Text("cardNumber", 0); number != "" {
-		entry = Card{Number: number}
-	}
-	entry.Month = cmp.Or(p.Text("expiredMonth", 0), entry.Month)
-	entry.Year = cmp.Or(p.Text("expiredYear", 0), entry.Year)
-	entry.CVV = cmp.Or(p.Text("cvv", 0), entry.CVV)
-	entry.Cardholder = cmp.Or(p.Text("cardholder", 0), entry.Cardholder)
-	return after(p, func() (any, error) { return c.gateway.Act(id, Action{Kind: EnterCard, Card: entry}) })
-}
-
-// after calls do, unless something is wrong with the parameters, all of which have been read.
-func after(p *params.Reader, do func() (any, error)) (any, error) {
+// run does what a request asks for, whose parameters p has.
+func (read reading) run(r *http.Request, p *params.Reader) (any, error) {
+	do := read(r, p)
 	if err := checked(p); err != nil {
 		return nil, err
 	}
@@ -111,41 +42,122 @@ func checked(p *params.Reader) error {
 	return nil
 }
 
+// plain is a request without parameters. The id is the one in its path, or empty.
+func plain(do func(id string) (any, error)) reading {
+	return func(r *http.Request, _ *params.Reader) func() (any, error) {
+		return func() (any, error) { return do(r.PathValue("id")) }
+	}
+}
+
+// route is a request that is found by its path, after the prefix.
+type route struct {
+	path string
+	read reading
+}
+
+// actions are what both the dashboard and the control API offer.
+func (c *Console) actions() []route {
+	on := func(a Action) reading {
+		return plain(func(id string) (any, error) { return c.gateway.Act(id, a) })
+	}
+	endRefund := func(approved bool) reading {
+		return plain(func(id string) (any, error) { return c.gateway.EndRefund(id, approved) })
+	}
+	return []route{
+		{"payments/{id}/settle", on(Action{Kind: Settle, Approve: true})},
+		{"payments/{id}/decline", on(Action{Kind: Settle})},
+		{"payments/{id}/close", on(Action{Kind: Close})},
+		{"payments/{id}/chargeback", on(Action{Kind: Chargeback})},
+		{"payments/{id}/notify", on(Action{Kind: Notify})},
+		{"payments/{id}/renew", on(Action{Kind: Renew})},
+		{"payments/{id}/card", c.enterCard},
+		{"payments/{id}/authenticate", func(r *http.Request, p *params.Reader) func() (any, error) {
+			return on(Action{Kind: Authenticate, Approve: p.Bool("approve", true)})(r, p)
+		}},
+		{"payments/{id}/refund", func(r *http.Request, p *params.Reader) func() (any, error) {
+			m := RefundRequest{Amount: p.Text("amount", 0), RefundTransactionID: p.Text("refundTransactionId", 0), Remark: p.Text("remark", 0)}
+			return func() (any, error) { return c.gateway.MakeRefund(r.PathValue("id"), m) }
+		}},
+		{"refunds/{id}/settle", endRefund(true)},
+		{"refunds/{id}/decline", endRefund(false)},
+		{"notifications/{id}/resend", plain(func(id string) (any, error) { return c.log.resend(id) })},
+		{"tokens", func(_ *http.Request, p *params.Reader) func() (any, error) {
+			name := cmp.Or(p.Text("testCard", 0), usualTestCard)
+			return func() (any, error) {
+				token, err := c.gateway.MakeToken(name)
+				return map[string]string{"token": token}, err
+			}
+		}},
+		{"reset", plain(func(string) (any, error) {
+			c.gateway.Reset()
+			return done("everything is reset"), nil
+		})},
+	}
+}
+
+const usualTestCard = "approved"
+
+// enterCard acts as the cardholder on the card page. Without a number it uses a test card.
+func (c *Console) enterCard(r *http.Request, p *params.Reader) func() (any, error) {
+	name := cmp.Or(p.Text("testCard", 0), usualTestCard)
+	entry := Card{
+		Number: p.Text("cardNumber", 0), Month: p.Text("expiredMonth", 0), Year: p.Text("expiredYear", 0), CVV: p.Text("cvv", 0),
+		Cardholder: p.Text("cardholder", 0),
+	}
+	return func() (any, error) {
+		usual, err := c.gateway.TestCard(name)
+		if err != nil {
+			return nil, err
+		}
+		if entry.Number == "" {
+			entry = Card{
+				usual.Number, cmp.Or(entry.Month, usual.Month), cmp.Or(entry.Year, usual.Year), cmp.Or(entry.CVV, usual.CVV),
+				cmp.Or(entry.Cardholder, usual.Cardholder),
+			}
+		}
+		return c.gateway.Act(r.PathValue("id"), Action{Kind: EnterCard, Card: entry})
+	}
+}
+
 func done(text string) any { return map[string]string{"done": text} }
 
 // addAPI registers the control API. docs/sandbox.md describes it.
 func (c *Console) addAPI(mux *http.ServeMux) {
-	get := func(path string, f func(p *params.Reader, r *http.Request) (any, error)) {
-		mux.HandleFunc("GET "+apiPath+path, func(w http.ResponseWriter, r *http.Request) {
-			value, err := f(params.Of(r.URL.Query()), r)
+	handle := func(pattern string, serve func(r *http.Request) (any, error)) {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+apiPath+path, func(w http.ResponseWriter, r *http.Request) {
+			value, err := serve(r)
 			writeJSON(w, value, err)
 		})
 	}
 	withBody := func(pattern string, f func(body []byte, r *http.Request) (any, error)) {
-		method, path, _ := strings.Cut(pattern, " ")
-		mux.HandleFunc(method+" "+apiPath+path, func(w http.ResponseWriter, r *http.Request) {
+		handle(pattern, func(r *http.Request) (any, error) {
 			body, err := readBody(r)
 			if err != nil {
-				writeJSON(w, nil, err)
-				return
+				return nil, err
 			}
-			value, err := f(body, r)
-			writeJSON(w, value, err)
+			return f(body, r)
 		})
 	}
-	c.addQueries(get)
+	for _, q := range c.queries() {
+		handle("GET "+q.path, func(r *http.Request) (any, error) { return q.read.run(r, params.Of(r.URL.Query())) })
+	}
 	for _, a := range c.actions() {
 		withBody("POST "+a.path, func(body []byte, r *http.Request) (any, error) {
 			p, err := params.JSON(body)
 			if err != nil {
 				return nil, Invalid(err.Error())
 			}
-			return a.do(r.PathValue("id"), p)
+			return a.read.run(r, p)
 		})
 	}
 	withBody("POST faults", func(body []byte, _ *http.Request) (any, error) { return c.gateway.Inject(body, slowInAPI) })
-	withBody("DELETE faults", func([]byte, *http.Request) (any, error) { return c.removeFaults("") })
-	withBody("DELETE faults/{id}", func(_ []byte, r *http.Request) (any, error) { return c.removeFaults(r.PathValue("id")) })
+	removeFaults := func(_ []byte, r *http.Request) (any, error) {
+		n, err := c.gateway.RemoveFaults(r.PathValue("id"))
+		return done(fmt.Sprintf("%d faults removed", n)), err
+	}
+	withBody("DELETE faults", removeFaults)
+	withBody("DELETE faults/{id}", removeFaults)
 	withBody("POST seed", func(body []byte, _ *http.Request) (any, error) {
 		n, err := c.gateway.Seed(body)
 		return done(fmt.Sprintf("%d orders added", n)), err
@@ -163,74 +175,71 @@ func (c *Console) addAPI(mux *http.ServeMux) {
 	})
 }
 
-func (c *Console) removeFaults(number string) (any, error) {
-	n, err := c.gateway.RemoveFaults(number)
-	return done(fmt.Sprintf("%d faults removed", n)), err
-}
-
-// addQueries registers the requests that only read.
-func (c *Console) addQueries(get func(path string, f func(p *params.Reader, r *http.Request) (any, error))) {
-	// plain registers a query without parameters.
-	plain := func(path string, f func(id string) (any, error)) {
-		get(path, func(p *params.Reader, r *http.Request) (any, error) {
-			return after(p, func() (any, error) { return f(r.PathValue("id")) })
-		})
+// queries are the requests that only read.
+func (c *Console) queries() []route {
+	routes := []route{
+		{"info", plain(func(string) (any, error) { return c.info(), nil })},
+		{"search", plain(func(string) (any, error) { return c.gateway.Search(), nil })},
+		{"payments/{id}", plain(func(id string) (any, error) { return c.gateway.Payment(id) })},
+		{"refunds/{id}", plain(func(id string) (any, error) { return c.gateway.Refund(id) })},
+		{"requests/{id}", plain(func(id string) (any, error) { return c.log.request(id) })},
+		{"notifications/{id}", plain(func(id string) (any, error) {
+			n, err := c.log.notification(id)
+			return n.Notification, err
+		})},
+		{"payments/{id}/token", plain(func(id string) (any, error) {
+			token, err := c.gateway.Token(id)
+			return map[string]string{"token": token}, err
+		})},
+		{"faults", plain(func(string) (any, error) { return List[Fault]{Data: c.gateway.Faults()}, nil })},
+		{"faults/names", plain(func(string) (any, error) { return List[string]{Data: c.settings.FaultNames}, nil })},
+		{"executed", func(_ *http.Request, p *params.Reader) func() (any, error) {
+			transaction, refund := p.Text("transactionId", 0), p.Text("refundTransactionId", 0)
+			return func() (any, error) {
+				switch {
+				case transaction != "" && refund == "":
+					return map[string]int{"executed": c.gateway.Executed(transaction)}, nil
+				case refund != "" && transaction == "":
+					return map[string]int{"executed": c.gateway.Refunded(refund)}, nil
+				}
+				return nil, Invalid("either transactionId or refundTransactionId is required")
+			}
+		}},
+		{"expected/orders", expected(c.gateway.OrderIDs)},
+		{"expected/refunds", expected(c.gateway.RefundIDs)},
+		{"wait", c.wait},
+		{"flush", c.flush},
 	}
-	plain("info", func(string) (any, error) { return c.info(), nil })
-	plain("search", func(string) (any, error) { return c.gateway.Search(), nil })
 	for _, kind := range lists() {
-		get(kind, func(p *params.Reader, _ *http.Request) (any, error) {
+		routes = append(routes, route{kind, func(_ *http.Request, p *params.Reader) func() (any, error) {
 			f := readFilter(p, kind)
-			return after(p, func() (any, error) {
+			return func() (any, error) {
 				found, _ := c.list(kind, f)
 				return found, nil
-			})
-		})
-	}
-	plain("payments/{id}", func(id string) (any, error) { return c.gateway.Payment(id) })
-	plain("refunds/{id}", func(id string) (any, error) { return c.gateway.Refund(id) })
-	plain("requests/{id}", func(id string) (any, error) { return c.request(id) })
-	plain("notifications/{id}", func(id string) (any, error) { return c.notification(id) })
-	plain("payments/{id}/token", func(id string) (any, error) {
-		token, err := c.gateway.Token(id)
-		return map[string]string{"token": token}, err
-	})
-	plain("faults", func(string) (any, error) { return List[Fault]{Data: c.gateway.Faults()}, nil })
-	plain("faults/names", func(string) (any, error) { return List[string]{Data: c.settings.FaultNames}, nil })
-	get("executed", func(p *params.Reader, _ *http.Request) (any, error) {
-		transaction, refund := p.Text("transactionId", 0), p.Text("refundTransactionId", 0)
-		if err := checked(p); err != nil {
-			return nil, err
-		}
-		switch {
-		case transaction != "" && refund == "":
-			return map[string]int{"executed": c.gateway.Executed(transaction)}, nil
-		case refund != "" && transaction == "":
-			return map[string]int{"executed": c.gateway.Refunded(refund)}, nil
-		}
-		return nil, Invalid("either transactionId or refundTransactionId is required")
-	})
-	for kind, ids := range map[string]func(from, to time.Time) iter.Seq[string]{
-		"orders": c.gateway.OrderIDs, "refunds": c.gateway.RefundIDs,
-	} {
-		get("expected/"+kind, func(p *params.Reader, _ *http.Request) (any, error) {
-			from, to, limit := p.Time("from"), p.Time("to"), p.Number("limit", maxExpected, maxExpected)
-			if err := checked(p); err != nil {
-				return nil, err
 			}
+		}})
+	}
+	return routes
+}
+
+// expected is a query for the ids that a complete walk must find.
+func expected(ids func(from, to time.Time) iter.Seq[string]) reading {
+	return func(_ *http.Request, p *params.Reader) func() (any, error) {
+		from, to, limit := p.Time("from"), p.Time("to"), p.Number("limit", maxExpected, maxExpected)
+		return func() (any, error) {
 			found := List[string]{Data: []string{}}
 			for id := range ids(from, to) {
 				found.Add(limit, func() string { return id })
 			}
 			return found, nil
-		})
-	}
-	get("wait", c.wait)
-	get("flush", func(p *params.Reader, r *http.Request) (any, error) {
-		timeout := p.Duration("timeout", 10*time.Second, maxWait)
-		if err := checked(p); err != nil {
-			return nil, err
 		}
+	}
+}
+
+// flush responds as soon as no notification is pending.
+func (c *Console) flush(r *http.Request, p *params.Reader) func() (any, error) {
+	timeout := p.Duration("timeout", 10*time.Second, maxWait)
+	return func() (any, error) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()
 		if c.gateway.Flush(ctx) == nil {
@@ -239,7 +248,7 @@ func (c *Console) addQueries(get func(path string, f func(p *params.Reader, r *h
 		return nil, &Error{
 			Status: http.StatusRequestTimeout, Text: "notifications are still waiting", Hint: "GET " + apiPath + "notifications?state=will+be+repeated",
 		}
-	})
+	}
 }
 
 func lists() []string { return []string{"payments", "refunds", "requests", "notifications"} }
@@ -266,52 +275,35 @@ func (c *Console) list(kind string, f Filter) (found interface{ total() int }, c
 	return c.gateway.Payments(f), changed
 }
 
-func (c *Console) request(number string) (Request, error) {
-	l, _ := c.log.listRequests(Filter{Limit: math.MaxInt32})
-	if i := slices.IndexFunc(l.Data, func(r Request) bool { return fmt.Sprint(r.Number) == number }); i >= 0 {
-		return l.Data[i], nil
-	}
-	return Request{}, NotFound("request", number)
-}
-
-func (c *Console) notification(number string) (Notification, error) {
-	l, _ := c.log.listNotifications(Filter{Limit: math.MaxInt32})
-	if i := slices.IndexFunc(l.Data, func(n Notification) bool { return fmt.Sprint(n.Number) == number }); i >= 0 {
-		return l.Data[i], nil
-	}
-	return Notification{}, NotFound("notification", number)
-}
-
 // wait responds as soon as a list has enough rows. At the timeout it responds with HTTP 408 and the rows that there are.
-func (c *Console) wait(p *params.Reader, r *http.Request) (any, error) {
+func (c *Console) wait(r *http.Request, p *params.Reader) func() (any, error) {
 	kind := p.Text("for", 0)
 	count := p.Number("count", 1, maxRows)
 	timeout := p.Duration("timeout", 10*time.Second, maxWait)
 	if !slices.Contains(lists(), kind) {
-		return nil, Invalid("for must be one of " + strings.Join(lists(), ", "))
+		p.Problem("for", "must be one of "+strings.Join(lists(), ", "))
 	}
 	f := readFilter(p, kind)
-	if err := checked(p); err != nil {
-		return nil, err
-	}
-	deadline := time.NewTimer(timeout)
-	defer deadline.Stop()
-	again := time.NewTicker(50 * time.Millisecond) // a payment can settle without a request
-	defer again.Stop()
-	for {
-		found, changed := c.list(kind, f)
-		if found.total() >= count {
-			return found, nil
-		}
-		select {
-		case <-changed:
-		case <-again.C:
-		case <-deadline.C:
-			return found, errTooFew
-		case <-r.Context().Done():
-			return nil, errTooFew
-		case <-c.gateway.Closing():
-			return nil, errTooFew
+	return func() (any, error) {
+		deadline := time.NewTimer(timeout)
+		defer deadline.Stop()
+		again := time.NewTicker(50 * time.Millisecond) // a payment can settle without a request
+		defer again.Stop()
+		for {
+			found, changed := c.list(kind, f)
+			if found.total() >= count {
+				return found, nil
+			}
+			select {
+			case <-changed:
+			case <-again.C:
+			case <-deadline.C:
+				return found, errTooFew
+			case <-r.Context().Done():
+				return nil, errTooFew
+			case <-c.gateway.Closing():
+				return nil, errTooFew
+			}
 		}
 	}
 }

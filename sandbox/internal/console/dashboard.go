@@ -29,7 +29,7 @@ func (c *Console) addDashboard(mux *http.ServeMux) {
 	show("requests", c.listPage("requests", "transactionId", "operation", "method", "code"))
 	show("requests/{id}", c.requestPage)
 	show("faults", c.faultsPage)
-	press := func(path string, do func(id string, p *params.Reader) error) {
+	press := func(path string, read reading) {
 		mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if err := r.ParseForm(); err != nil {
@@ -39,7 +39,7 @@ func (c *Console) addDashboard(mux *http.ServeMux) {
 			maps.DeleteFunc(r.PostForm, func(_ string, values []string) bool { return values[0] == "" }) // counts as missing
 			p := params.Of(r.PostForm)
 			back := p.Text("back", 0)
-			if err := do(r.PathValue("id"), p); err != nil {
+			if _, err := read.run(r, p); err != nil {
 				c.writeDashboard(w, r, pages.Dashboard{}, err)
 				return
 			}
@@ -47,21 +47,15 @@ func (c *Console) addDashboard(mux *http.ServeMux) {
 		})
 	}
 	for _, a := range c.actions() {
-		press(a.path, func(id string, p *params.Reader) error {
-			_, err := a.do(id, p)
-			return err
-		})
+		press(a.path, a.read)
 	}
-	press("faults", func(_ string, p *params.Reader) error {
-		settings, err := faultOfForm(p)
-		if err == nil {
-			_, err = c.gateway.Inject(settings, slowInForm)
-		}
-		return err
+	press("faults", func(_ *http.Request, p *params.Reader) func() (any, error) {
+		settings := faultOfForm(p)
+		return func() (any, error) { return c.gateway.Inject(settings, slowInForm) }
 	})
-	press("faults/remove", func(_ string, p *params.Reader) error {
-		_, err := c.gateway.RemoveFaults(p.Text("number", 0))
-		return err
+	press("faults/remove", func(_ *http.Request, p *params.Reader) func() (any, error) {
+		number := p.Text("number", 0)
+		return func() (any, error) { return c.gateway.RemoveFaults(number) }
 	})
 	mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
 		c.writeDashboard(w, r, pages.Dashboard{}, &Error{Status: http.StatusNotFound, Text: "This page does not exist."})

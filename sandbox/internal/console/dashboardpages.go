@@ -16,7 +16,7 @@ import (
 // overviewPage shows totals, and the newest payments and requests.
 func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
 	info, payments := c.info(), c.gateway.Payments(Filter{Limit: 8})
-	requests, _ := c.log.listRequests(Filter{Limit: 8, Method: http.MethodPost, noPages: true}) // queries would hide the others
+	requests, _ := c.log.listRequests(Filter{Limit: 8, Where: map[string]string{"method": http.MethodPost}, noPages: true}) // queries would hide the others
 	number := func(n int) pages.Cell { return pages.Cell{Text: strconv.Itoa(n)} }
 	return pages.Dashboard{
 		Title: "Overview",
@@ -83,20 +83,16 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	refunds := c.gateway.Refunds(Filter{UniqueID: p.UniqueID})
-	notices, _ := c.log.listNotifications(Filter{UniqueID: p.UniqueID})
-	requests, _ := c.log.listRequests(Filter{TransactionID: p.TransactionID})
+	mine := Filter{Where: map[string]string{"uniqueId": p.UniqueID}}
+	refunds := c.gateway.Refunds(mine)
+	notices, _ := c.log.listNotifications(mine)
+	requests, _ := c.log.listRequests(Filter{Where: map[string]string{"transactionId": p.TransactionID}})
 	here, ofPayment := Path+"payments/"+p.UniqueID, "?uniqueId="+p.UniqueID
 	events := &pages.Table{Columns: []string{"Time", "Event"}, Empty: "No events are recorded for seeded payments."}
 	for _, e := range p.Events {
 		events.Rows = append(events.Rows, []pages.Cell{{Text: c.clock(e.At)}, {Text: e.Text}})
 	}
-	forms := paymentForms(p, here)
-	for i := range forms {
-		if strings.HasSuffix(forms[i].Action, "/refund") {
-			forms[i].Inputs = append(forms[i].Inputs, pages.Input{Name: "amount", Label: "Amount", Placeholder: "all that is left"})
-		}
-	}
+	forms := paymentForms(p, here, pages.Input{Name: "amount", Label: "Amount", Placeholder: "all that is left"})
 	return pages.Dashboard{Title: "Payment " + p.TransactionID, Sections: []pages.Section{
 		{Terms: terms(
 			"State", paymentState(p), "Text", p.TransactionMessage, "Amount", money.Shown(p.Amount, p.Currency),
@@ -113,7 +109,7 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 }
 
 func (c *Console) notificationPage(r *http.Request) (pages.Dashboard, error) {
-	n, err := c.notification(r.PathValue("id"))
+	n, err := c.log.notification(r.PathValue("id"))
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
@@ -141,14 +137,14 @@ func (c *Console) notificationPage(r *http.Request) (pages.Dashboard, error) {
 		{Terms: terms(
 			"State", deliveryState(n.State), "Kind", n.TransactionType, "To", mono(n.URL), "transactionId", mono(n.TransactionID),
 			"Payment", pages.Cell{Text: n.UniqueID, Link: Path + "payments/" + n.UniqueID, Mono: true},
-		), Forms: []pages.Form{resendForm(n, fmt.Sprintf("%snotifications/%d", Path, n.Number))}},
+		), Forms: []pages.Form{resendForm(n.Notification, fmt.Sprintf("%snotifications/%d", Path, n.Number))}},
 		{Heading: "Deliveries", Text: "Only HTTP 200 counts.", Table: deliveries},
 		{Heading: "Body", Text: "Without the signature; tokens are masked.", Pre: indented(n.Body)},
 	}}, nil
 }
 
 func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
-	v, err := c.request(r.PathValue("id"))
+	v, err := c.log.request(r.PathValue("id"))
 	if err != nil {
 		return pages.Dashboard{}, err
 	}

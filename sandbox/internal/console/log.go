@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -146,19 +147,12 @@ func (l *Log) send(n *notice) Notification {
 
 // resend sends a notification again, as a new one with the same bytes.
 func (l *Log) resend(number string) (Notification, error) {
-	l.mu.Lock()
-	var again *notice
-	for _, n := range l.notifications {
-		if strconv.Itoa(n.Number) == number {
-			again = &notice{Notification: n.Notification, token: n.token, message: n.message}
-			again.message.Delay = 0
-		}
+	again, err := l.notification(number)
+	if err != nil {
+		return Notification{}, err
 	}
-	l.mu.Unlock()
-	if again == nil {
-		return Notification{}, NotFound("notification", number)
-	}
-	return l.send(again), nil
+	again.message.Delay = 0
+	return l.send(&again), nil
 }
 
 func (l *Log) addDelivery(n *notice, a delivery.Attempt) {
@@ -224,31 +218,50 @@ func (l *Log) Reset() {
 func (l *Log) listRequests(f Filter) (List[Request], <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found := List[Request]{Data: []Request{}}
-	for i := len(l.requests) - 1; i >= 0; i-- {
-		r := l.requests[i]
-		if r.Number > f.Since && !(f.noPages && r.Operation == PageOperation) && f.Matches(r.Code,
-			[2]string{f.TransactionID, r.TransactionID}, [2]string{f.Operation, r.Operation}, [2]string{f.Method, r.Method}) {
-			found.Add(f.Limit, func() Request { return *r })
-		}
-	}
-	return found, l.changed
+	return Newest(l.requests, f.Limit, func(r *Request) bool {
+		return r.Number > f.Since && !(f.noPages && r.Operation == PageOperation) &&
+			f.Matches(r.Code, "transactionId", r.TransactionID, "operation", r.Operation, "method", r.Method)
+	}, func(r *Request) Request { return *r }), l.changed
 }
 
 // listNotifications returns the matching notifications in the same way.
 func (l *Log) listNotifications(f Filter) (List[Notification], <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found := List[Notification]{Data: []Notification{}}
-	for i := len(l.notifications) - 1; i >= 0; i-- {
-		n := l.notifications[i].Notification
-		n.Deliveries = n.Deliveries[:len(n.Deliveries):len(n.Deliveries)] // later appends must not change the copy
-		if n.Number > f.Since && f.Matches(n.Code, [2]string{f.TransactionID, n.TransactionID}, [2]string{f.UniqueID, n.UniqueID},
-			[2]string{f.Type, n.TransactionType}, [2]string{f.State, n.State}) {
-			found.Add(f.Limit, func() Notification { return n })
+	return Newest(l.notifications, f.Limit, func(n *notice) bool {
+		return n.Number > f.Since && f.Matches(n.Code, "transactionId", n.TransactionID, "uniqueId", n.UniqueID,
+			"transactionType", n.TransactionType, "state", n.State)
+	}, func(n *notice) Notification { return n.copy().Notification }), l.changed
+}
+
+// request returns the request with that number.
+func (l *Log) request(number string) (Request, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.requests {
+		if strconv.Itoa(r.Number) == number {
+			return *r, nil
 		}
 	}
-	return found, l.changed
+	return Request{}, NotFound("request", number)
+}
+
+// notification returns the notification with that number.
+func (l *Log) notification(number string) (notice, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, n := range l.notifications {
+		if strconv.Itoa(n.Number) == number {
+			return n.copy(), nil
+		}
+	}
+	return notice{}, NotFound("notification", number)
+}
+
+// copy returns a copy that later deliveries do not change.
+func (n notice) copy() notice {
+	n.Deliveries = slices.Clip(n.Deliveries)
+	return n
 }
 
 // totals returns how many requests and notifications there were, and a channel that is closed at the next change.

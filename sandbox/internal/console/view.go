@@ -95,14 +95,12 @@ type Info struct {
 	Options       json.RawMessage `json:"options"`
 }
 
-// Filter selects rows of a list. An empty field matches everything.
+// Filter selects rows of a list.
 type Filter struct {
-	Limit                                       int
-	Since                                       int // number of a request or a notification: only newer ones
-	TransactionID, OrderID, UniqueID            string
-	RefundTransactionID, Operation, Type, State string
-	Method                                      string
-	Code                                        int
+	Limit int
+	Since int               // number of a request or a notification: only newer ones
+	Code  int               // zero means any
+	Where map[string]string // the values that members of a row must have; an empty one matches everything
 
 	noPages bool // leaves out the requests of cardholders' browsers
 }
@@ -112,43 +110,45 @@ const (
 	maxRows    = 1000
 )
 
-// filtersOf are the filters that a list has, besides limit and code. Another one is refused: it would select every row.
+// filtersOf are the members by which a list can be filtered. Another one is refused: it would select every row.
 var filtersOf = map[string][]string{
 	"payments":      {"transactionId", "orderId", "uniqueId", "operation"},
 	"refunds":       {"transactionId", "uniqueId", "refundTransactionId"},
-	"requests":      {"transactionId", "operation", "method", "since"},
-	"notifications": {"transactionId", "uniqueId", "transactionType", "state", "since"},
+	"requests":      {"transactionId", "operation", "method"},
+	"notifications": {"transactionId", "uniqueId", "transactionType", "state"},
 }
 
 // readFilter reads the filter of a list.
 func readFilter(p *params.Reader, kind string) Filter {
-	has := func(name string) bool { return slices.Contains(filtersOf[kind], name) }
-	text := func(name string) string {
-		if !has(name) {
-			return ""
-		}
-		return p.Text(name, 0)
+	f := Filter{Limit: p.Number("limit", usualLimit, maxRows), Code: p.Number("code", 0, 999), Where: map[string]string{}}
+	for _, name := range filtersOf[kind] {
+		f.Where[name] = p.Text(name, 0)
 	}
-	f := Filter{
-		Limit: p.Number("limit", usualLimit, maxRows), Code: p.Number("code", 0, 999),
-		TransactionID: text("transactionId"), OrderID: text("orderId"), UniqueID: text("uniqueId"),
-		RefundTransactionID: text("refundTransactionId"), Operation: text("operation"), Type: text("transactionType"),
-		State: text("state"), Method: text("method"),
-	}
-	if has("since") {
+	if kind == "requests" || kind == "notifications" {
 		f.Since = p.Number("since", 0, math.MaxInt32)
 	}
 	return f
 }
 
-// Matches reports whether a row has what the filter asks for, which comes first in each pair.
-func (f Filter) Matches(code int, pairs ...[2]string) bool {
-	for _, p := range pairs {
-		if p[0] != "" && p[0] != p[1] {
+// Matches reports whether the filter selects a row with that code and these members: names and values alternate.
+func (f Filter) Matches(code int, members ...string) bool {
+	for i := 0; i < len(members); i += 2 {
+		if want := f.Where[members[i]]; want != "" && want != members[i+1] {
 			return false
 		}
 	}
 	return f.Code == 0 || f.Code == code
+}
+
+// Newest returns the rows that are selected, which are given in the order of time.
+func Newest[R, V any](rows []R, limit int, selected func(R) bool, view func(R) V) List[V] {
+	found := List[V]{Data: []V{}}
+	for _, r := range slices.Backward(rows) {
+		if selected(r) {
+			found.Add(limit, func() V { return view(r) })
+		}
+	}
+	return found
 }
 
 // List is the rows that match a filter, newest first.
