@@ -104,12 +104,8 @@ func (l *ledger) isPaid(orderID string) bool {
 
 // find returns the order with that uniqueId, stored or seeded, or nil.
 func (l *ledger) find(uniqueID string) *order {
-	if o := l.byUniqueID[uniqueID]; o != nil {
-		return o
-	}
-	if found, ok := l.seeded.Order(uniqueID); ok {
-		o := seededOrder(found)
-		return &o
+	if found := l.ordersOf(generated.IDs{UniqueID: uniqueID}); len(found) > 0 {
+		return found[0]
 	}
 	return nil
 }
@@ -117,15 +113,10 @@ func (l *ledger) find(uniqueID string) *order {
 // payment returns the payment with that id: a uniqueId, a transactionId, or the URL or the path of the page on which it
 // waits.
 func (l *ledger) payment(id string) (*order, error) {
-	if o := l.find(id); o != nil {
-		return o, nil
-	}
-	if all := l.byTransaction[id]; len(all) > 0 {
-		return all[len(all)-1], nil
-	}
-	if all := l.seeded.OrdersOf(generated.IDs{TransactionID: id}); len(all) > 0 {
-		o := seededOrder(all[len(all)-1])
-		return &o, nil
+	for _, ids := range []generated.IDs{{UniqueID: id}, {TransactionID: id}} {
+		if found := l.ordersOf(ids); len(found) > 0 {
+			return found[len(found)-1], nil
+		}
 	}
 	o := l.onPage(id)
 	switch {
@@ -140,32 +131,22 @@ func (l *ledger) payment(id string) (*order, error) {
 // onPage returns the newest payment of the page with that path or URL, or nil.
 func (l *ledger) onPage(path string) *order { return l.pages[path[strings.LastIndex(path, "/")+1:]] }
 
-// ordersOf returns the orders that have all the ids, of which there is at least one; the stored ones come first.
-func (l *ledger) ordersOf(ids generated.IDs) []*order {
-	return slices.DeleteFunc(l.candidates(ids), func(o *order) bool {
-		return ids.UniqueID != "" && ids.UniqueID != o.uniqueID ||
-			ids.TransactionID != "" && ids.TransactionID != o.transactionID ||
-			ids.OrderID != "" && ids.OrderID != o.orderID
-	})
-}
-
-// candidates returns a new slice of the orders that have one of the ids.
-func (l *ledger) candidates(ids generated.IDs) []*order {
-	var found []*order
-	switch {
-	case ids.UniqueID != "":
-		if o := l.find(ids.UniqueID); o != nil {
-			found = append(found, o)
-		}
-		return found
-	case ids.TransactionID != "":
-		found = append(found, l.byTransaction[ids.TransactionID]...)
-	default:
-		found = append(found, l.byOrder[ids.OrderID]...)
-	}
+// ordersOf returns the orders that have all the ids, of which there is at least one; the stored ones come last.
+func (l *ledger) ordersOf(ids generated.IDs) (found []*order) {
 	for _, g := range l.seeded.OrdersOf(ids) {
 		o := seededOrder(g)
 		found = append(found, &o)
+	}
+	stored := l.byOrder[ids.OrderID]
+	if o := l.byUniqueID[ids.UniqueID]; ids.UniqueID != "" {
+		stored = []*order{o}
+	} else if ids.TransactionID != "" {
+		stored = l.byTransaction[ids.TransactionID]
+	}
+	for _, o := range stored {
+		if o != nil && ids.Match(o.ids()) {
+			found = append(found, o)
+		}
 	}
 	return found
 }
@@ -180,16 +161,13 @@ func (l *ledger) refund(id string) (*refund, error) {
 	return nil, console.NotFound("refund", id)
 }
 
-// refundsOf returns the refunds that have all the ids, of which there is at least one; the stored ones come first, by time.
-func (l *ledger) refundsOf(ids generated.IDs) []*refund {
-	var found []*refund
-	for _, r := range l.refunds {
-		if r.has(ids) {
-			found = append(found, r)
-		}
-	}
+// refundsOf returns the refunds that have all the ids, of which there is at least one; the stored ones come last, by time.
+func (l *ledger) refundsOf(ids generated.IDs) (found []*refund) {
 	for _, g := range l.seeded.RefundsOf(ids) {
-		if r := seededRefund(g); r.has(ids) {
+		found = append(found, seededRefund(g))
+	}
+	for _, r := range l.refunds {
+		if ids.Match(r.ids()) {
 			found = append(found, r)
 		}
 	}

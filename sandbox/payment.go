@@ -65,6 +65,10 @@ func seededOrder(g generated.Order) order {
 	}
 }
 
+func (o *order) ids() generated.IDs {
+	return generated.IDs{UniqueID: o.uniqueID, OrderID: o.orderID, TransactionID: o.transactionID}
+}
+
 func (o *order) record(text string) {
 	o.events = append(o.events, console.Event{At: time.Now(), Text: text})
 }

@@ -30,12 +30,10 @@ func seededRefund(g generated.Refund) *refund {
 	}
 }
 
-// has reports whether the refund has all the ids.
-func (r *refund) has(ids generated.IDs) bool {
-	return (ids.UniqueID == "" || ids.UniqueID == r.uniqueID) &&
-		(ids.TransactionID == "" || ids.TransactionID == r.transactionID) &&
-		(ids.RefundTransactionID == "" || ids.RefundTransactionID == r.merchantRefundID) &&
-		(ids.RefundUniqueID == "" || ids.RefundUniqueID == r.refundUniqueID)
+func (r *refund) ids() generated.IDs {
+	return generated.IDs{
+		UniqueID: r.uniqueID, TransactionID: r.transactionID, RefundTransactionID: r.merchantRefundID, RefundUniqueID: r.refundUniqueID,
+	}
 }
 
 // refundRequest is the request of a merchant. An empty amount means all that has not been refunded.

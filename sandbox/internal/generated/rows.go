@@ -1,6 +1,7 @@
 package generated
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -10,23 +11,40 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
+// IDs are the ids of a row, or those by which rows are looked for: then empty ones do not count.
+type IDs struct {
+	UniqueID, OrderID, TransactionID    string // of the order
+	RefundTransactionID, RefundUniqueID string
+}
+
+// None reports whether all ids are empty.
+func (ids IDs) None() bool { return ids == IDs{} }
+
+// Match reports whether a row has all the ids that are looked for.
+func (ids IDs) Match(row IDs) bool {
+	same := func(wanted, has string) bool { return wanted == "" || wanted == has }
+	return same(ids.UniqueID, row.UniqueID) && same(ids.OrderID, row.OrderID) && same(ids.TransactionID, row.TransactionID) &&
+		same(ids.RefundTransactionID, row.RefundTransactionID) && same(ids.RefundUniqueID, row.RefundUniqueID)
+}
+
 // Order is one generated order.
 type Order struct {
-	UniqueID, TransactionID, OrderID string
-	AppID                            string // empty means none
-	Amount, Currency                 string
-	Code                             int
-	Text                             string // transactionMessage
-	At                               time.Time
+	IDs
+
+	AppID            string // empty means none
+	Amount, Currency string
+	Code             int
+	Text             string // transactionMessage
+	At               time.Time
 }
 
 // Refund is one generated refund.
 type Refund struct {
-	RefundUniqueID, RefundTransactionID string
-	UniqueID, TransactionID             string // of the order; no TransactionID if there is no such order
-	Amount, Currency                    string
-	Code                                int
-	Requested, Completed                time.Time // Completed is zero at 110
+	IDs // no TransactionID if there is no such order
+
+	Amount, Currency     string
+	Code                 int
+	Requested, Completed time.Time // Completed is zero at 110
 }
 
 // Orders is a series of orders.
@@ -74,8 +92,8 @@ func (b *Orders) Order(i int) Order {
 	}
 	name := nameOf(b.number, i)
 	return Order{
-		UniqueID: b.UniqueID(i), TransactionID: transactionPrefix + name, OrderID: orderPrefix + name, AppID: b.appID,
-		Amount: money.WithDecimals(cents, money.Decimals(currency)), Currency: currency, Code: code, Text: text, At: b.book.At(i),
+		IDs:   IDs{UniqueID: b.UniqueID(i), TransactionID: "book-transaction-" + name, OrderID: "book-order-" + name},
+		AppID: b.appID, Amount: money.WithDecimals(cents, money.Decimals(currency)), Currency: currency, Code: code, Text: text, At: b.book.At(i),
 	}
 }
 
@@ -90,13 +108,6 @@ func Arriving(n int) Order {
 const (
 	prefixOrder  = "16"
 	prefixRefund = "17"
-)
-
-// Prefixes of the merchant's ids.
-const (
-	transactionPrefix = "book-transaction-"
-	orderPrefix       = "book-order-"
-	refundPrefix      = "book-refund-"
 )
 
 // Series numbers in ids that do not belong to a series.
@@ -125,45 +136,25 @@ func ID(prefix string, number, i int) string {
 	return string(id[:])
 }
 
-// indexOf returns the row with that uniqueId.
-func (b *Orders) indexOf(uniqueID string) (int, bool) {
-	return indexOfID(uniqueID, prefixOrder, b.number, b.Len())
-}
-
-func indexOfID(uniqueID, prefix string, number, n int) (int, bool) {
-	if len(uniqueID) != 19 || uniqueID[:2] != prefix {
-		return 0, false
-	}
-	i, err := strconv.Atoi(uniqueID[firstOfRow:])
-	if err != nil || i < 0 || i >= n || ID(prefix, number, i) != uniqueID {
-		return 0, false
-	}
-	return i, true
-}
-
-// indexOfName returns the row with that merchant's id, which is a prefix and nameOf.
-func indexOfName(id, prefix string, number, n int) (int, bool) {
-	name, ok := strings.CutPrefix(id, prefix+strconv.Itoa(number)+"-")
-	if !ok {
-		return 0, false
+// rowOf returns the row that an id names, if there are so many. The caller has to compare the id with that of the row, because only
+// the number of the row is read.
+func rowOf(id string, n int) (int, bool) {
+	name := id[strings.LastIndexByte(id, '-')+1:]
+	if len(name) == len(ID(prefixOrder, 0, 0)) {
+		name = name[firstOfRow:]
 	}
 	i, err := strconv.Atoi(name)
-	if err != nil || i < 0 || i >= n || strconv.Itoa(i) != name {
-		return 0, false
-	}
-	return i, true
+	return i, err == nil && i >= 0 && i < n
 }
 
-// indexOfMerchantID returns the row with that merchant's id, which is a prefix and nameOf.
-func (b *Orders) indexOfMerchantID(id, prefix string) (int, bool) {
-	if b.of == nil {
-		return indexOfName(id, prefix, b.number, b.Len())
+// row returns the row that can have the ids.
+func (b *Orders) row(ids IDs) (int, bool) {
+	id := cmp.Or(ids.UniqueID, ids.TransactionID, ids.OrderID)
+	if b.of == nil || ids.UniqueID != "" {
+		return rowOf(id, b.Len())
 	}
-	i, ok := indexOfName(id, prefix, b.of.number, b.of.Len())
-	if !ok || i%b.of.twiceEvery != 0 || i/b.of.twiceEvery >= b.Len() {
-		return 0, false
-	}
-	return i / b.of.twiceEvery, true
+	i, ok := rowOf(id, b.of.Len())
+	return i / b.of.twiceEvery, ok && i/b.of.twiceEvery < b.Len()
 }
 
 // Refunds is a series of refunds.
@@ -188,9 +179,11 @@ func (b *Refunds) UniqueID(i int) string { return ID(prefixRefund, b.number, i) 
 func (b *Refunds) Refund(i int) Refund {
 	at := b.book.At(i)
 	r := Refund{
-		RefundUniqueID: b.UniqueID(i), RefundTransactionID: refundPrefix + nameOf(b.number, i),
-		UniqueID: ID(prefixOrder, seriesOfNoOrders, i), Amount: "1.00", Currency: "USD",
-		Code: codes.Refunded, Requested: at, Completed: at.Add(2 * time.Minute),
+		IDs: IDs{
+			RefundUniqueID: b.UniqueID(i), RefundTransactionID: "book-refund-" + nameOf(b.number, i),
+			UniqueID: ID(prefixOrder, seriesOfNoOrders, i),
+		},
+		Amount: "1.00", Currency: "USD", Code: codes.Refunded, Requested: at, Completed: at.Add(2 * time.Minute),
 	}
 	if b.orders != nil {
 		o := b.orders.Order(i * b.every)
@@ -205,31 +198,11 @@ func (b *Refunds) Refund(i int) Refund {
 	return r
 }
 
-// IDs are the ids by which rows are looked for. Empty ones do not count.
-type IDs struct {
-	UniqueID, OrderID, TransactionID    string
-	RefundTransactionID, RefundUniqueID string
-}
-
-// None reports whether all ids are empty.
-func (ids IDs) None() bool { return ids == IDs{} }
-
-// find returns the row that has the first of the ids that is not empty.
-func (b *Refunds) find(ids IDs) (int, bool) {
-	switch {
-	case ids.RefundUniqueID != "":
-		return indexOfID(ids.RefundUniqueID, prefixRefund, b.number, b.Len())
-	case ids.RefundTransactionID != "":
-		return indexOfName(ids.RefundTransactionID, refundPrefix, b.number, b.Len())
-	case b.orders == nil:
-		return indexOfID(ids.UniqueID, prefixOrder, seriesOfNoOrders, b.Len())
+// row returns the row that can have the ids.
+func (b *Refunds) row(ids IDs) (int, bool) {
+	if id := cmp.Or(ids.RefundUniqueID, ids.RefundTransactionID); id != "" || b.orders == nil {
+		return rowOf(cmp.Or(id, ids.UniqueID), b.Len())
 	}
-	i, ok := b.orders.indexOf(ids.UniqueID)
-	if !ok {
-		i, ok = indexOfName(ids.TransactionID, transactionPrefix, b.orders.number, b.orders.Len())
-	}
-	if !ok || i%b.every != 0 || i/b.every >= b.Len() {
-		return 0, false
-	}
-	return i / b.every, true
+	i, ok := rowOf(cmp.Or(ids.UniqueID, ids.TransactionID), b.orders.Len())
+	return i / b.every, ok && i/b.every < b.Len()
 }

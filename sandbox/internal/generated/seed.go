@@ -74,37 +74,27 @@ func (d *Data) addRefunds(b *Refunds) {
 // A row is found by its ids from its time on.
 func hasHappened(b book, i int) bool { return !b.At(i).After(time.Now()) }
 
-// Order returns the order with that uniqueId.
-func (d *Data) Order(uniqueID string) (_ Order, ok bool) {
-	for _, b := range d.Orders {
-		if i, ok := b.indexOf(uniqueID); ok && hasHappened(b, i) {
-			return b.Order(i), true
-		}
-	}
-	return Order{}, false
-}
-
-// OrdersOf returns the orders that have the transactionId or the orderId.
+// OrdersOf returns the orders that have all the ids, of which there is at least one.
 func (d *Data) OrdersOf(ids IDs) []Order {
 	var found []Order
 	for _, b := range d.Orders {
-		i, ok := b.indexOfMerchantID(ids.TransactionID, transactionPrefix)
-		if !ok {
-			i, ok = b.indexOfMerchantID(ids.OrderID, orderPrefix)
-		}
-		if ok && hasHappened(b, i) {
-			found = append(found, b.Order(i))
+		if i, ok := b.row(ids); ok && hasHappened(b, i) {
+			if o := b.Order(i); ids.Match(o.IDs) {
+				found = append(found, o)
+			}
 		}
 	}
 	return found
 }
 
-// RefundsOf returns the refunds that have one of the ids. The caller has to check the others.
+// RefundsOf does the same for refunds.
 func (d *Data) RefundsOf(ids IDs) []Refund {
 	var found []Refund
 	for _, b := range d.Refunds {
-		if i, ok := b.find(ids); ok && hasHappened(b, i) {
-			found = append(found, b.Refund(i))
+		if i, ok := b.row(ids); ok && hasHappened(b, i) {
+			if r := b.Refund(i); ids.Match(r.IDs) {
+				found = append(found, r)
+			}
 		}
 	}
 	return found
