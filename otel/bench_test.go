@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
@@ -15,23 +14,14 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/otel"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	"github.com/shopspring/decimal"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
-)
-
-// Secrets that must not be recorded, in addition to the token.
-const (
-	testCard       = "4300000000000000"
-	testCVV        = "587" // the sandbox approves it
-	testCardholder = "Ada Example"
-	testMerchant   = "merchant-4711"
-	testKey        = "the-secret-key"
 )
 
 // bench is an instrumented client of a sandbox, with a stored card.
@@ -59,31 +49,20 @@ func newTelemetry() *telemetry {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	server, err := sandbox.Start(sandbox.Options{MerchantID: testMerchant, SecretKey: testKey, NoNotifications: true})
+	server, err := sandbox.Start(sandbox.Options{
+		MerchantID: clienttest.Merchant, SecretKey: clienttest.SecretKey, NoNotifications: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	b := &bench{gateway: server.Gateway, telemetry: newTelemetry()}
+	b := &bench{gateway: server.Gateway, telemetry: newTelemetry(), token: cardgateway.NewToken(server.NewToken(sandbox.Approved))}
 	u, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.server = "server.address=" + u.Hostname() + " server.port=" + u.Port()
 	b.client = b.newClient(t, cardgateway.Config{BaseURL: server.URL})
-	order, err := b.client.CreateTokenOrder(t.Context(), tokenOrder("t-order"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.gateway.EnterCard(order.RedirectURL, sandbox.TestCard(sandbox.Approved)); err != nil {
-		t.Fatal(err)
-	}
-	token, err := b.gateway.Token("t-order")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.token = cardgateway.NewToken(token)
-	b.spans.Reset()
 	return b
 }
 
@@ -104,27 +83,68 @@ func instrumented(t *testing.T, o otel.Options) cardgateway.Config {
 func (tm *telemetry) newClient(t *testing.T, cfg cardgateway.Config) *cardgateway.Client {
 	t.Helper()
 	cfg.TestPayments = true // of the sandbox
-	cfg.AppID, cfg.Retry = "123456", cardgateway.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond}
+	cfg.Retry = cardgateway.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond}
 	if cfg.Authenticate == nil {
-		cfg.Authenticate = cardgateway.BasicAuth(testMerchant, testKey)
+		cfg.Authenticate = cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)
 	}
 	if err := otel.Instrument(&cfg, tm.Options); err != nil {
 		t.Fatal(err)
 	}
-	c, err := cardgateway.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.CloseIdleConnections)
-	return c
+	return clienttest.NewClient(t, cfg)
 }
 
-func (tm *telemetry) metrics(t *testing.T) (m metricdata.ResourceMetrics) {
+// point is a value of a metric with its attributes. A histogram has a count and a sum.
+type point struct {
+	metricdata.Metrics
+	attributes []attribute.KeyValue
+	value, sum float64
+}
+
+// points returns the values of all metrics.
+func (tm *telemetry) points(t *testing.T) (all []point) {
 	t.Helper()
-	if err := tm.reader.Collect(t.Context(), &m); err != nil {
+	var recorded metricdata.ResourceMetrics
+	if err := tm.reader.Collect(t.Context(), &recorded); err != nil {
 		t.Fatal(err)
 	}
-	return m
+	for _, scope := range recorded.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			add := func(set attribute.Set, value, sum float64) {
+				all = append(all, point{m, set.ToSlice(), value, sum})
+			}
+			switch data := m.Data.(type) {
+			case metricdata.Gauge[int64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, float64(p.Value), 0)
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, p.Value, 0)
+				}
+			case metricdata.Sum[int64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, float64(p.Value), 0)
+				}
+			case metricdata.Histogram[float64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, float64(p.Count), p.Sum)
+				}
+			default:
+				t.Errorf("%s has data of type %T", m.Name, data)
+			}
+		}
+	}
+	return all
+}
+
+// values returns the values of all metrics by name and attributes.
+func (tm *telemetry) values(t *testing.T) map[string]float64 {
+	t.Helper()
+	got := map[string]float64{}
+	for _, p := range tm.points(t) {
+		got[strings.TrimSpace(p.Name+" "+text(p.attributes))] = p.value
+	}
+	return got
 }
 
 // one returns the only span of that name.
@@ -143,123 +163,58 @@ func (tm *telemetry) one(t *testing.T, name string) tracetest.SpanStub {
 }
 
 func (b *bench) pay(ctx context.Context, id string) error {
-	_, err := b.client.TokenPayment(ctx, b.token, tokenPayment(id))
+	_, err := b.client.TokenPayment(ctx, b.token, clienttest.TokenPaymentRequest(id))
 	return err
-}
-
-func (b *bench) subscribe(ctx context.Context, id, cvv string) error {
-	_, err := b.client.CreateSubscription(ctx, subscription(id, cvv))
-	return err
-}
-
-func tokenOrder(id string) cardgateway.TokenOrderRequest {
-	return cardgateway.TokenOrderRequest{
-		TransactionID: id, OrderID: id, Currency: "USD", Amount: decimal.NewFromInt(1), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}}, BillingAddress: cardgateway.Address{Country: "US"},
-	}
-}
-
-func tokenPayment(id string) cardgateway.TokenPaymentRequest {
-	return cardgateway.TokenPaymentRequest{
-		TransactionID: id, Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
-	}
-}
-
-func subscription(id, cvv string) cardgateway.SubscriptionRequest {
-	return cardgateway.SubscriptionRequest{
-		TransactionID: id, OrderID: id, Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}}, BillingAddress: cardgateway.Address{Country: "US"},
-		Card: cardgateway.Card{
-			CardNumber: cardgateway.NewCardNumber(testCard), CVV: cardgateway.NewCVV(cvv),
-			ExpiredMonth: "12", ExpiredYear: "30", Cardholder: testCardholder,
-		},
-		Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 4},
-	}
 }
 
 func resolveQuery(id string) cardgateway.ResolveQuery {
 	return cardgateway.ResolveQuery{
-		TransactionID: id, Amount: decimal.NewFromInt(5), Currency: "USD", SentAt: time.Now(), Wait: time.Nanosecond,
+		TransactionID: id, Amount: clienttest.Amount, Currency: "USD", SentAt: time.Now(), Wait: time.Nanosecond,
 	}
 }
 
-// operation is one method of the client, called with the id of a transaction.
-type operation func(ctx context.Context, c *cardgateway.Client, token cardgateway.Token, id string) error
-
-// operations lists all methods that can be called with a context. Walks are started by Orders and Refunds.
-var operations = map[string]operation{
-	"CreateTokenOrder": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.CreateTokenOrder(ctx, tokenOrder(id))
-		return err
-	},
-	"TokenPayment": func(ctx context.Context, c *cardgateway.Client, token cardgateway.Token, id string) error {
-		_, err := c.TokenPayment(ctx, token, tokenPayment(id))
-		return err
-	},
-	"CreateSubscription": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.CreateSubscription(ctx, subscription(id, testCVV))
-		return err
-	},
-	"CreateCheckout": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.CreateCheckout(ctx, cardgateway.CheckoutRequest{
-			TransactionID: id, OrderID: id, Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
-			CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}}, BillingAddress: cardgateway.Address{Country: "US"},
-		})
-		return err
-	},
-	"CreateCheckoutSubscription": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.CreateCheckoutSubscription(ctx, cardgateway.CheckoutSubscriptionRequest{
-			TransactionID: id, OrderID: id, Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
-			CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}}, BillingAddress: cardgateway.Address{Country: "US"},
-			Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 4},
-		})
-		return err
-	},
-	"GetTransaction": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, _ string) error {
-		_, err := c.GetTransaction(ctx, "4711")
-		return err
-	},
-	"Check": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, _ string) error {
-		_, err := c.Check(ctx)
-		return err
-	},
-	"SearchOrders": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()}, cardgateway.PageRequest{})
-		return err
-	},
-	"SearchRefunds": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.SearchRefunds(ctx, cardgateway.RefundQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()}, cardgateway.PageRequest{})
-		return err
-	},
-	"Orders": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		return drain(c.Orders(ctx, cardgateway.OrderQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()}))
-	},
-	"Refunds": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		return drain(c.Refunds(ctx, cardgateway.RefundQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()}))
-	},
-	"Resolve": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.Resolve(ctx, resolveQuery(id))
-		return err
-	},
-	"CreateRefund": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "4711", RefundTransactionID: id, Amount: decimal.NewFromInt(5)})
-		return err
-	},
-	"ResolveRefund": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
-			UniqueID: "4711", RefundTransactionID: id, Amount: decimal.NewFromInt(5), SentAt: time.Now(), Wait: time.Nanosecond,
-		})
-		return err
-	},
-	"UploadTrackingNumbers": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, _ string) error {
-		return c.UploadTrackingNumbers(ctx, []cardgateway.Shipment{{UniqueID: "4711", Company: "SF", Number: "SF1"}})
-	},
+// operations returns all methods that can be called with a context. Walks are started by Orders and Refunds.
+func operations() map[string]func(context.Context, *cardgateway.Client) error {
+	orders := cardgateway.OrderQuery{TransactionID: "t-1", Start: time.Now().Add(-time.Hour), End: time.Now()}
+	refunds := cardgateway.RefundQuery{TransactionID: "t-1", Start: orders.Start, End: orders.End}
+	all := map[string]func(context.Context, *cardgateway.Client) error{
+		"GetTransaction": func(ctx context.Context, c *cardgateway.Client) error {
+			_, err := c.GetTransaction(ctx, "4711")
+			return err
+		},
+		"Check": func(ctx context.Context, c *cardgateway.Client) error { _, err := c.Check(ctx); return err },
+		"SearchOrders": func(ctx context.Context, c *cardgateway.Client) error {
+			_, err := c.SearchOrders(ctx, orders, cardgateway.PageRequest{})
+			return err
+		},
+		"SearchRefunds": func(ctx context.Context, c *cardgateway.Client) error {
+			_, err := c.SearchRefunds(ctx, refunds, cardgateway.PageRequest{})
+			return err
+		},
+		"Orders":  func(ctx context.Context, c *cardgateway.Client) error { return drain(c.Orders(ctx, orders)) },
+		"Refunds": func(ctx context.Context, c *cardgateway.Client) error { return drain(c.Refunds(ctx, refunds)) },
+		"Resolve": func(ctx context.Context, c *cardgateway.Client) error {
+			_, err := c.Resolve(ctx, resolveQuery("t-1"))
+			return err
+		},
+		"CreateRefund": func(ctx context.Context, c *cardgateway.Client) error {
+			_, err := c.CreateRefund(ctx, clienttest.RefundRequest())
+			return err
+		},
+		"ResolveRefund": func(ctx context.Context, c *cardgateway.Client) error {
+			_, err := c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
+				UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: time.Now(), Wait: time.Nanosecond,
+			})
+			return err
+		},
+		"UploadTrackingNumbers": func(ctx context.Context, c *cardgateway.Client) error {
+			return c.UploadTrackingNumbers(ctx, []cardgateway.Shipment{{UniqueID: "4711", Company: "SF", Number: "SF1"}})
+		},
+	}
+	for _, op := range clienttest.PaymentOperations {
+		all[op.Name] = func(ctx context.Context, c *cardgateway.Client) error { _, err := op.Call(ctx, c, "t-1"); return err }
+	}
+	return all
 }
 
 func drain[T any](rows iter.Seq2[*T, error]) (err error) {
@@ -278,14 +233,10 @@ func TestOperations(t *testing.T) {
 			methods = append(methods, m.Name)
 		}
 	}
-	if got := slices.Sorted(maps.Keys(operations)); !slices.Equal(got, methods) {
+	if got := slices.Sorted(maps.Keys(operations())); !slices.Equal(got, methods) {
 		t.Errorf("got operations %v, want the methods of the client: %v", got, methods)
 	}
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func text(attributes []attribute.KeyValue) string {
 	parts := make([]string, len(attributes))

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/otel"
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 	api "go.opentelemetry.io/otel/trace"
 )
@@ -94,30 +94,6 @@ func TestInstrumentErrors(t *testing.T) {
 	}
 }
 
-// refusingMeters is a meter provider whose meters fail to create counters.
-type refusingMeters struct{ noop.MeterProvider }
-
-type refusingMeter struct{ noop.Meter }
-
-var errNoCounter = errors.New("no counter")
-
-func (refusingMeters) Meter(string, ...metric.MeterOption) metric.Meter { return refusingMeter{} }
-
-func (refusingMeter) Int64Counter(string, ...metric.Int64CounterOption) (metric.Int64Counter, error) {
-	return noop.Int64Counter{}, errNoCounter
-}
-
-// TestMeterError: an error of the meter provider is returned, and no hook is set.
-func TestMeterError(t *testing.T) {
-	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
-	if err := otel.Instrument(&cfg, otel.Options{MeterProvider: refusingMeters{}}); !errors.Is(err, errNoCounter) {
-		t.Errorf("got %v, want %v", err, errNoCounter)
-	}
-	if cfg.Observe != nil || cfg.ObserveAttempt != nil {
-		t.Error("got hooks beside the error, want none")
-	}
-}
-
 // TestHooksSetBefore: hooks that were already set are called within the span.
 func TestHooksSetBefore(t *testing.T) {
 	b := newBench(t)
@@ -142,7 +118,7 @@ func TestHooksSetBefore(t *testing.T) {
 			events = append(events, "attempt "+ctx.Value(key{}).(string))
 		},
 	})
-	if _, err := client.TokenPayment(t.Context(), b.token, tokenPayment("t-1")); err != nil {
+	if _, err := client.TokenPayment(t.Context(), b.token, clienttest.TokenPaymentRequest("t-1")); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"begin TokenPayment", "attempt theirs", "end processing"}; !slices.Equal(events, want) {

@@ -2,7 +2,6 @@ package otel_test
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,62 +13,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/sdk/instrumentation"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	"go.opentelemetry.io/otel/sdk/resource"
 	api "go.opentelemetry.io/otel/trace"
 )
 
 // Nothing that is exported contains a secret, for any operation and any outcome.
-
-// oddToken has characters that are escaped in a URL, in JSON and in HTML.
-const oddToken = `tok<en>/4711 "&"%é`
-
-// TestNothingSecretOfFaults injects every fault of the sandbox, once and lasting, into every operation.
-func TestNothingSecretOfFaults(t *testing.T) {
-	b := newBench(t)
-	call := 0
-	all := func(ctx context.Context) {
-		for _, name := range slices.Sorted(maps.Keys(operations)) {
-			call++
-			_ = operations[name](ctx, b.client, b.token, fmt.Sprintf("t-%06d", call)) // the result does not matter here
-		}
-	}
-	all(t.Context())
-	faults := append(sandbox.Faults(time.Millisecond), sandbox.NamedFault{
-		Name: "refused", Fault: sandbox.Fault{Commit: sandbox.CommitNever, Status: 403, Reply: sandbox.ReplyHTML},
-	})
-	for _, fault := range faults {
-		for _, times := range []int{1, -1} {
-			b.gateway.ClearFaults()
-			fault.Times = times
-			b.gateway.Inject(fault.Fault)
-			all(t.Context())
-		}
-	}
-	b.gateway.ClearFaults()
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	all(cancelled)
-	_ = b.subscribe(t.Context(), "t-declined", "900")
-	if err := b.pay(t.Context(), "t-paid"); err != nil {
-		t.Error(err)
-	}
-	if _, err := b.client.Resolve(t.Context(), resolveQuery("t-paid")); err != nil {
-		t.Error(err)
-	}
-	b.lookForSecrets(t, b.token.Reveal())
-	b.wantOutcomes(t, cardgateway.OutcomeOK, cardgateway.OutcomeApproved, cardgateway.OutcomeProcessing, cardgateway.OutcomeRedirect,
-		cardgateway.OutcomeDeclined, cardgateway.OutcomeRefused, cardgateway.OutcomeNotSent, cardgateway.OutcomeUnknown,
-		cardgateway.OutcomeNotFound, cardgateway.OutcomeFailed, cardgateway.OutcomeCanceled)
-}
 
 // TestNothingSecretOfEchoes uses a gateway that repeats everything it receives in every text of its responses.
 func TestNothingSecretOfEchoes(t *testing.T) {
@@ -77,12 +30,13 @@ func TestNothingSecretOfEchoes(t *testing.T) {
 	var status, code int
 	client := telemetry.newClient(t, cardgateway.Config{
 		BaseURL: "https://gateway.example",
-		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			said := everything(r)
 			row := map[string]any{
-				"code": code, "message": said, "transactionMessage": said, "transactionCardNumber": testCard, "billDescription": said,
-				"transactionId": "t-1", "uniqueId": "4711", "redirectUrl": "https://gateway.example/" + url.PathEscape(oddToken),
-				"transactionAmount": "5", "transactionCurrency": "USD", "another": said,
+				"code": code, "message": said, "transactionMessage": said, "transactionCardNumber": clienttest.CardNumber,
+				"billDescription": said, "transactionId": "t-1", "uniqueId": "4711", "another": said,
+				"redirectUrl":       "https://gateway.example/" + url.PathEscape(clienttest.Token),
+				"transactionAmount": "12.50", "transactionCurrency": "USD",
 			}
 			body := maps.Clone(row)
 			if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/list/") {
@@ -94,22 +48,22 @@ func TestNothingSecretOfEchoes(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return &http.Response{
-				StatusCode: status, Status: said, Request: r, Body: io.NopCloser(strings.NewReader(string(encoded))),
-				Header: http.Header{"Content-Type": {"application/json"}, "Location": {r.URL.String()}, "X-Request-Id": {said}},
-			}, nil
+			response, err := clienttest.Respond(r, status, string(encoded))
+			response.Status = said
+			response.Header = http.Header{"Content-Type": {"application/json"}, "Location": {r.URL.String()}, "X-Request-Id": {said}}
+			return response, err
 		})},
 	})
 	for _, status = range []int{200, 302, 400, 401, 404, 429, 500, 503} {
 		for _, code = range []int{0, 100, 101, 102, 103, 301, 401, 500, 501, 999} {
-			for _, call := range operations {
-				_ = call(t.Context(), client, cardgateway.NewToken(oddToken), "t-1") // as above
+			for _, call := range operations() {
+				_ = call(t.Context(), client) // the result does not matter here
 			}
 		}
 	}
-	telemetry.lookForSecrets(t, oddToken)
-	telemetry.wantOutcomes(t, cardgateway.OutcomeApproved, cardgateway.OutcomeDeclined, cardgateway.OutcomeUnknown,
-		cardgateway.OutcomeConflict, cardgateway.OutcomeFailed)
+	telemetry.lookForSecrets(t)
+	telemetry.wantOutcomes(t, cardgateway.OutcomeApproved, cardgateway.OutcomeDeclined, cardgateway.OutcomeProcessing, cardgateway.OutcomeRedirect,
+		cardgateway.OutcomeRefused, cardgateway.OutcomeUnknown, cardgateway.OutcomeConflict, cardgateway.OutcomeFailed)
 }
 
 // TestNothingSecretOfErrors uses a transport, a limiter and an Authenticate hook whose errors contain everything that they
@@ -123,14 +77,14 @@ func TestNothingSecretOfErrors(t *testing.T) {
 	}
 	var makeError func(*http.Request) error
 	readFirst := false
-	failing := roundTripper(func(r *http.Request) (*http.Response, error) {
+	failing := clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		err := makeError(r)
 		if readFirst && r.Body != nil {
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
 		return nil, err
 	})
-	basic := cardgateway.BasicAuth(testMerchant, testKey)
+	basic := cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)
 	for _, cfg := range []cardgateway.Config{
 		{HTTPClient: &http.Client{Transport: failing}},
 		{Authenticate: func(r *http.Request, body []byte) error { return errors.Join(basic(r, body), makeError(r)) }},
@@ -140,13 +94,13 @@ func TestNothingSecretOfErrors(t *testing.T) {
 		client := telemetry.newClient(t, cfg)
 		for _, makeError = range makeErrors {
 			for _, readFirst = range []bool{false, true} {
-				for _, call := range operations {
-					_ = call(t.Context(), client, cardgateway.NewToken(oddToken), "t-1") // as above
+				for _, call := range operations() {
+					_ = call(t.Context(), client) // as above
 				}
 			}
 		}
 	}
-	telemetry.lookForSecrets(t, oddToken)
+	telemetry.lookForSecrets(t)
 	telemetry.wantOutcomes(t, cardgateway.OutcomeNotSent, cardgateway.OutcomeUnknown, cardgateway.OutcomeFailed)
 }
 
@@ -155,11 +109,8 @@ func everything(r *http.Request) string {
 	if r.Body != nil {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}
-	said := fmt.Sprintln(r.Method, r.URL.String(), r.URL.Path, r.Header, testCard, testCVV, testCardholder, testKey, testMerchant, oddToken)
-	if user, password, ok := r.BasicAuth(); ok {
-		said += user + password
-	}
-	return said
+	user, password, _ := r.BasicAuth()
+	return fmt.Sprintln(r.Method, r.URL.String(), r.URL.Path, r.Header, user+password, clienttest.CardNumber, clienttest.CVV, cardholder, clienttest.Token)
 }
 
 type requestError struct{ Request *http.Request }
@@ -169,17 +120,17 @@ func (e *requestError) Error() string { return everything(e.Request) }
 type refusingLimiter struct{}
 
 func (refusingLimiter) Wait(context.Context) error {
-	return fmt.Errorf("no room for %s %s %s", oddToken, testCard, testKey)
+	return fmt.Errorf("no room for %s %s %s", clienttest.Token, clienttest.CardNumber, clienttest.SecretKey)
 }
 
 // lookForSecrets searches everything that was exported.
-func (tm *telemetry) lookForSecrets(t *testing.T, token string) {
+func (tm *telemetry) lookForSecrets(t *testing.T) {
 	t.Helper()
-	for _, found := range secretsIn(tm.exported(t), token) {
+	for _, found := range secretsIn(tm.exported(t)) {
 		t.Errorf("%s was exported", found)
 	}
-	if n := len(tm.spans.GetSpans()); n < len(operations) {
-		t.Errorf("got %d spans, want one at least for each of %d operations", n, len(operations))
+	if n := len(tm.spans.GetSpans()); n < len(operations()) {
+		t.Errorf("got %d spans, want one at least for each of %d operations", n, len(operations()))
 	}
 }
 
@@ -197,163 +148,88 @@ func (tm *telemetry) wantOutcomes(t *testing.T, want ...cardgateway.Outcome) {
 	}
 }
 
-// secretsIn returns the names of the secrets that occur in the texts.
-func secretsIn(texts []string, token string) (found []string) {
-	basic := base64.StdEncoding.EncodeToString([]byte(testMerchant + ":" + testKey))
-	inJSON, _ := json.Marshal(token) // a string
-	whole := func(s string) *regexp.Regexp { return regexp.MustCompile(`(^|[^0-9])` + s + `($|[^0-9])`) }
-	for _, secret := range []struct {
-		name    string
-		pattern *regexp.Regexp
-	}{
-		{"the card number", regexp.MustCompile(testCard)},
-		{"the CVV", whole(testCVV)},
-		{"the cardholder", regexp.MustCompile("Ada|Example")},
-		{"the merchant id", regexp.MustCompile(testMerchant)},
-		{"the secret key", regexp.MustCompile(testKey)},
-		{"the Authorization header", regexp.MustCompile(regexp.QuoteMeta(basic))},
-		{"the token", regexp.MustCompile(regexp.QuoteMeta(token))},
-		{"the token in a path", regexp.MustCompile(regexp.QuoteMeta(url.PathEscape(token)))},
-		{"the token in a query", regexp.MustCompile(regexp.QuoteMeta(url.QueryEscape(token)))},
-		{"the token in JSON", regexp.MustCompile(regexp.QuoteMeta(strings.Trim(string(inJSON), `"`)))},
-		{"the token quoted", regexp.MustCompile(regexp.QuoteMeta(fmt.Sprintf("%q", token)))},
-	} {
-		if slices.ContainsFunc(texts, secret.pattern.MatchString) {
-			found = append(found, secret.name)
-		}
+// cardholder is the name on the card of clienttest.
+const cardholder = "Ada Example"
+
+// codePattern matches the verification code, but not its digits within others.
+var codePattern = regexp.MustCompile(`(^|[^0-9])` + clienttest.CVV + `($|[^0-9])`)
+
+// secretsIn returns the secrets that occur in the texts, in whatever form.
+func secretsIn(texts []string) (found []string) {
+	found = clienttest.Leaked(strings.Join(texts, "\n"), clienttest.CardNumber, cardholder, clienttest.Merchant, clienttest.SecretKey,
+		clienttest.BasicValue, clienttest.Token)
+	if slices.ContainsFunc(texts, codePattern.MatchString) {
+		found = append(found, clienttest.CVV)
 	}
 	return found
 }
 
 // exported returns every text in the exported spans and metrics, including numbers except times, ids and values, which can
 // have any digits.
-func (tm *telemetry) exported(t *testing.T) []string {
+func (tm *telemetry) exported(t *testing.T) (texts []string) {
 	t.Helper()
-	var e texts
-	for _, span := range tm.spans.GetSpans() {
-		e.add(span.Name, span.Status.Description, span.SpanContext.TraceState().String())
-		e.attributes(span.Attributes)
-		for _, event := range span.Events {
-			e.add(event.Name)
-			e.attributes(event.Attributes)
-		}
-		for _, link := range span.Links {
-			e.attributes(link.Attributes)
-		}
-		e.scope(span.Resource, span.InstrumentationScope)
-	}
-	m := tm.metrics(t)
-	for _, scope := range m.ScopeMetrics {
-		e.scope(m.Resource, scope.Scope)
-		for _, m := range scope.Metrics {
-			e.add(m.Name, m.Description, m.Unit)
-			switch data := m.Data.(type) {
-			case metricdata.Histogram[float64]:
-				for _, p := range data.DataPoints {
-					e.attributes(p.Attributes.ToSlice())
-					for _, exemplar := range p.Exemplars {
-						e.attributes(exemplar.FilteredAttributes)
-					}
-				}
-			case metricdata.Sum[int64]:
-				for _, p := range data.DataPoints {
-					e.attributes(p.Attributes.ToSlice())
-					for _, exemplar := range p.Exemplars {
-						e.attributes(exemplar.FilteredAttributes)
-					}
-				}
-			default:
-				t.Errorf("%s has data of type %T, which is not looked through", m.Name, data)
+	add := func(more ...string) { texts = append(texts, more...) }
+	addAttributes := func(attributes []attribute.KeyValue) {
+		for _, a := range attributes {
+			add(string(a.Key))
+			if a.Value.Type() != attribute.FLOAT64 {
+				add(a.Value.String())
 			}
 		}
 	}
-	return e
-}
-
-type texts []string
-
-func (e *texts) add(more ...string) { *e = append(*e, more...) }
-
-func (e *texts) attributes(attributes []attribute.KeyValue) {
-	for _, a := range attributes {
-		e.add(string(a.Key))
-		if a.Value.Type() != attribute.FLOAT64 {
-			e.add(a.Value.String())
+	for _, span := range tm.spans.GetSpans() {
+		add(span.Name, span.Status.Description, span.SpanContext.TraceState().String())
+		addAttributes(span.Attributes)
+		for _, event := range span.Events {
+			add(event.Name)
+			addAttributes(event.Attributes)
 		}
+		for _, link := range span.Links {
+			addAttributes(link.Attributes)
+		}
+		add(span.InstrumentationScope.Name, span.InstrumentationScope.Version, span.InstrumentationScope.SchemaURL)
+		addAttributes(span.InstrumentationScope.Attributes.ToSlice())
 	}
-}
-
-func (e *texts) scope(r *resource.Resource, scope instrumentation.Scope) {
-	e.attributes(slices.DeleteFunc(r.Attributes(), func(a attribute.KeyValue) bool { return strings.HasPrefix(string(a.Key), "service.") }))
-	e.add(scope.Name, scope.Version, scope.SchemaURL)
-	e.attributes(scope.Attributes.ToSlice())
+	for _, p := range tm.points(t) {
+		add(p.Name, p.Description, p.Unit)
+		addAttributes(p.attributes)
+	}
+	return texts
 }
 
 // TestSecretsAreFound: the other tests would find a secret anywhere in what is exported.
 func TestSecretsAreFound(t *testing.T) {
-	basic := base64.StdEncoding.EncodeToString([]byte(testMerchant + ":" + testKey))
-	secrets := map[string]string{
-		testCard: "the card number", testCVV: "the CVV", testCardholder: "the cardholder", testMerchant: "the merchant id",
-		testKey: "the secret key", "Basic " + basic: "the Authorization header", oddToken: "the token",
-		"/" + url.PathEscape(oddToken): "the token in a path", "x=" + url.QueryEscape(oddToken): "the token in a query",
+	secrets := []string{clienttest.CardNumber, clienttest.CVV, cardholder, "Basic " + clienttest.BasicValue, "x=" + url.QueryEscape(clienttest.Token)}
+	span := func(tm *telemetry, name string, o ...api.SpanStartOption) api.Span {
+		_, span := tm.TracerProvider.Tracer("").Start(t.Context(), name, o...)
+		return span
 	}
-	places := map[string]func(*telemetry, string){
-		"nothing": func(*telemetry, string) {},
-		"span's name": func(tm *telemetry, secret string) {
-			_, span := tm.TracerProvider.Tracer("").Start(t.Context(), secret)
-			span.End()
-		},
+	counter := func(tm *telemetry, description string, a attribute.KeyValue) {
+		counter, _ := tm.MeterProvider.Meter("x").Int64Counter("x", metric.WithDescription(description))
+		counter.Add(t.Context(), 1, metric.WithAttributes(a))
+	}
+	for place, put := range map[string]func(tm *telemetry, secret string){
+		"span's name": func(tm *telemetry, secret string) { span(tm, secret).End() },
 		"span's attribute": func(tm *telemetry, secret string) {
-			_, span := tm.TracerProvider.Tracer("").Start(t.Context(), "x", api.WithAttributes(attribute.String("x", "a "+secret)))
-			span.End()
+			span(tm, "x", api.WithAttributes(attribute.String("x", "a "+secret))).End()
 		},
-		"span's status": func(tm *telemetry, secret string) {
-			_, span := tm.TracerProvider.Tracer("").Start(t.Context(), "x")
-			span.SetStatus(codes.Error, secret)
-			span.End()
-		},
-		"recorded error": func(tm *telemetry, secret string) {
-			_, span := tm.TracerProvider.Tracer("").Start(t.Context(), "x")
-			span.RecordError(errors.New(secret))
-			span.End()
-		},
-		"event's name": func(tm *telemetry, secret string) {
-			_, span := tm.TracerProvider.Tracer("").Start(t.Context(), "x")
-			span.AddEvent(secret)
-			span.End()
-		},
-		"link": func(tm *telemetry, secret string) {
-			_, linked := tm.TracerProvider.Tracer("").Start(t.Context(), "linked")
-			_, span := tm.TracerProvider.Tracer("").Start(t.Context(), "x", api.WithLinks(api.Link{
-				SpanContext: linked.SpanContext(), Attributes: []attribute.KeyValue{attribute.String("x", secret)},
-			}))
-			span.End()
-		},
-		"scope": func(tm *telemetry, secret string) {
-			_, span := tm.TracerProvider.Tracer("", api.WithInstrumentationVersion(secret)).Start(t.Context(), "x")
-			span.End()
-		},
-		"metric's description": func(tm *telemetry, secret string) {
-			counter, _ := tm.MeterProvider.Meter("x").Int64Counter("x", metric.WithDescription(secret))
-			counter.Add(t.Context(), 1)
-		},
-		"metric's attribute": func(tm *telemetry, secret string) {
-			histogram, _ := tm.MeterProvider.Meter("x").Float64Histogram("x")
-			histogram.Record(t.Context(), 1, metric.WithAttributes(attribute.String("x", secret)))
-		},
-		"attribute's name": func(tm *telemetry, secret string) {
-			counter, _ := tm.MeterProvider.Meter("x").Int64Counter("x")
-			counter.Add(t.Context(), 1, metric.WithAttributes(attribute.Bool("a "+secret, true)))
-		},
-	}
-	for place, put := range places {
-		for secret, name := range secrets {
+		"span's status":    func(tm *telemetry, secret string) { s := span(tm, "x"); s.SetStatus(codes.Error, secret); s.End() },
+		"recorded error":   func(tm *telemetry, secret string) { s := span(tm, "x"); s.RecordError(errors.New(secret)); s.End() },
+		"event's name":     func(tm *telemetry, secret string) { s := span(tm, "x"); s.AddEvent(secret); s.End() },
+		"description":      func(tm *telemetry, secret string) { counter(tm, secret, attribute.Bool("x", true)) },
+		"metric's value":   func(tm *telemetry, secret string) { counter(tm, "", attribute.String("x", secret)) },
+		"attribute's name": func(tm *telemetry, secret string) { counter(tm, "", attribute.Bool("a "+secret, true)) },
+	} {
+		for _, secret := range secrets {
 			telemetry := newTelemetry()
-			put(telemetry, secret)
-			got := secretsIn(telemetry.exported(t), oddToken)
-			if want := place != "nothing"; slices.Contains(got, name) != want {
-				t.Errorf("%s as %s: got %q", name, place, got)
+			if put(telemetry, secret); len(secretsIn(telemetry.exported(t))) == 0 {
+				t.Errorf("%q as %s is not found", secret, place)
 			}
 		}
+	}
+	telemetry := newTelemetry()
+	span(telemetry, "t-4711").End()
+	if found := secretsIn(telemetry.exported(t)); found != nil {
+		t.Errorf("got %q where there is none", found)
 	}
 }

@@ -2,9 +2,7 @@ package otel_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/otel"
@@ -20,42 +20,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
-
-// values returns the values of all metrics by name and attributes: of a histogram, its count.
-func (c *telemetry) values(t *testing.T) map[string]float64 {
-	t.Helper()
-	got := map[string]float64{}
-	add := func(m metricdata.Metrics, set attribute.Set, value float64) {
-		got[strings.TrimSpace(m.Name+" "+text(set.ToSlice()))] = value
-	}
-	for _, scope := range c.metrics(t).ScopeMetrics {
-		for _, m := range scope.Metrics {
-			switch data := m.Data.(type) {
-			case metricdata.Gauge[int64]:
-				for _, p := range data.DataPoints {
-					add(m, p.Attributes, float64(p.Value))
-				}
-			case metricdata.Gauge[float64]:
-				for _, p := range data.DataPoints {
-					add(m, p.Attributes, p.Value)
-				}
-			case metricdata.Sum[int64]:
-				for _, p := range data.DataPoints {
-					add(m, p.Attributes, float64(p.Value))
-				}
-			case metricdata.Histogram[float64]:
-				for _, p := range data.DataPoints {
-					add(m, p.Attributes, float64(p.Count))
-				}
-			default:
-				t.Errorf("%s has data of type %T", m.Name, data)
-			}
-		}
-	}
-	return got
-}
 
 // gauges returns the gauges of a journal with these counts.
 func gauges(unknown, pending, absent, refused, conflicting, settled, unanswered, unreadable, failing float64) map[string]float64 {
@@ -130,7 +95,7 @@ func TestObserveJournalOfAPayment(t *testing.T) {
 	}
 	payments := journal.New(b.client, journal.NewMemoryStore(), journal.Options{Observe: observe})
 	b.gateway.Inject(sandbox.Fault{Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
-	if _, err := payments.TokenPayment(t.Context(), b.token, tokenPayment("t-lost")); err == nil {
+	if _, err := payments.TokenPayment(t.Context(), b.token, clienttest.TokenPaymentRequest("t-lost")); err == nil {
 		t.Fatal("no error")
 	}
 	for _, err := range payments.Recover(t.Context()) {
@@ -215,14 +180,12 @@ func TestObserversRecordNoText(t *testing.T) {
 	}
 	observeJournal(t.Context(), journal.RecoverInfo{Complete: true, Unanswered: 1, LastError: errors.New(secret)})
 	observeNotifications(t.Context(), notify.Info{UniqueID: secret, Status: 503, Err: errors.New(secret)})
-	exported, err := json.Marshal(telemetry.metrics(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(exported)+fmt.Sprintf("%+v", telemetry.metrics(t)), secret) {
-		t.Error("the metrics contain a text that is not theirs")
+	if exported := telemetry.exported(t); strings.Contains(strings.Join(exported, "\n"), secret) {
+		t.Errorf("the metrics contain a text that is not theirs: %q", exported)
 	}
 }
+
+var errNoMetric = errors.New("no metric")
 
 // refusingMetric is a meter that has no metric of this name.
 type refusingMetric struct {
@@ -232,7 +195,7 @@ type refusingMetric struct {
 
 func (r refusingMetric) err(name string) error {
 	if name == r.name {
-		return errNoCounter
+		return errNoMetric
 	}
 	return nil
 }
@@ -267,19 +230,24 @@ func (r refusingMetric) RegisterCallback(metric.Callback, ...metric.Observable) 
 	return noop.Registration{}, r.err("callback")
 }
 
-// TestObserverErrors: an error of the meter provider is returned, whichever metric it is about.
-func TestObserverErrors(t *testing.T) {
+// TestMeterErrors: an error of the meter provider is returned, whichever metric it is about, and no hook is set.
+func TestMeterErrors(t *testing.T) {
 	for _, name := range []string{
+		otel.DurationMetric, otel.UnknownOutcomesMetric,
 		otel.JournalWorkingMetric, otel.JournalEntriesMetric, otel.JournalUnansweredMetric, otel.JournalUnreadableMetric, otel.JournalFailingMetric,
 		otel.JournalOldestUnknownMetric, otel.JournalRecoverDurationMetric, "callback", otel.NotificationsMetric, otel.NotificationDurationMetric,
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := otel.Options{MeterProvider: provider{without: name}}
+			o, cfg := otel.Options{MeterProvider: provider{without: name}}, cardgateway.Config{BaseURL: "https://gateway.example"}
+			instrumentErr := otel.Instrument(&cfg, o)
 			observeJournal, journalErr := otel.ObserveJournal(o)
 			observeNotifications, notifyErr := otel.ObserveNotifications(o)
-			err := errors.Join(journalErr, notifyErr)
-			if !errors.Is(err, errNoCounter) || (observeJournal == nil) != (journalErr != nil) || (observeNotifications == nil) != (notifyErr != nil) {
-				t.Errorf("got %v and functions %t, %t", err, observeJournal != nil, observeNotifications != nil)
+			if err := errors.Join(instrumentErr, journalErr, notifyErr); !errors.Is(err, errNoMetric) {
+				t.Errorf("got %v, want %v", err, errNoMetric)
+			}
+			if (cfg.Observe == nil) != (instrumentErr != nil) || (cfg.ObserveAttempt == nil) != (instrumentErr != nil) ||
+				(observeJournal == nil) != (journalErr != nil) || (observeNotifications == nil) != (notifyErr != nil) {
+				t.Error("got a function beside an error, or none without one")
 			}
 		})
 	}

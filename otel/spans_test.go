@@ -7,14 +7,12 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/otel"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric/noop"
-	"go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	api "go.opentelemetry.io/otel/trace"
 )
 
@@ -23,6 +21,10 @@ func TestSpans(t *testing.T) {
 	b := newBench(t)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
+	subscribe := func(id, cvv string) error {
+		_, err := b.client.CreateSubscription(t.Context(), clienttest.SubscriptionRequest(id, clienttest.NewCard(clienttest.CardNumber, cvv)))
+		return err
+	}
 	tests := []struct {
 		name  string
 		fault sandbox.Fault
@@ -38,7 +40,7 @@ func TestSpans(t *testing.T) {
 				"cardgateway.outcome=processing http.response.status_code=200 cardgateway.attempts=1 cardgateway.code=102",
 		},
 		{
-			"declined", sandbox.Fault{}, func() error { return b.subscribe(t.Context(), "t-2", "900") }, cardgateway.ErrDeclined,
+			"declined", sandbox.Fault{}, func() error { return subscribe("t-2", "900") }, cardgateway.ErrDeclined,
 			"CreateSubscription", codes.Unset,
 			"http.request.method=POST url.template=/api/subscription cardgateway.transaction_id=t-2 " +
 				"cardgateway.outcome=declined http.response.status_code=200 cardgateway.attempts=1 cardgateway.code=101",
@@ -155,27 +157,6 @@ func TestInternalSpans(t *testing.T) {
 	}
 }
 
-// TestWalkSpan: a walk is a span of kind internal with its queries as children, without the attributes of a single call.
-func TestWalkSpan(t *testing.T) {
-	telemetry := newTelemetry()
-	cfg := instrumented(t, telemetry.Options)
-	ctx, endWalk := cfg.Observe(t.Context(), cardgateway.Operation{Name: "RefundWalk"})
-	_, endQuery := cfg.Observe(ctx, cardgateway.Operation{Name: "SearchRefunds", Method: "GET", PathTemplate: "/search/list/refund"})
-	endQuery(cardgateway.CallInfo{Attempts: 1, HTTPStatus: 200, Outcome: cardgateway.OutcomeOK})
-	endWalk(cardgateway.CallInfo{Outcome: cardgateway.OutcomeOK})
-	walk, query := telemetry.one(t, "RefundWalk"), telemetry.one(t, "SearchRefunds")
-	if walk.SpanKind != api.SpanKindInternal || query.SpanKind != api.SpanKindClient {
-		t.Errorf("got kinds %v and %v, want internal and client", walk.SpanKind, query.SpanKind)
-	}
-	if query.Parent.SpanID() != walk.SpanContext.SpanID() {
-		t.Errorf("got a query below %v, want below %v", query.Parent, walk.SpanContext)
-	}
-	want := gatewayAttributes + " cardgateway.operation=RefundWalk cardgateway.outcome=ok"
-	if diff := cmp.Diff(want, text(walk.Attributes)); diff != "" {
-		t.Errorf("attributes (-want +got):\n%s", diff)
-	}
-}
-
 // TestOutcomes checks which outcomes are failures, and their error.type, for results that a sandbox does not produce.
 func TestOutcomes(t *testing.T) {
 	hook := &cardgateway.ValidationError{Op: "BasicAuth"}
@@ -228,25 +209,11 @@ func TestInvalidByHook(t *testing.T) {
 	client := telemetry.newClient(t, cardgateway.Config{BaseURL: "https://gateway.example", Authenticate: func(r *http.Request, body []byte) error {
 		return cardgateway.BasicAuth("", "")(r, body)
 	}})
-	if _, err := client.CreateTokenOrder(t.Context(), tokenOrder("t-1")); !errors.Is(err, cardgateway.ErrInvalidRequest) {
+	if _, err := client.GetTransaction(t.Context(), "1"); !errors.Is(err, cardgateway.ErrInvalidRequest) {
 		t.Fatal(err)
 	}
-	if got := valueOf(telemetry.one(t, "CreateTokenOrder").Attributes, "error.type"); got != "invalid_request" {
+	if got := valueOf(telemetry.one(t, "GetTransaction").Attributes, "error.type"); got != "invalid_request" {
 		t.Errorf("got error.type %q, want invalid_request", got)
-	}
-}
-
-// TestChild: the call's context carries the span, so that spans of the caller's hooks become its children.
-func TestChild(t *testing.T) {
-	spans := tracetest.NewInMemoryExporter()
-	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
-	observe := instrumented(t, otel.Options{TracerProvider: provider, MeterProvider: noop.NewMeterProvider()}).Observe
-	outer, parent := provider.Tracer("shop").Start(t.Context(), "checkout")
-	inner, done := observe(outer, cardgateway.Operation{Name: "TokenPayment"})
-	done(cardgateway.CallInfo{})
-	got := spans.GetSpans()[0]
-	if got.Parent.SpanID() != parent.SpanContext().SpanID() || got.SpanContext.SpanID() != api.SpanContextFromContext(inner).SpanID() {
-		t.Errorf("span %v below %v", got.SpanContext, got.Parent)
 	}
 }
 
