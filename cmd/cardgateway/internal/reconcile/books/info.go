@@ -116,7 +116,10 @@ func (b *Books) Count(ctx context.Context) (c Counts, err error) {
 }
 
 // OtherApps counts rows that are in the copy, and are left out because they are of another app.
-type OtherApps struct{ Orders, Refunds int }
+type OtherApps struct {
+	Orders  int `json:"payments"`
+	Refunds int `json:"refunds"`
+}
 
 // OtherApps counts the rows of other apps in [from, to), and those without a time. It counts none if AnyApp is set.
 func (b *Books) OtherApps(ctx context.Context, from, to time.Time) (o OtherApps, err error) {

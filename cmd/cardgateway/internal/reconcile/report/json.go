@@ -10,20 +10,20 @@ import (
 
 // summaryJSON is the summary in the JSON file. Amounts are strings.
 type summaryJSON struct {
-	From      time.Time     `json:"from"`
-	To        time.Time     `json:"to"`
-	Compared  int           `json:"compared"`
-	TiedOut   int           `json:"tiedOut"`
-	Elsewhere int           `json:"linesOfOtherPeriods"`
-	Newer     int           `json:"linesNewerThanCopy"`
-	OtherApps otherJSON     `json:"otherApps"` // rows in the period that are not compared
-	Classes   []classJSON   `json:"classes"`
-	Bridges   []bridgeJSON  `json:"bridges"`
-	Changed   []changedJSON `json:"changedSinceCompared"` // the gateway's totals of months that were compared
-	Earlier   earlierJSON   `json:"openFromEarlierMonths"`
-	Kept      int           `json:"openAtTheEnd"` // rows that are kept for the next month
-	Notes     []string      `json:"notes"`
-	Lists     []listJSON    `json:"lists"`
+	From      time.Time       `json:"from"`
+	To        time.Time       `json:"to"`
+	Compared  int             `json:"compared"`
+	TiedOut   int             `json:"tiedOut"`
+	Elsewhere int             `json:"linesOfOtherPeriods"`
+	Newer     int             `json:"linesNewerThanCopy"`
+	OtherApps books.OtherApps `json:"otherApps"` // rows in the period that are not compared
+	Classes   []classJSON     `json:"classes"`
+	Bridges   []bridgeJSON    `json:"bridges"`
+	Changed   []changedJSON   `json:"changedSinceCompared"` // the gateway's totals of months that were compared
+	Earlier   earlierJSON     `json:"openFromEarlierMonths"`
+	Kept      int             `json:"openAtTheEnd"` // rows that are kept for the next month
+	Notes     []string        `json:"notes"`
+	Lists     []listJSON      `json:"lists"`
 }
 
 type changedJSON struct {
@@ -38,11 +38,6 @@ type earlierJSON struct {
 	Settled     int `json:"settled"`
 	Open        int `json:"open"`
 	Differences int `json:"differences"`
-}
-
-type otherJSON struct {
-	Payments int `json:"payments"`
-	Refunds  int `json:"refunds"`
 }
 
 type classJSON struct {
@@ -80,8 +75,7 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 	s := p.Summary
 	j := summaryJSON{
 		From: period.From, To: period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
-		OtherApps: otherJSON{p.OtherApps.Orders, p.OtherApps.Refunds},
-		Kept:      s.Kept, Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
+		OtherApps: p.OtherApps, Kept: s.Kept, Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
 		Lists: []listJSON{{"payments", p.Info.PaymentList}},
 	}
 	j.Earlier.Settled, j.Earlier.Open, j.Earlier.Differences = s.EarlierNow()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
@@ -69,9 +68,8 @@ func (v *view) sections() (all []section) {
 
 // changed is what has changed of months that were compared.
 type changed struct {
-	Rows   []changedRow
-	Totals []changedTotal
-	Rest   string // says how many the page does not show
+	Rows []changedRow
+	Rest string // says how many the page does not show
 }
 
 type changedRow struct {
@@ -80,30 +78,21 @@ type changedRow struct {
 	Was           []entry
 }
 
-type changedTotal struct{ Month, What, Was, Now string }
-
 // changes returns the section about what has changed.
 func (v *view) changes() (c changed) {
-	month := func(t time.Time) string { return t.In(v.Period.From.Location()).Format("January 2006") }
 	all := v.Summary.Changed
 	if len(all) > v.shown.most {
 		c.Rest = plural(len(all)-v.shown.most, "row")
 		all = all[:v.shown.most]
 	}
 	for i := range all {
-		r := changedRow{row: v.row(all[i].Difference), Month: month(all[i].Since)}
+		r := changedRow{row: v.row(all[i].Difference), Month: v.Month(all[i].Since)}
 		r.Why = r.Why[:len(r.Why)-1] // the columns say it
 		r.Effect = terminal.Clean(all[i].Effect())
 		for j := range all[i].Was {
 			r.Was = append(r.Was, v.gatewayEntry(&all[i].Was[j], ""))
 		}
 		c.Rows = append(c.Rows, r)
-	}
-	for _, t := range v.Summary.ChangedTotals {
-		if len(all) > 0 && !t.Month.Equal(v.Period.From) {
-			c.Totals = append(c.Totals, changedTotal{month(t.Month), string(t.Kind) + "s, " + terminal.Clean(t.Currency), amount.ForPeople(t.Was, t.Currency),
-				amount.ForPeople(t.Now, t.Currency)})
-		}
 	}
 	return c
 }
@@ -139,7 +128,7 @@ func (v *view) earlier() (e earlier) {
 	}
 	for i := range all {
 		d := all[i].Difference
-		shown := earlierRow{row: v.row(d), Since: d.Since.In(v.Period.From.Location()).Format("January 2006")}
+		shown := earlierRow{row: v.row(d), Since: v.Month(d.Since)}
 		switch {
 		case all[i].IsOfPeriod:
 			shown.Now = "in the differences of this period"

@@ -24,6 +24,7 @@ var style string
 // page shows a view.
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(style) },
+	"clean": terminal.Clean, "number": terminal.Thousands, "amount": amount.ForPeople, "signed": signed, "inRefunds": inRefunds,
 }).Parse(pageText))
 
 // view is the text of the page.
@@ -38,9 +39,7 @@ type view struct {
 	Range           string
 	Verdict, Result string // the CSS class, and the headline
 	Sentences       []string
-	Bridges         []bridge
 	Facts           []fact
-	Classes         []classRow
 	Changed         changed
 	Earlier         earlier
 	Sections        []section
@@ -56,39 +55,14 @@ type attachment struct{ Name, SHA256 string }
 
 type fact struct{ Term, Text string }
 
-// bridge reconciles the total of the books with that of the gateway in one currency.
-type bridge struct {
-	Kind, Currency string
-	Rows           []bridgeRow
-	LeftOver       string
-	IsOpen         bool // LeftOver is not zero
-}
-
-type bridgeRow struct {
-	Label, Count, Sum string
-	IsTotal           bool
-}
-
-// classRow is a row of the table of classes, of one kind and currency.
-type classRow struct {
-	match.About
-	Count      string // of differences
-	Value      string
-	Oldest     string
-	Known      string
-	HasSection bool
-}
-
 func newView(p *Page, f *Files, content string) *view {
 	v := &view{Page: p, Content: content, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, testPayments: f.options.TestPayments, shown: f.shown, days: f.days}
 	v.Range = v.rangeText()
 	v.Foot = v.foot()
 	v.verdict()
-	v.bridges()
 	v.facts()
 	v.Changed = v.changes()
 	v.Earlier, v.Sections = v.earlier(), v.sections()
-	v.classes()
 	v.Charts = v.charts()
 	return v
 }
@@ -151,27 +125,9 @@ func (v *view) verdict() {
 	}
 }
 
-func (v *view) bridges() {
-	kinds := map[books.Kind]string{books.Payment: "Payments", books.Refund: "Refunds"}
-	bridges := slices.Clone(v.Summary.Bridges)
-	slices.SortStableFunc(bridges, func(a, b match.Bridge) int { return cmp.Compare(a.Currency, b.Currency) })
-	for i := range bridges {
-		b := &bridges[i]
-		currency := cmp.Or(b.Currency, "no currency")
-		shown := bridge{Kind: kinds[b.Kind], Currency: terminal.Clean(currency)}
-		shown.Rows = append(shown.Rows, bridgeRow{Label: "Your books", Sum: amount.ForPeople(b.Books, b.Currency), IsTotal: true})
-		for _, step := range b.Steps {
-			label := step.Class.About().Title
-			if step.Known {
-				label = "Known: " + label
-			}
-			shown.Rows = append(shown.Rows, bridgeRow{Label: label, Count: terminal.Thousands(step.Rows), Sum: signed(step.Sum, b.Currency)})
-		}
-		shown.Rows = append(shown.Rows, bridgeRow{Label: "Gateway", Sum: amount.ForPeople(b.Gateway, b.Currency), IsTotal: true})
-		left := b.LeftOver()
-		shown.LeftOver, shown.IsOpen = amount.ForPeople(left, b.Currency), !left.IsZero()
-		v.Bridges = append(v.Bridges, shown)
-	}
+// Bridges returns the bridges by currency.
+func (v *view) Bridges() []match.Bridge {
+	return slices.SortedStableFunc(slices.Values(v.Summary.Bridges), func(a, b match.Bridge) int { return cmp.Compare(a.Currency, b.Currency) })
 }
 
 func (v *view) facts() {
@@ -233,22 +189,4 @@ func (v *view) facts() {
 func (v *view) foot() template.CSS {
 	return template.CSS(fmt.Sprintf(`@page { @bottom-center { font: 7pt sans-serif; content:
   "%s. SHA-256 of the content: %s. Page " counter(page) " of " counter(pages); } }`, v.Range, v.Content))
-}
-
-func (v *view) classes() {
-	for _, c := range v.Summary.Classes {
-		row := classRow{About: c.Class.About(), Count: terminal.Thousands(c.Rows)}
-		row.Title += inRefunds(c.Class, c.Kind)
-		if c.Rows > 0 && c.Currency != "" {
-			row.Value = amount.ForPeople(c.Value, c.Currency) + " " + terminal.Clean(c.Currency)
-		}
-		if c.Known > 0 {
-			row.Known = terminal.Thousands(c.Known)
-		}
-		if !c.Oldest.IsZero() {
-			row.Oldest = c.Oldest.In(v.Period.From.Location()).Format(time.DateOnly)
-		}
-		row.HasSection = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == c.Class && !s.IsKnown })
-		v.Classes = append(v.Classes, row)
-	}
 }

@@ -13,17 +13,9 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// usualKind is the kind of the rows of a class; those of some classes may also be refunds.
-func usualKind(c match.Class) books.Kind {
-	if strings.HasPrefix(string(c), "refund_") {
-		return books.Refund
-	}
-	return books.Payment
-}
-
-// inRefunds is the part of a title that distinguishes the refunds of a class from its payments.
+// inRefunds is the part of a title that distinguishes the refunds of a class that payments have, too.
 func inRefunds(c match.Class, kind books.Kind) string {
-	if kind == usualKind(c) {
+	if kind == books.Payment || strings.HasPrefix(string(c), "refund_") {
 		return ""
 	}
 	return ", refunds"
@@ -145,4 +137,17 @@ func (v *view) rangeText() string {
 
 func (v *view) clock(t time.Time) string {
 	return t.In(v.Period.From.Location()).Format(time.DateTime)
+}
+
+// Day formats a date, or returns "" for none.
+func (v *view) Day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(v.Period.From.Location()).Format(time.DateOnly)
+}
+
+// Month formats the month of a time.
+func (v *view) Month(t time.Time) string {
+	return t.In(v.Period.From.Location()).Format("January 2006")
 }
