@@ -20,22 +20,36 @@ func pay(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outc
 // payAndNotify makes a payment whose notification goes to a URL.
 func payAndNotify(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outcome, to string) *cardgateway.Transaction {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := clientOf(t, server, "7")
 	defer client.CloseIdleConnections()
-	paid, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(o)), cardgateway.TokenPaymentRequest{
-		TransactionID: id, Currency: "EUR", Amount: decimal.RequireFromString(amount), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: to,
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
-	})
+	r := paymentOf(id, amount, "EUR")
+	r.NotificationURL = to
+	paid, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(o)), r)
 	if paid == nil {
 		t.Fatal(err)
 	}
 	return paid
+}
+
+// clientOf returns a client of one of the gateway's apps.
+func clientOf(t *testing.T, server *sandbox.Server, app cardgateway.AppID) *cardgateway.Client {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: server.URL, AppID: app, TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	return client
+}
+
+func paymentOf(id, amount, currency string) cardgateway.TokenPaymentRequest {
+	return cardgateway.TokenPaymentRequest{
+		TransactionID: id, Currency: currency, Amount: decimal.RequireFromString(amount), TransactionIP: "203.0.113.7",
+		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
+		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
+	}
 }
 
 func TestGet(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -92,13 +91,7 @@ func listen(t *testing.T, env map[string]string, args ...string) *listening {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	l := &listening{cancel: cancel, code: make(chan int, 1)}
 	args = append([]string{"listen", "--addr", "127.0.0.1:0"}, args...)
-	go func() {
-		l.code <- run(ctx, args, system{
-			in: strings.NewReader(""), out: &l.out, err: &l.err, now: time.Now,
-			getenv:    func(name string) string { return env[name] },
-			configDir: func() (string, error) { return "", errors.New("no home") },
-		})
-	}()
+	go func() { l.code <- toolIn(t, ctx, system{out: &l.out, err: &l.err}, env, args...).code }()
 	t.Cleanup(func() { l.end(t) })
 	l.waitFor(t, "listening on ")
 	_, rest, _ := strings.Cut(l.err.String(), "listening on ")

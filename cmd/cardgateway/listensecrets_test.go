@@ -22,11 +22,7 @@ import (
 func TestListenPrintsNoSecret(t *testing.T) {
 	server := notifyingGateway(t)
 	env := environment(server.URL)
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.CloseIdleConnections()
+	client := clientOf(t, server, "7")
 	urls, err := notify.NewTokenURLs("https://shop.example/notify", []byte("a key for a test, of more than 32 bytes"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"io"
 	"maps"
 	"regexp"
@@ -57,27 +56,39 @@ type result struct {
 // tool runs the program.
 func tool(t *testing.T, env map[string]string, args ...string) result {
 	t.Helper()
-	return toolWith(t, t.Context(), strings.NewReader(""), env, args...)
+	return toolIn(t, t.Context(), system{}, env, args...)
 }
 
 // toolWith runs the program with something on stdin.
 func toolWith(t *testing.T, ctx context.Context, in io.Reader, env map[string]string, args ...string) result {
 	t.Helper()
-	return toolIn(t, ctx, system{in: in, now: time.Now}, env, args...)
+	return toolIn(t, ctx, system{in: in}, env, args...)
 }
 
 // toolAt runs the program at another time.
 func toolAt(t *testing.T, now time.Time, env map[string]string, args ...string) result {
 	t.Helper()
-	return toolIn(t, t.Context(), system{in: strings.NewReader(""), now: func() time.Time { return now }}, env, args...)
+	return toolIn(t, t.Context(), system{now: func() time.Time { return now }}, env, args...)
 }
 
-// toolIn runs the program. Whatever it does, it must not print the secret key.
+// toolIn runs the program in a system of which only what matters is set. Whatever it does, it must not print the secret key.
 func toolIn(t *testing.T, ctx context.Context, sys system, env map[string]string, args ...string) result {
 	t.Helper()
 	var out, errOut clienttest.Buffer
 	dir := t.TempDir()
-	sys.out, sys.err = &out, &errOut
+	if sys.in == nil {
+		sys.in = strings.NewReader("")
+	}
+	if sys.now == nil {
+		sys.now = time.Now
+	}
+	if sys.out == nil {
+		sys.out = &out
+	}
+	if sys.err == nil {
+		sys.err = io.Discard
+	}
+	sys.err = io.MultiWriter(&errOut, sys.err)
 	sys.getenv = func(name string) string { return env[name] }
 	sys.configDir = func() (string, error) { return dir, nil }
 	code := run(ctx, args, sys)
@@ -93,13 +104,8 @@ func toolIn(t *testing.T, ctx context.Context, sys system, env map[string]string
 // toolTo runs the program with another stdout, and returns what it leaves on stderr.
 func toolTo(t *testing.T, out io.Writer, env map[string]string, args ...string) (code int, err string) {
 	t.Helper()
-	var errOut clienttest.Buffer
-	code = run(t.Context(), args, system{
-		in: strings.NewReader(""), out: out, err: &errOut, now: time.Now,
-		getenv:    func(name string) string { return env[name] },
-		configDir: func() (string, error) { return "", errors.New("no home") },
-	})
-	return code, errOut.String()
+	r := toolIn(t, t.Context(), system{out: out}, env, args...)
+	return r.code, r.err
 }
 
 // want holds a result to an exit code and to words on stderr.

@@ -22,7 +22,6 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	"github.com/shopspring/decimal"
 )
 
 // twoApps is a gateway whose credentials serve the apps 7, which is that of the settings, and 8. Each has a payment and a
@@ -38,15 +37,8 @@ func newTwoApps(t *testing.T) *twoApps {
 	a := &twoApps{gateway: gatewayFor(t, sandbox.Options{})}
 	a.env = environment(a.gateway.URL)
 	pay := func(app cardgateway.AppID, id, amount string) string {
-		client, err := cardgateway.New(cardgateway.Config{BaseURL: a.gateway.URL, AppID: app, TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		paid, err := client.TokenPayment(t.Context(), cardgateway.NewToken(a.gateway.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
-			TransactionID: id, Currency: "EUR", Amount: decimal.RequireFromString(amount), TransactionIP: "203.0.113.7",
-			CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
-		})
+		token := cardgateway.NewToken(a.gateway.NewToken(sandbox.Approved))
+		paid, err := clientOf(t, a.gateway, app).TokenPayment(t.Context(), token, paymentOf(id, amount, "EUR"))
 		if err == nil {
 			_, err = a.gateway.Refund(paid.UniqueID, "1.00", "refund of "+id)
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -21,18 +20,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
-
-// toolLate runs the program on a machine whose clock is late.
-func toolLate(t *testing.T, late time.Duration, env map[string]string, args ...string) result {
-	t.Helper()
-	var out, errOut clienttest.Buffer
-	code := run(t.Context(), args, system{
-		in: strings.NewReader(""), out: &out, err: &errOut, now: func() time.Time { return time.Now().Add(-late) },
-		getenv:    func(name string) string { return env[name] },
-		configDir: func() (string, error) { return "", os.ErrNotExist },
-	})
-	return result{code, out.String(), errOut.String()}
-}
 
 // TestWrongClockOrZone: a refund that was made is seen, and a payment is found, although this machine's clock or the setting for
 // the gateway's zone is wrong.
@@ -54,10 +41,10 @@ func TestWrongClockOrZone(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{Location: test.real, RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 			env := with(environment(server.URL), "CARDGATEWAY_ZONE", test.zone)
 			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-			toolLate(t, test.late, env, "get", "--transaction", "t-1", "--last", "1h").want(t, exit.OK)
+			toolAt(t, time.Now().Add(-test.late), env, "get", "--transaction", "t-1", "--last", "1h").want(t, exit.OK)
 			refund := []string{"refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes"}
-			toolLate(t, test.late, env, refund...).want(t, exit.Unknown, "remaining    12.50 EUR\n")
-			toolLate(t, test.late, env, refund...).want(t, exit.Negative, "nothing was sent: the gateway already has a refund r-1 of this payment")
+			toolAt(t, time.Now().Add(-test.late), env, refund...).want(t, exit.Unknown, "remaining    12.50 EUR\n")
+			toolAt(t, time.Now().Add(-test.late), env, refund...).want(t, exit.Negative, "nothing was sent: the gateway already has a refund r-1 of this payment")
 			if n := server.Refunded("r-1"); n != 1 {
 				t.Errorf("got %d refunds, want 1", n)
 			}
@@ -67,16 +54,15 @@ func TestWrongClockOrZone(t *testing.T) {
 
 // event is an output that has something happen when a text is written to it.
 type event struct {
-	io.Writer
 	when string
 	do   func()
 }
 
-func (e *event) Write(p []byte) (int, error) {
+func (e event) Write(p []byte) (int, error) {
 	if strings.Contains(string(p), e.when) {
 		e.do()
 	}
-	return e.Writer.Write(p)
+	return len(p), nil
 }
 
 // TestInterruptedBeforeSending: Ctrl-C before the refund is sent, whenever that is, sends nothing.
@@ -88,13 +74,8 @@ func TestInterruptedBeforeSending(t *testing.T) {
 			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			var out, errOut clienttest.Buffer
-			code := run(ctx, []string{"refund", id, "--all", "--refund-id", "r-1", "--yes"}, system{
-				in: strings.NewReader(""), out: &out, err: &event{&errOut, when, cancel}, now: time.Now,
-				getenv:    func(name string) string { return env[name] },
-				configDir: func() (string, error) { return "", os.ErrNotExist },
-			})
-			result{code, out.String(), errOut.String()}.want(t, exit.Interrupted, "interrupted; nothing was sent")
+			toolIn(t, ctx, system{err: event{when, cancel}}, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").
+				want(t, exit.Interrupted, "interrupted; nothing was sent")
 			if n := server.Refunded("r-1"); n != 0 {
 				t.Errorf("got %d refunds, want none", n)
 			}
@@ -102,34 +83,33 @@ func TestInterruptedBeforeSending(t *testing.T) {
 	}
 }
 
+// typing runs the program on a terminal on which ask is called when it asks for the amount, and then a text is typed.
+func typing(t *testing.T, ctx context.Context, text string, ask func(), env map[string]string, args ...string) result {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo terminal here: ", err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	return toolIn(t, ctx, system{in: slave, err: event{"Type the amount", func() {
+		ask()
+		if _, err := io.WriteString(master, text); err != nil {
+			t.Error(err)
+		}
+	}}}, env, args...)
+}
+
 // TestConfirmInterrupted: Ctrl-C wins, even if the amount was typed at the same time.
 func TestConfirmInterrupted(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
-	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	for _, typed := range []string{"12.50\n", "no\n"} {
 		for range 10 {
-			master, slave, err := pty.Open()
-			if err != nil {
-				t.Skip("no pseudo terminal here: ", err)
-			}
 			ctx, cancel := context.WithCancel(t.Context())
-			var out, errOut clienttest.Buffer
-			code := run(ctx, []string{"refund", id, "--all", "--refund-id", "r-1"}, system{
-				in: slave, out: &out, now: time.Now,
-				err: &event{&errOut, "Type the amount", func() {
-					if _, err := io.WriteString(master, typed); err != nil {
-						t.Error(err)
-					}
-					cancel()
-				}},
-				getenv:    func(name string) string { return env[name] },
-				configDir: func() (string, error) { return "", os.ErrNotExist },
-			})
+			typing(t, ctx, typed, cancel, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1").
+				want(t, exit.Interrupted, "interrupted; nothing was sent")
 			cancel()
-			master.Close()
-			slave.Close()
-			result{code, out.String(), errOut.String()}.want(t, exit.Interrupted, "interrupted; nothing was sent")
 		}
 	}
 	if n := server.Refunded("r-1"); n != 0 {
@@ -152,27 +132,11 @@ func TestRefundedMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := pay(t, server, name, "12.50", sandbox.Approved).UniqueID
-			master, slave, err := pty.Open()
-			if err != nil {
-				t.Skip("no pseudo terminal here: ", err)
-			}
-			defer master.Close()
-			defer slave.Close()
-			var out, errOut clienttest.Buffer
-			code := run(t.Context(), []string{"refund", id, "--amount", "5.00", "--refund-id", name}, system{
-				in: slave, out: &out, now: time.Now,
-				err: &event{&errOut, "Type the amount", func() {
-					if test.others != "" {
-						tool(t, env, "refund", id, "--amount", test.others, "--refund-id", "of others, "+name, "--yes").want(t, exit.Unknown)
-					}
-					if _, err := io.WriteString(master, "5.00\n"); err != nil {
-						t.Error(err)
-					}
-				}},
-				getenv:    func(name string) string { return env[name] },
-				configDir: func() (string, error) { return "", os.ErrNotExist },
-			})
-			result{code, out.String(), errOut.String()}.want(t, test.code, test.want)
+			typing(t, t.Context(), "5.00\n", func() {
+				if test.others != "" {
+					tool(t, env, "refund", id, "--amount", test.others, "--refund-id", "of others, "+name, "--yes").want(t, exit.Unknown)
+				}
+			}, env, "refund", id, "--amount", "5.00", "--refund-id", name).want(t, test.code, test.want)
 			if n := server.Refunded(name); n != 0 && test.others != "" {
 				t.Errorf("got %d refunds, want none", n)
 			}
@@ -191,18 +155,13 @@ func TestRefundBeforeOfUnknownAmount(t *testing.T) {
 		"another currency": {`"refundCurrency":"EUR"`, `"refundCurrency":"JPY"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				recorded := httptest.NewRecorder()
-				server.Gateway.ServeHTTP(recorded, r)
-				body := recorded.Body.String()
-				if changed := strings.Replace(body, change[0], change[1], 1); strings.HasSuffix(r.URL.Path, "/list/refund") {
-					body = changed
+			front := changing(t, server, func(r *http.Request, body string) string {
+				if strings.HasSuffix(r.URL.Path, "/list/refund") {
+					return strings.Replace(body, change[0], change[1], 1)
 				}
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = io.WriteString(w, body)
-			}))
-			defer proxy.Close()
-			tool(t, environment(proxy.URL), "refund", id, "--amount", "5.00", "--refund-id", "r-2", "--yes").want(t, exit.Negative,
+				return body
+			})
+			tool(t, environment(front), "refund", id, "--amount", "5.00", "--refund-id", "r-2", "--yes").want(t, exit.Negative,
 				"nothing was sent: it is not known how much of the payment an earlier refund has returned: r-1")
 			if n := server.Refunded("r-2"); n != 0 {
 				t.Errorf("got %d refunds, want none", n)
@@ -283,16 +242,13 @@ func TestRefundOfPaymentWithoutTime(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	at, asked := regexp.MustCompile(`"transactionAt":"[^"]*",?`), []string(nil)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	front := changing(t, server, func(r *http.Request, body string) string {
 		if r.URL.Path == "/search/list/refund" {
 			asked = append(asked, r.URL.Query().Get("startDate"))
 		}
-		answer := httptest.NewRecorder()
-		server.ServeHTTP(answer, r)
-		_, _ = w.Write(at.ReplaceAll(answer.Body.Bytes(), nil))
-	}))
-	t.Cleanup(front.Close)
-	env := environment(front.URL)
+		return at.ReplaceAllString(body, "")
+	})
+	env := environment(front)
 	refund := []string{"refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes"}
 	tool(t, env, refund...).want(t, exit.Unknown, "payment      "+id+" (t-1) of , card")
 	tool(t, env, refund...).want(t, exit.Negative, "nothing was sent: the gateway already has a refund r-1 of this payment")
@@ -304,42 +260,21 @@ func TestRefundOfPaymentWithoutTime(t *testing.T) {
 	}
 }
 
-// TestRefundDeclined: the gateway's row is shown, and the exit code is 1.
-func TestRefundDeclined(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	env := environment(server.URL)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/api/refund" {
-			server.ServeHTTP(w, r)
-			return
-		}
-		_, _ = io.Copy(io.Discard, r.Body)
-		_, _ = io.WriteString(w, `{"code":112,"message":"no","refundTransactionId":"r-1","uniqueId":"`+id+`","refundUniqueId":"9","refundAmount":"12.50"}`)
-	}))
-	t.Cleanup(front.Close)
-	r := tool(t, with(env, "CARDGATEWAY_BASE_URL", front.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes")
-	r.want(t, exit.Negative, "the gateway declined the refund: ")
-	if !strings.Contains(r.out, "refundUniqueId         9\n") || strings.Contains(r.err, "run later") {
-		t.Errorf("got %q and %q", r.out, r.err)
-	}
-}
-
-// TestRefundMade: exit code 0 only for code 111.
-func TestRefundMade(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	env := environment(server.URL)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := httptest.NewRecorder()
-		server.ServeHTTP(answer, r)
-		_, _ = w.Write([]byte(strings.Replace(answer.Body.String(), `"code":110`, `"code":111`, 1)))
-	}))
-	t.Cleanup(front.Close)
-	r := tool(t, with(env, "CARDGATEWAY_BASE_URL", front.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes", "--remark", "as agreed")
-	r.want(t, exit.OK, "cardgateway: refunded\n")
-	if strings.Contains(r.err, "run later") {
-		t.Errorf("got %q", r.err)
+// TestRefundFinal: if the outcome is final at once, the exit code is 0 only for code 111. The gateway's row is shown.
+func TestRefundFinal(t *testing.T) {
+	for answer, want := range map[string]ending{
+		`"code":112`: {exit.Negative, "the gateway declined the refund: "}, `"code":111`: {exit.OK, "cardgateway: refunded\n"},
+	} {
+		t.Run(answer, func(t *testing.T) {
+			server := gatewayFor(t, sandbox.Options{})
+			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+			front := changing(t, server, func(_ *http.Request, body string) string { return strings.Replace(body, `"code":110`, answer, 1) })
+			r := tool(t, environment(front), "refund", id, "--all", "--refund-id", "r-1", "--yes", "--remark", "as agreed")
+			r.want(t, want.code, want.want)
+			if !strings.Contains(r.out, "refundUniqueId         ") || strings.Contains(r.err, "run later") {
+				t.Errorf("got %q and %q", r.out, r.err)
+			}
+		})
 	}
 }
 

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -226,30 +223,31 @@ func TestResolveSaysThatItQueries(t *testing.T) {
 	}
 }
 
-// chargedAgain starts a server in front of a gateway, which says that one of two payments was made earlier.
-func chargedAgain(t *testing.T, gateway *sandbox.Server, earlier time.Duration) string {
+// changing starts a server in front of a gateway, which changes its responses.
+func changing(t *testing.T, gateway *sandbox.Server, change func(r *http.Request, body string) string) (url string) {
 	t.Helper()
-	target, err := url.Parse(gateway.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	member := regexp.MustCompile(`"transactionAt":"[^"]*"`)
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ModifyResponse = func(r *http.Response) error {
-		body, err := io.ReadAll(r.Body)
-		if at := member.FindIndex(body); at != nil {
-			first, err := time.Parse(`"transactionAt":"`+time.DateTime+`"`, string(body[at[0]:at[1]]))
-			if err != nil {
-				return err
-			}
-			body = slices.Replace(body, at[0], at[1], first.Add(-earlier).AppendFormat(nil, `"transactionAt":"`+time.DateTime+`"`)...)
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		return err
-	}
-	server := httptest.NewServer(proxy)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		gateway.ServeHTTP(answer, r)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, change(r, answer.Body.String()))
+	}))
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// chargedAgain is a gateway that says that one of two payments was made earlier.
+func chargedAgain(t *testing.T, gateway *sandbox.Server, earlier time.Duration) string {
+	t.Helper()
+	const layout = `"transactionAt":"` + time.DateTime + `"`
+	member := regexp.MustCompile(`"transactionAt":"[^"]*"`)
+	return changing(t, gateway, func(_ *http.Request, body string) string {
+		first, err := time.Parse(layout, member.FindString(body))
+		if err != nil { // no row
+			return body
+		}
+		return strings.Replace(body, first.Format(layout), first.Add(-earlier).Format(layout), 1)
+	})
 }
 
 func TestResolveInterrupted(t *testing.T) {

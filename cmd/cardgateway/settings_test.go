@@ -104,7 +104,7 @@ func TestOneNameForASetting(t *testing.T) {
 	variable, secretFlag := regexp.MustCompile(`\b[A-Z]*GATEWAY_([A-Z_]+)\b`), regexp.MustCompile(`"secret(-key)?",`)
 	for path, text := range documents(t) {
 		for _, found := range variable.FindAllStringSubmatch(text, -1) {
-			isTest := strings.HasPrefix(found[1], "REQUIRE_") || slices.Contains([]string{"LONG", "FLOOD", "SCREENSHOTS", "SPEED", "LIST_DSN"}, found[1])
+			isTest := strings.HasPrefix(found[1], "REQUIRE_") || slices.Contains([]string{"LONG", "SCREENSHOTS", "SPEED", "LIST_DSN"}, found[1])
 			if !isTest && (!strings.HasPrefix(found[0], "CARDGATEWAY_") || !slices.Contains(known, found[1])) {
 				t.Errorf("%s: %s is no setting of the program", path, found[0])
 			}

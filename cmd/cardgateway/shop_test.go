@@ -107,27 +107,14 @@ func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = db.Close()
-		client.CloseIdleConnections()
-	})
-	return &shop{journal.New(client, store, journal.Options{WriteTimeout: time.Second}), server, store}
+	t.Cleanup(func() { _ = db.Close() })
+	return &shop{journal.New(clientOf(t, server, "7"), store, journal.Options{WriteTimeout: time.Second}), server, store}
 }
 
 // charge pays with a card of this outcome.
 func (s *shop) charge(t *testing.T, id, amount, currency string, o sandbox.Outcome) (*cardgateway.Transaction, error) {
 	t.Helper()
-	return s.TokenPayment(t.Context(), cardgateway.NewToken(s.server.NewToken(o)), cardgateway.TokenPaymentRequest{
-		TransactionID: id, Currency: currency, Amount: decimal.RequireFromString(amount), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
-	})
+	return s.TokenPayment(t.Context(), cardgateway.NewToken(s.server.NewToken(o)), paymentOf(id, amount, currency))
 }
 
 // lose makes a payment whose response is lost after the money was taken.

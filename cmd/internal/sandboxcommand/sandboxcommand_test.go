@@ -3,7 +3,6 @@ package sandboxcommand
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"go/ast"
@@ -21,28 +20,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
-
-// TestServe starts the command, asks it for its seeded orders, and stops it.
-func TestServe(t *testing.T) {
-	base := serve(t, "-merchant", "m", "-secret", "s", "-seed", "50", "-days", "2")
-	now := time.Now().UTC()
-	r, err := http.NewRequest("GET", base+"/search/list/order?startDate="+
-		now.AddDate(0, 0, -4).Format(time.DateOnly)+"&endingDate="+now.AddDate(0, 0, 2).Format(time.DateOnly), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.SetBasicAuth("m", "s")
-	r.Close = true
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var page struct{ Code, TotalCount int }
-	if err := json.NewDecoder(resp.Body).Decode(&page); err != nil || page.Code != 121 || page.TotalCount != 50 {
-		t.Errorf("page %+v, %v, want code 121 and 50 orders", page, err)
-	}
-}
 
 // TestFlagForEveryOption sets every flag and looks for the options that none of them has reached.
 func TestFlagForEveryOption(t *testing.T) {

@@ -96,50 +96,6 @@ func FuzzSettingsFile(f *testing.F) {
 	})
 }
 
-// TestProfile: its settings count before the others of the file.
-func TestProfile(t *testing.T) {
-	const text = `
-base-url = "https://test.example"
-app-id = 1
-secret = "for all"
-zone = "UTC"
-[profile.shop-eu]
-app-id = 2
-secret-file = "/eu/key"
-[profile.shop-jp]
-base-url = "https://jp.example"
-`
-	path := writeFile(t, text)
-	for _, test := range []struct {
-		name    string
-		flags   Flags
-		env     map[string]string
-		want    string // url, app, secret, secret file
-		appFrom string
-	}{
-		{"none", Flags{}, nil, "https://test.example 1 'for all' ''", "file F"},
-		{"flag", Flags{Profile: "shop-eu"}, nil, "https://test.example 2 '' '/eu/key'", "file F, profile shop-eu"},
-		{"environment", Flags{}, map[string]string{"CARDGATEWAY_PROFILE": "shop-jp"}, "https://jp.example 1 'for all' ''", "file F"},
-		{"a flag counts before it", Flags{Profile: "shop-eu", AppID: "3"}, nil, "https://test.example 3 '' '/eu/key'", "flag --app-id"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			test.flags.Config = path
-			_, values, err := readFile(&test.flags, Source{Getenv: func(name string) string { return test.env[name] }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			app := values["app-id"]
-			if test.flags.AppID != "" {
-				app = Setting{"app-id", test.flags.AppID, "flag --app-id"}
-			}
-			got := fmt.Sprintf("%s %s '%s' '%s'", values["base-url"].Value, app.Value, values["secret"].Value, values["secret-file"].Value)
-			if from := strings.ReplaceAll(app.From, path, "F"); got != test.want || from != test.appFrom {
-				t.Errorf("got %s of %s, want %s of %s", got, from, test.want, test.appFrom)
-			}
-		})
-	}
-}
-
 // TestOrder: a flag counts before the profile that is named, that before the environment, and that before the rest of the file. With a
 // secret key of its own, a profile has no other.
 func TestOrder(t *testing.T) {
@@ -149,15 +105,17 @@ func TestOrder(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		flags Flags
+		named string // profile in the environment
 		want  string // base URL, secret key, its file, zone
 	}{
-		{"no profile", Flags{}, "https://environment.example 'of the environment' '' Asia/Tokyo"},
-		{"profile", Flags{Profile: "a"}, "https://a.example '' '/a/key' Asia/Tokyo"},
-		{"profile without a gateway", Flags{Profile: "b"}, "https://environment.example 'of the environment' '' Asia/Tokyo"},
-		{"flag", Flags{Profile: "a", BaseURL: "https://flag.example", Zone: "Europe/Berlin"}, "https://flag.example '' '/a/key' Europe/Berlin"},
+		{"no profile", Flags{}, "", "https://environment.example 'of the environment' '' Asia/Tokyo"},
+		{"profile", Flags{Profile: "a"}, "", "https://a.example '' '/a/key' Asia/Tokyo"},
+		{"profile of the environment", Flags{}, "a", "https://a.example '' '/a/key' Asia/Tokyo"},
+		{"profile without a gateway", Flags{Profile: "b"}, "a", "https://environment.example 'of the environment' '' Asia/Tokyo"},
+		{"flag", Flags{Profile: "a", BaseURL: "https://flag.example", Zone: "Europe/Berlin"}, "", "https://flag.example '' '/a/key' Europe/Berlin"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.flags.Config = path
+			test.flags.Config, env["CARDGATEWAY_PROFILE"] = path, test.named
 			_, list, err := test.flags.merged(Source{Getenv: func(name string) string { return env[name] }, Stderr: io.Discard})
 			if err != nil {
 				t.Fatal(err)
