@@ -166,8 +166,18 @@ func stories() []story {
 			b.toCheckout("holder")
 			b.says("Your bank will ask you")
 			b.click("#pay")
-			b.reaches(cardholder{card: sandbox.Challenged}, payments.Paid)
+			eventually(t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
+			b.enterCard(sandbox.Approved) // the amount requires it, not the card
+			b.click("#pay")
+			eventually(t, "the bank's page", func() string { return is(b.where(), "3D page", nil) })
+			b.reaches(cardholder{}, payments.Paid)
 			b.says("Your order is paid.")
+		}},
+		{"3D refused", nil, func(t *testing.T, b *tab) {
+			b.toCheckout("pillar")
+			b.click("#pay")
+			b.reaches(cardholder{card: sandbox.Challenged, refuses: true}, payments.Declined)
+			b.says("The payment service says: 3D authentication failed")
 		}},
 		{"processing", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("cedar")

@@ -3,12 +3,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
@@ -67,29 +64,4 @@ func (b *tab) emptyCache() {
 		_, err := cdp.Call(ctx, t, network.ClearBrowserCache, cdp.Empty{})
 		return err
 	}))
-}
-
-// BenchmarkPages reports within which time 95 of 100 requests are answered, for a customer with a cart and a hundred orders.
-func BenchmarkPages(b *testing.B) {
-	w := open(b, withoutRun)
-	s := newShopper(b, w)
-	var id string
-	for range 100 {
-		id = s.buy("pillar", "")
-	}
-	s.post("/cart", values("sku", "pillar"))
-	for _, path := range []string{"/", "/cart", "/checkout", "/orders", "/orders/" + id, "/orders/" + id + "/story", "/cards", "/weekly", "/refunds", "/sandbox"} {
-		b.Run(strings.ReplaceAll(path, id, "{id}"), func(b *testing.B) {
-			var took []time.Duration
-			for b.Loop() {
-				begun := time.Now()
-				if s.get(path); s.status != 200 {
-					b.Fatal(s.status)
-				}
-				took = append(took, time.Since(begun))
-			}
-			slices.SortFunc(took, cmp.Compare)
-			b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
-		})
-	}
 }
