@@ -2,6 +2,8 @@
 // are published.
 package codes
 
+import "cmp"
+
 const (
 	Success         = 100
 	Failed          = 101
@@ -24,43 +26,26 @@ const (
 	SystemError     = 999
 )
 
-// Message returns the text for a code.
-func Message(code int) string {
-	switch code {
-	case Success:
-		return "successful transaction"
-	case Failed:
-		return "transaction failed"
-	case Processing, Redirect:
-		return "order processing"
-	case RefundRequested:
-		return "Refund request successful"
-	case Refunded:
-		return "Refund successful"
-	case RefundFailed:
-		return "Refund failed"
-	case Closed:
-		return "order closed"
-	case SearchSuccess:
-		return "Search success"
-	case SearchFailed:
-		return "query failed"
-	case Uploaded:
-		return "upload successful"
-	case UploadFailed:
-		return "upload failed"
-	case Inactive:
-		return "invalid merchant status"
-	case RequestFailed:
-		return "request failed"
-	case Unauthorized:
-		return "unauthorized"
-	case NotFound:
-		return "not found"
-	case ParameterError:
-		return "request parameter error"
-	case Duplicate:
-		return "duplicate transactionId"
-	}
-	return "system error"
+var messages = map[int]string{
+	Success:         "successful transaction",
+	Failed:          "transaction failed",
+	Processing:      "order processing",
+	Closed:          "order closed",
+	RefundRequested: "Refund request successful",
+	Refunded:        "Refund successful",
+	RefundFailed:    "Refund failed",
+	SearchSuccess:   "Search success",
+	SearchFailed:    "query failed",
+	Uploaded:        "upload successful",
+	UploadFailed:    "upload failed",
+	Inactive:        "invalid merchant status",
+	Redirect:        "order processing",
+	RequestFailed:   "request failed",
+	Unauthorized:    "unauthorized",
+	NotFound:        "not found",
+	ParameterError:  "request parameter error",
+	Duplicate:       "duplicate transactionId",
 }
+
+// Message returns the text for a code.
+func Message(code int) string { return cmp.Or(messages[code], "system error") }

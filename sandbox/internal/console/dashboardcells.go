@@ -26,13 +26,13 @@ func back(path string) pages.Input { return pages.Input{Name: "back", Value: pat
 
 func mono(text string) pages.Cell { return pages.Cell{Text: text, Mono: true} }
 
-// terms returns a list of names and values, which are strings or cells, without empty ones.
+// terms returns a list of names and values, which are cells or their texts, without empty ones.
 func terms(pairs ...any) []pages.Term {
 	var list []pages.Term
 	for i := 0; i < len(pairs); i += 2 {
 		cell, ok := pairs[i+1].(pages.Cell)
 		if !ok {
-			cell.Text, _ = pairs[i+1].(string)
+			cell.Text = fmt.Sprint(pairs[i+1])
 		}
 		if cell.Text != "" {
 			list = append(list, pages.Term{Name: pairs[i].(string), Cell: cell})

@@ -17,17 +17,14 @@ import (
 func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
 	info, payments := c.info(), c.gateway.Payments(Filter{Limit: 8})
 	requests, _ := c.log.listRequests(Filter{Limit: 8, Where: map[string]string{"method": http.MethodPost}, noPages: true}) // queries would hide the others
-	number := func(n int) pages.Cell { return pages.Cell{Text: strconv.Itoa(n)} }
 	return pages.Dashboard{
 		Title: "Overview",
 		Sections: []pages.Section{
-			{Heading: "This sandbox", Tiles: true, Terms: []pages.Term{
-				{Name: "Running since", Cell: pages.Cell{Text: c.clock(info.StartedAt)}},
-				{Name: "Payments", Cell: number(info.Orders)}, {Name: "Refunds", Cell: number(info.Refunds)},
-				{Name: "Seeded rows", Cell: number(info.SeededOrders + info.SeededRefunds)},
-				{Name: "Requests", Cell: number(info.Requests)}, {Name: "Notifications", Cell: number(info.Notifications)},
-				{Name: "Active faults", Cell: number(info.Faults)},
-			}, Forms: []pages.Form{{
+			{Heading: "This sandbox", Tiles: true, Terms: terms(
+				"Running since", c.clock(info.StartedAt), "Payments", info.Orders, "Refunds", info.Refunds,
+				"Seeded rows", info.SeededOrders+info.SeededRefunds, "Requests", info.Requests,
+				"Notifications", info.Notifications, "Active faults", info.Faults,
+			), Forms: []pages.Form{{
 				Action: Path + "reset", Label: "Reset everything", Sure: "Delete all payments, requests and faults", Inputs: []pages.Input{back(Path)},
 			}}},
 			c.faultForm(Path),
@@ -97,7 +94,7 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 		{Terms: terms(
 			"State", paymentState(p), "Text", p.TransactionMessage, "Amount", money.Shown(p.Amount, p.Currency),
 			"Refunded", p.Refunded, "uniqueId", mono(p.UniqueID), "transactionId", mono(p.TransactionID), "orderId", mono(p.OrderID),
-			"Operation", p.Operation, "Card", mono(p.CardNumber), "3D", strconv.FormatBool(p.Is3D),
+			"Operation", p.Operation, "Card", mono(p.CardNumber), "3D", p.Is3D,
 			"Waits for", p.WaitsFor, "Notification URL", mono(p.NotificationURL), "Tracking number", mono(p.TrackingNumber),
 			"Money moved", times(p.Executed)+" for this transactionId",
 		), Forms: forms},
@@ -151,7 +148,7 @@ func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
 	return pages.Dashboard{Title: fmt.Sprintf("Request %d", v.Number), Sections: []pages.Section{
 		{Terms: terms(
 			"Request", mono(v.Method+" "+v.Path), "Operation", v.Operation, "transactionId", mono(v.TransactionID),
-			"Response", responseCell(v), "HTTP status", strconv.Itoa(v.Status), "Took", fmt.Sprintf("%g ms", v.Milliseconds),
+			"Response", responseCell(v), "HTTP status", v.Status, "Took", fmt.Sprintf("%g ms", v.Milliseconds),
 			"Fault", faultCell(v.Fault), "At", c.clock(v.At),
 		)},
 		{Heading: "Request body", Text: "Secrets are masked.", Pre: cmp.Or(indented(v.Request), "(none)")},

@@ -39,14 +39,6 @@ type Table struct {
 	More    string // link to more of them, or empty
 }
 
-// Column is the heading of column i.
-func (t Table) Column(i int) string {
-	if i < len(t.Columns) {
-		return t.Columns[i]
-	}
-	return ""
-}
-
 // Cell is one value.
 type Cell struct {
 	Text, Link string

@@ -9,14 +9,6 @@ type Payment struct {
 	Lines    []Line
 }
 
-// Initial returns the letter shown as the merchant's logo.
-func (p Payment) Initial() string {
-	for _, r := range p.Merchant {
-		return string(r)
-	}
-	return ""
-}
-
 // Line is one product of the order summary.
 type Line struct{ Name, Quantity, Price string }
 
@@ -48,19 +40,6 @@ func (c CardPage) Problems() (n int) {
 		}
 	}
 	return n
-}
-
-// Describe returns the ids of the elements that explain the input, for aria-describedby.
-func (f Field) Describe() string {
-	switch {
-	case f.Hint != "" && f.Error != "":
-		return f.Name + "-error " + f.Name + "-hint"
-	case f.Error != "":
-		return f.Name + "-error"
-	case f.Hint != "":
-		return f.Name + "-hint"
-	}
-	return ""
 }
 
 // TestCard is a button that fills in the form.

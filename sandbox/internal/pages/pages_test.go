@@ -23,7 +23,7 @@ func TestRender(t *testing.T) {
 			Title: evil, Label: evil, Tabs: []Tab{{evil, "javascript:alert(1)", true}}, Notice: evil, OpenAPI: evil,
 			Sections: []Section{{
 				Heading: evil, Text: evil, Terms: []Term{{evil, cell}}, Pre: evil, Forms: cell.Forms,
-				Table: &Table{Columns: []string{evil}, Rows: [][]Cell{{cell, cell}}, LeftOff: 3, More: "javascript:alert(1)"},
+				Table: &Table{Columns: []string{evil, evil}, Rows: [][]Cell{{cell, cell}}, LeftOff: 3, More: "javascript:alert(1)"},
 			}},
 		}},
 	} {

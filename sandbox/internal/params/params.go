@@ -62,7 +62,7 @@ func (r *Reader) Problems() []string { return r.problems }
 func (r *Reader) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
 		if !slices.Contains(r.known, name) {
-			return Unknown(name, r.known)
+			return unknown(name, r.known)
 		}
 	}
 	if r.problems != nil {
@@ -71,8 +71,8 @@ func (r *Reader) Err() error {
 	return nil
 }
 
-// Unknown returns the error for a name that is not one of the known ones.
-func Unknown(name string, known []string) error {
+// unknown returns the error for a name that is not one of the known ones.
+func unknown(name string, known []string) error {
 	known = slices.Sorted(slices.Values(known))
 	list := strings.Trim(fmt.Sprintf("%q", known), "[]")
 	return fmt.Errorf("unknown member %.40q; known are %s", name, strings.ReplaceAll(list, `" "`, `", "`))
@@ -165,52 +165,38 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Decode reads a JSON object into a struct. Unknown members are errors.
+// Decode reads a JSON object into a struct, one member after the other, so that an error can name it. Unknown members are errors.
 func Decode(data []byte, into any) error {
-	if _, err := jsonobject.Members(data); err != nil {
+	members, err := jsonobject.Members(data)
+	if err != nil {
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil {
-		return nil
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		path := strings.Split(wrong.Field, ".")
-		name := path[len(path)-1]
-		if wrong.Type == reflect.TypeFor[*Duration]() {
-			return fmt.Errorf("%s: %w", name, errDuration)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		alone, _ := json.Marshal(map[string]json.RawMessage{name: members[name]}) // it was unmarshalled
+		d := json.NewDecoder(bytes.NewReader(alone))
+		d.DisallowUnknownFields()
+		if err := d.Decode(into); err != nil {
+			return explained(err, name, into)
 		}
-		return fmt.Errorf("%s: a JSON %s, which does not fit", name, wrong.Value)
 	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return Unknown(strings.Trim(name, `"`), memberNames(into))
+	return nil
+}
+
+// explained returns the error of a member as it is told to the user.
+func explained(err error, name string, into any) error {
+	if strings.HasPrefix(err.Error(), "json: unknown field ") {
+		text, _ := json.Marshal(into) // of settings, which always can be marshalled
+		known, _ := jsonobject.Members(text)
+		return unknown(name, slices.Collect(maps.Keys(known)))
 	}
 	if _, ok := errors.AsType[*time.ParseError](err); ok {
 		err = errTime
 	}
-	if name := wrongMember(data, into); name != "" {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return err
-}
-
-// wrongMember returns the name of the first member whose text cannot be read: the error of its type does not name it.
-func wrongMember(data []byte, into any) string {
-	members, _ := jsonobject.Members(data) // Decode has read them
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		alone, _ := json.Marshal(map[string]json.RawMessage{name: members[name]}) // it was unmarshalled
-		if json.Unmarshal(alone, reflect.New(reflect.TypeOf(into).Elem()).Interface()) != nil {
-			return name
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		err = fmt.Errorf("a JSON %s, which does not fit", wrong.Value)
+		if wrong.Type == reflect.TypeFor[*Duration]() {
+			err = errDuration
 		}
 	}
-	return ""
-}
-
-// memberNames returns the names of the members of a struct in JSON.
-func memberNames(v any) []string {
-	data, _ := json.Marshal(v) // of settings, which always can be marshalled
-	members, _ := jsonobject.Members(data)
-	return slices.Collect(maps.Keys(members))
+	return fmt.Errorf("%s: %w", name, err)
 }
