@@ -1,7 +1,6 @@
 package notify_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -63,71 +62,7 @@ func TestHandlerOnce(t *testing.T) {
 	}
 }
 
-func TestHandlerFailures(t *testing.T) {
-	s := newShop(t, notify.Options{})
-	s.fail = errors.New("database is down")
-	s.expect(t, s.post("", approved), 503, 1)
-	if err := s.infos[0].Err; !errors.Is(err, s.fail) {
-		t.Errorf("error: got %v, want %v", err, s.fail)
-	}
-	s.fail = nil
-	s.expect(t, s.post("", approved), 200, 2)
-	s.expect(t, s.post("", approved), 200, 2)
-	if !s.infos[2].Repeated || s.infos[1].Repeated {
-		t.Errorf("repeated: got %v and %v, want false and true", s.infos[1].Repeated, s.infos[2].Repeated)
-	}
-}
-
-// brokenDeduper cannot claim anything.
-type brokenDeduper struct{ notify.Deduper }
-
 var errNoTable = errors.New("no such table")
-
-func (brokenDeduper) Claim(context.Context, string) (notify.ClaimResult, error) { return 0, errNoTable }
-
-// TestHandlerCannotClaim: a genuine notification that the Deduper cannot claim may be lost: each one is a warning.
-func TestHandlerCannotClaim(t *testing.T) {
-	logs := new(bytes.Buffer)
-	s := newShop(t, notify.Options{Deduper: brokenDeduper{}, Logger: slog.New(slog.NewTextHandler(logs, nil))})
-	for range 2 {
-		s.expect(t, s.post("", approved), 503, 0)
-	}
-	if err := s.infos[0].Err; !errors.Is(err, errNoTable) {
-		t.Errorf("error: got %v, want %v", err, errNoTable)
-	}
-	if n := strings.Count(logs.String(), "level=WARN"); n != 2 || !strings.Contains(logs.String(), errNoTable.Error()) {
-		t.Errorf("got %q, want two warnings", logs)
-	}
-}
-
-func TestHandlerPanics(t *testing.T) {
-	logs := new(bytes.Buffer)
-	s := newShop(t, notify.Options{Logger: slog.New(slog.NewTextHandler(logs, nil))})
-	calls := 0
-	s.handle = func(context.Context, *notify.Notification) error {
-		if calls++; calls == 1 {
-			panic("a fault of the merchant's")
-		}
-		return nil
-	}
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("panic: got none, want the merchant's")
-			}
-		}()
-		s.post("", approved)
-	}()
-	if strings.Count(logs.String(), "level=WARN") != 1 {
-		t.Errorf("got %q, want a warning", logs)
-	}
-	if len(s.infos) != 1 || s.infos[0].Status != 503 || s.infos[0].UniqueID != "987654321" || !says(s.infos[0].Err, "a function of the merchant panicked") {
-		t.Errorf("observed %+v, want one that panicked", s.infos)
-	}
-	if w := s.post("", approved); w.Code != 200 || calls != 2 {
-		t.Errorf("afterwards: got status %d and %d calls, want 200 and 2", w.Code, calls)
-	}
-}
 
 // seam is a logger and a Deduper, which stop where the test says.
 type seam struct {
@@ -179,6 +114,9 @@ func TestHandlerStops(t *testing.T) {
 				<-ended
 				if !stopped || len(s.infos) != 1 {
 					t.Fatalf("stopped: %t, observed %+v, want one", stopped, s.infos)
+				}
+				if got := s.infos[0]; at == "function" && (got.Status != 503 || got.UniqueID != "987654321" || !says(got.Err, "a function of the merchant panicked")) {
+					t.Errorf("observed %+v", got)
 				}
 				s.expect(t, s.post("", approved), 200, 0)
 				if calls != 1 || s.infos[1].Repeated != repeated {
@@ -267,6 +205,9 @@ func TestHandlerSharedDeduper(t *testing.T) {
 			s := newShop(t, notify.Options{Deduper: &tt.deduper})
 			s.fail = tt.fail
 			s.expect(t, s.post("", approved), tt.status, tt.handled)
+			if err := s.infos[0].Err; tt.fail != nil && !errors.Is(err, tt.fail) || tt.deduper.claimErr != nil && !errors.Is(err, tt.deduper.claimErr) {
+				t.Errorf("error: got %v", err)
+			}
 			if len(tt.deduper.ended) != tt.ended || tt.ended > 0 && tt.deduper.ended[0] != (tt.fail == nil) {
 				t.Errorf("ended: got %v, want %d times %v", tt.deduper.ended, tt.ended, tt.fail == nil)
 			}

@@ -346,31 +346,39 @@ type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, errors.New("connection lost") }
 
-// TestHandlerSaysOnce: a rejection that may come from a wrong setting is logged once above debug level, and nothing else
-// that anybody can cause.
-func TestHandlerSaysOnce(t *testing.T) {
+// TestHandlerWarns: a failure of the merchant's function or of the Deduper is logged above debug level each time, because a genuine
+// notification may be lost; a rejection that may come from a wrong setting once, and nothing else that anybody can cause.
+func TestHandlerWarns(t *testing.T) {
 	token := strings.Replace(approved, "{", `{"token":"`+secretToken+`",`, 1)
 	for _, tt := range []struct {
 		name, body, want string
 		status           int
 		opts             notify.Options
 		gateway          string // answers, if not as usual
+		fail             any    // the error of the merchant's function, or what it panics with
+		lines            int    // of three notifications
 	}{
+		{name: "the function fails", body: approved, want: "database is down", status: 503, fail: errors.New("database is down"), lines: 3},
+		{name: "the function panics", body: approved, want: "a function of the merchant panicked", fail: "a fault", lines: 3},
 		{
-			name: "no secret key", body: approved, want: "the secret key for notifications is empty", status: 403,
+			name: "the Deduper fails", body: approved, want: errNoTable.Error(), status: 503, lines: 3,
+			opts: notify.Options{Deduper: &scriptedDeduper{claimErr: errNoTable}},
+		},
+		{
+			name: "no secret key", body: approved, want: "the secret key for notifications is empty", status: 403, lines: 1,
 			opts: notify.Options{Verify: notify.SignatureSHA256("")},
 		},
-		{name: "no TokenURLs", body: token, want: "Options.TokenURLs is not set", status: 403},
+		{name: "no TokenURLs", body: token, want: "Options.TokenURLs is not set", status: 403, lines: 1},
 		{
-			name: "a wrong signature", body: approved, want: "Verify refused the notification", status: 403,
+			name: "a wrong signature", body: approved, want: "Verify refused the notification", status: 403, lines: 1,
 			opts: notify.Options{Verify: notify.SignatureSHA256("another key")},
 		},
 		{
-			name: "wrong credentials", body: approved, want: "the gateway does not accept the client's credentials", status: 503,
+			name: "wrong credentials", body: approved, want: "the gateway does not accept the client's credentials", status: 503, lines: 1,
 			gateway: `{"code":401,"message":"no"}`,
 		},
 		{
-			name: "another app", body: approved, want: "states another appId", status: 503,
+			name: "another app", body: approved, want: "states another appId", status: 503, lines: 1,
 			gateway: `{"code":100,"uniqueId":"987654321","transactionId":"order-1","appId":78}`,
 		},
 		{name: "no transaction", body: approved, status: 503, gateway: `{"code":404}`},
@@ -383,12 +391,24 @@ func TestHandlerSaysOnce(t *testing.T) {
 			if tt.gateway != "" {
 				s.knows("987654321", tt.gateway)
 			}
-			for range 3 {
-				s.expect(t, s.post("", tt.body), tt.status, 0)
+			s.handle = func(context.Context, *notify.Notification) error {
+				if err, ok := tt.fail.(error); ok {
+					return err
+				}
+				panic(tt.fail)
 			}
-			lines := strings.Count(logs.String(), "\n")
-			if tt.want == "" && lines != 0 || tt.want != "" && (lines != 1 || !strings.Contains(logs.String(), tt.want)) {
-				t.Errorf("got %q, want %q once", logs, tt.want)
+			for range 3 {
+				func() {
+					defer func() {
+						if got := recover(); (got != nil) != (tt.name == "the function panics") {
+							t.Errorf("the handler panics with %v", got)
+						}
+					}()
+					s.expect(t, s.post("", tt.body), tt.status, 0)
+				}()
+			}
+			if got := strings.Count(logs.String(), "level=WARN"); got != tt.lines || strings.Count(logs.String(), "\n") != got || !strings.Contains(logs.String(), tt.want) {
+				t.Errorf("got %q, want %q in %d lines", logs, tt.want, tt.lines)
 			}
 		})
 	}

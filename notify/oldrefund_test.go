@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -52,17 +53,8 @@ func TestSlowRefund(t *testing.T) {
 				defer gateway.Close()
 				queries := 0
 				entry := sandbox.TestCard(sandbox.Approved)
-				card := cardgateway.Card{
-					CardNumber: cardgateway.NewCardNumber(entry.Number), CVV: cardgateway.NewCVV(entry.CVV), ExpiredMonth: "12", ExpiredYear: "39",
-					Cardholder: "Ada Example",
-				}
 				client := newClient(t, counting{gateway.RoundTripper(), &queries})
-				paid, err := client.CreateSubscription(t.Context(), cardgateway.SubscriptionRequest{
-					TransactionID: "a", OrderID: "o", Currency: "USD", Amount: decimal.New(20, 0), TransactionIP: "192.0.2.1",
-					CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/", ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
-					BillingAddress: cardgateway.Address{Country: "US"}, Card: card,
-					Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
-				})
+				paid, err := client.CreateSubscription(t.Context(), clienttest.SubscriptionRequest("a", clienttest.NewCard(entry.Number, entry.CVV)))
 				if err != nil {
 					t.Fatal(err)
 				}

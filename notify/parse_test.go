@@ -1,13 +1,10 @@
 package notify_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
-	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -37,64 +34,33 @@ func TestParseDocumented(t *testing.T) {
 	}
 }
 
-// sentTexts returns the members that were sent, as texts by lower-case name, without the signature, the token and empty
-// members.
+// sentTexts returns the members that were sent as clienttest.ReadTexts returns those that were read, without the signature, the
+// token and empty members.
 func sentTexts(t *testing.T, x *notified) map[string]string {
 	t.Helper()
-	texts := map[string]string{}
-	if x.ContentType == "application/json" {
-		var members map[string]any
-		d := json.NewDecoder(bytes.NewReader(x.Body))
-		d.UseNumber()
-		if err := d.Decode(&members); err != nil {
-			t.Fatal(err)
-		}
-		for name, value := range members {
-			if value != nil && value != false {
-				texts[strings.ToLower(name)] = fmt.Sprint(value)
-			}
-		}
-	} else {
+	doc := clienttest.Normal(t, x.Body)
+	if x.ContentType != "application/json" {
 		form, err := url.ParseQuery(string(x.body(t)))
 		if err != nil {
 			t.Fatal(err)
 		}
+		members := map[string]any{}
 		for name := range form {
-			texts[strings.ToLower(name)] = form.Get(name)
+			members[name] = form.Get(name)
 		}
+		doc = members
 	}
+	texts := clienttest.DocumentedTexts(doc)
 	maps.DeleteFunc(texts, func(name, text string) bool {
-		return name == "sign" || name == "token" || text == "" || text == "0"
+		return name == ".sign" || name == ".token" || text == "" || text == "0"
 	})
 	return texts
 }
 
-// readTexts returns the members of claims in the same form as sentTexts.
+// readTexts returns the members of claims, without what is derived or zero.
 func readTexts(claims notify.Claims) map[string]string {
-	texts := map[string]string{}
-	v := reflect.ValueOf(claims)
-	for field, value := range v.Fields() {
-		name := strings.ToLower(field.Name)
-		switch x := value.Interface().(type) {
-		case decimal.Decimal:
-			if !x.IsZero() {
-				texts[name] = x.StringFixed(-x.Exponent())
-			}
-		case time.Time:
-			if !x.IsZero() {
-				texts[name] = strconv.FormatInt(x.UnixMilli(), 10)
-			}
-		case cardgateway.Code:
-			if x != 0 {
-				texts[name] = strconv.Itoa(int(x))
-			}
-		case notify.Kind: // it is derived
-		default:
-			if !value.IsZero() {
-				texts[name] = fmt.Sprint(x)
-			}
-		}
-	}
+	texts := clienttest.ReadTexts(claims)
+	maps.DeleteFunc(texts, func(name, text string) bool { return name == ".kind" || text == "0" })
 	return texts
 }
 

@@ -45,7 +45,7 @@ func TestTokenInResponses(t *testing.T) {
 						fmt.Fprintf(&told, "%v %+v\n", ctx, ctx)
 						return ctx, func(info cardgateway.CallInfo) { fmt.Fprintf(&told, "%+v %v\n", info, info.Err) }
 					},
-					HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 						body := tt.order
 						if strings.Contains(r.URL.Path, "refund") {
 							body = tt.refunds
@@ -85,7 +85,3 @@ func TestTokenInResponses(t *testing.T) {
 		})
 	}
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
