@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares the client of the working tree with that of an earlier commit, and prints the ratios through benchstat.
 #
-#   ./compare.sh COMMIT [part ...]     parts: call page decode walk; without one, all
+#   ./compare.sh COMMIT [part ...]     parts: call page walk; without one, all
 #
 # The two take turns, a process each, so that what else the machine does hits both alike; each commit brings its own
 # benchmarks. ROUNDS changes how many rounds there are (12).
@@ -12,7 +12,7 @@ rounds=${ROUNDS:-12}
 commit=$1
 shift
 parts=("$@")
-((${#parts[@]})) || parts=(call page decode walk)
+((${#parts[@]})) || parts=(call page walk)
 
 earlier=$(mktemp -d)
 trap 'git worktree remove --force "$earlier"' EXIT
@@ -28,8 +28,7 @@ for ((i = 1; i <= rounds; i++)); do
 	for part in "${parts[@]}"; do
 		case $part in
 		call) time=4000x of='^BenchmarkCall$/op/tls/callers/^client=cardgateway$' ;;
-		page) time=200x of='^BenchmarkPage$/rows/tls/callers/^client=cardgateway$' ;;
-		decode) time=100x of='^BenchmarkDecode$/rows/^client=cardgateway$' ;;
+		page) time=100x of='^BenchmarkDecode$/rows/^client=cardgateway$' ;;
 		walk) time=1x of='^BenchmarkWalk$/^months=12$/tls/delay/^client=cardgateway' ;;
 		*)
 			echo "no such part: $part" >&2

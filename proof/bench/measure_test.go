@@ -8,12 +8,11 @@ import (
 )
 
 // measure makes b.N calls, shared among callers, and also reports per call the CPU time of this process, including system
-// time, and the connections that the server accepted. Callers that share a client open their connections first.
+// time. Callers that share a client open their connections first.
 func measure(b *testing.B, callers int, call func(context.Context) error) {
 	if callers > 1 {
 		share(b, callers, 4*callers, call)
 	}
-	opened := connections(b)
 	b.ReportAllocs()
 	b.ResetTimer()
 	before := cpuTime()
@@ -21,7 +20,6 @@ func measure(b *testing.B, callers int, call func(context.Context) error) {
 	used := cpuTime() - before
 	b.StopTimer()
 	b.ReportMetric(float64(used.Nanoseconds())/float64(b.N), "cpu-ns/op")
-	b.ReportMetric(float64(connections(b)-opened-1)/float64(b.N), "conns/op")
 }
 
 // share makes n calls with so many concurrent callers.
@@ -40,13 +38,4 @@ func share(b *testing.B, callers, n int, call func(context.Context) error) {
 		})
 	}
 	all.Wait()
-}
-
-// connections queries the server, which needs one connection.
-func connections(tb testing.TB) int {
-	n, err := server.Connections(context.Background())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return n
 }

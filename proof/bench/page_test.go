@@ -12,31 +12,6 @@ import (
 
 var pageSizes = []int{100, 999}
 
-// BenchmarkPage reads one page from the server repeatedly.
-func BenchmarkPage(b *testing.B) {
-	for _, secure := range []bool{false, true} {
-		readers, err := pageReaders(server.URL(secure, 0), server.Transport(idleConnections))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, rows := range pageSizes {
-			for _, n := range []int{1, 16, 64} {
-				for _, r := range readers {
-					b.Run(fmt.Sprintf("rows=%d/tls=%t/callers=%d/client=%s", rows, secure, n, r.client), func(b *testing.B) {
-						measure(b, n, func(ctx context.Context) error {
-							got, err := r.read(ctx, rows)
-							if err == nil && got != rows {
-								err = fmt.Errorf("got %d rows, want %d", got, rows)
-							}
-							return err
-						})
-					})
-				}
-			}
-		}
-	}
-}
-
 // BenchmarkDecode decodes a page in memory into rows.
 func BenchmarkDecode(b *testing.B) {
 	all, err := decoders()
@@ -56,22 +31,6 @@ func BenchmarkDecode(b *testing.B) {
 					return err
 				})
 			})
-		}
-	}
-}
-
-func TestPages(t *testing.T) {
-	for _, secure := range []bool{false, true} {
-		readers, err := pageReaders(server.URL(secure, 0), server.Transport(idleConnections))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range readers {
-			for _, rows := range pageSizes {
-				if got, err := r.read(t.Context(), rows); err != nil || got != rows {
-					t.Errorf("%s, TLS %t: got %d rows, %v, want %d", r.client, secure, got, err, rows)
-				}
-			}
 		}
 	}
 }

@@ -15,47 +15,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/proof/bench/internal/loopback"
 )
 
-// pageReader reads one page of the given number of orders with one of the libraries and returns how many there are.
-type pageReader struct {
-	client string
-	read   func(ctx context.Context, rows int) (int, error)
-}
-
-// pageReaders returns the clients that can read a page of orders. stripe-go cannot, because it has its own row types; see
-// walks.
-func pageReaders(base string, transport *http.Transport) ([]pageReader, error) {
-	own, err := cardgateway.New(cardgateway.Config{
-		BaseURL: base, AppID: loopback.AppID, Location: time.UTC, HTTPClient: &http.Client{Transport: transport},
-	})
-	if err != nil {
-		return nil, err
-	}
-	client := &http.Client{Transport: transport, Timeout: timeout}
-	return []pageReader{
-		{"hand", func(ctx context.Context, rows int) (int, error) {
-			p, err := fetchPage(ctx, client, base, loopback.Month(0), loopback.Month(1), 1, rows)
-			if err != nil {
-				return 0, err
-			}
-			return len(p.Data), nil
-		}},
-		{"cardgateway", func(ctx context.Context, rows int) (int, error) {
-			p, err := own.SearchOrders(ctx, allOrders, cardgateway.PageRequest{PageSize: rows})
-			if err != nil {
-				return 0, err
-			}
-			return len(p.Data), nil
-		}},
-		{"limit", func(ctx context.Context, rows int) (int, error) {
-			req, err := pageRequest(ctx, base, loopback.Month(0), loopback.Month(1), 1, rows)
-			if err != nil {
-				return 0, err
-			}
-			return rows, discard(client.Do(req))
-		}},
-	}, nil
-}
-
 func pageRequest(ctx context.Context, base string, start, end time.Time, number, size int) (*http.Request, error) {
 	q := url.Values{
 		"startDate": {start.Format(time.DateTime)}, "endingDate": {end.Format(time.DateTime)},

@@ -4,7 +4,7 @@
 #   ./run.sh [part ...]     parts: call page walk year5; without one, all
 #
 # Each round is a process of its own in which the clients take turns in short blocks, so that what else the machine
-# does hits all of them alike. ROUNDS changes how many rounds there are (20; pages and walks take a fifth).
+# does hits all of them alike. ROUNDS changes how many rounds there are (20; walks take a fifth).
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
@@ -27,10 +27,7 @@ fewer=$(((rounds + 4) / 5))
 for part in "${parts[@]}"; do
 	case $part in
 	call) measure call "$rounds" 2000x '^BenchmarkCall$' ;;
-	page)
-		measure decode "$rounds" 20x '^BenchmarkDecode$'
-		measure page "$fewer" 64x '^BenchmarkPage$'
-		;;
+	page) measure page "$rounds" 20x '^BenchmarkDecode$' ;;
 	walk) measure walk "$fewer" 1x '^BenchmarkWalk$/^months=12$' ;;
 	year5) measure year5 1 1x '^BenchmarkWalk$/^months=60$/^tls=false$/^delay=50ms$' ;;
 	*)

@@ -36,7 +36,6 @@ func walkersOf(p *loopback.Process, secure bool, delay time.Duration) ([]walker,
 		{"cardgateway-4", ownWalk(own, cardgateway.WalkOptions{PageSize: pageSize, Prefetch: 4})},
 		{"cardgateway-16", ownWalk(own, cardgateway.WalkOptions{PageSize: pageSize, Prefetch: 16})},
 		{"cardgateway-default", ownWalk(own, cardgateway.WalkOptions{})},
-		{"limit", limitWalk(client, base)},
 		{"stripe-go", stripeWalk(stripeClient(client, base))},
 	}, nil
 }
@@ -69,25 +68,6 @@ func handWalk(client *http.Client, base string) func(context.Context, int) (int,
 					return rows, err
 				}
 				rows, last = rows+len(p.Data), p.TotalPage
-			}
-		}
-		return rows, nil
-	}
-}
-
-// limitWalk requests the same pages without decoding them.
-func limitWalk(client *http.Client, base string) func(context.Context, int) (int, error) {
-	return func(ctx context.Context, months int) (rows int, err error) {
-		for m := range months {
-			for number := 1; number <= loopback.RowsPerMonth/pageSize; number++ {
-				req, err := pageRequest(ctx, base, loopback.Month(m), monthEnd(m), number, pageSize)
-				if err != nil {
-					return rows, err
-				}
-				if err := discard(client.Do(req)); err != nil {
-					return rows, err
-				}
-				rows += pageSize
 			}
 		}
 		return rows, nil

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"strconv"
 	"time"
 )
 
@@ -71,22 +70,4 @@ func (p *Process) Transport(idle int) *http.Transport {
 		TLSClientConfig:     &tls.Config{RootCAs: p.Roots, MinVersion: tls.VersionTLS12},
 		MaxIdleConnsPerHost: idle,
 	}
-}
-
-// Connections returns how many connections the server has accepted so far, including that of this request.
-func (p *Process) Connections(ctx context.Context) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL(false, 0)+"/connections", nil)
-	if err != nil {
-		return 0, err
-	}
-	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(string(text))
 }

@@ -7,12 +7,10 @@ import (
 	"encoding/pem"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strconv"
-	"sync/atomic"
 	"time"
 )
 
@@ -34,11 +32,11 @@ var Delays = []time.Duration{0, 20 * time.Millisecond, 50 * time.Millisecond}
 
 // Serve serves until its standard input ends, which happens at the latest when the process that started it ends.
 func Serve() {
-	s := newServer()
+	mux := newServer()
 	var h hello
 	for _, secure := range []bool{false, true} {
 		for _, delay := range Delays {
-			l := s.listen(secure, delay)
+			l := listen(mux, secure, delay)
 			defer l.Close()
 			h.Doors = append(h.Doors, door{l.URL, secure, delay})
 			if secure {
@@ -53,37 +51,23 @@ func Serve() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// server counts the connections that clients open.
-type server struct {
-	opened atomic.Int64
-	mux    *http.ServeMux
-}
-
-func newServer() *server {
-	s := &server{mux: http.NewServeMux()}
-	s.mux.HandleFunc("GET /connections", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, strconv.FormatInt(s.opened.Load(), 10))
-	})
-	s.mux.HandleFunc("POST /checkout/tokenization/payment/{token}", always(PaymentAnswer))
-	s.mux.HandleFunc("POST /api/subscription", always(PaymentAnswer))
-	s.mux.HandleFunc("POST /v1/payment_intents", always(intentAnswer))
+func newServer() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /checkout/tokenization/payment/{token}", always(PaymentAnswer))
+	mux.HandleFunc("POST /api/subscription", always(PaymentAnswer))
+	mux.HandleFunc("POST /v1/payment_intents", always(intentAnswer))
 	orders := newBook(MaxMonths)
-	s.mux.HandleFunc("GET /search/list/order", orders.search)
-	s.mux.HandleFunc("GET /v1/payment_intents", listIntents)
-	return s
+	mux.HandleFunc("GET /search/list/order", orders.search)
+	mux.HandleFunc("GET /v1/payment_intents", listIntents)
+	return mux
 }
 
-func (s *server) listen(secure bool, delay time.Duration) *httptest.Server {
+func listen(mux *http.ServeMux, secure bool, delay time.Duration) *httptest.Server {
 	l := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(delay)
-		s.mux.ServeHTTP(w, r)
+		mux.ServeHTTP(w, r)
 	}))
 	l.Config.ErrorLog = log.New(io.Discard, "", 0) // clients close connections early
-	l.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			s.opened.Add(1)
-		}
-	}
 	if secure {
 		l.StartTLS()
 	} else {
