@@ -46,15 +46,12 @@ func (b *Books) openRanges(ctx context.Context, t *table, from, to time.Time) (a
 	}
 	const page = 999
 	gap := time.Duration((last - first) / n * page * int64(time.Microsecond))
-	for at, err := range stream(ctx, b, func(scan func(...any) error) (at int64, err error) {
-		err = scan(&at)
-		return at, err
-	},
-		t.sql(`SELECT at FROM $rows WHERE `+isOpen+` AND at >= $1 AND at < $2 ORDER BY at`), micro(from), micro(to)) {
+	for at, err := range stream(ctx, b, t.sql(`SELECT at FROM $rows WHERE `+isOpen+` AND at >= $1 AND at < $2 ORDER BY at`), []any{micro(from), micro(to)},
+		func(at *time.Time, zone *time.Location) []any { return []any{clock{at, zone}} }) {
 		if err != nil {
 			return nil, err
 		}
-		start := fromMicro(at, time.UTC).Truncate(time.Second)
+		start := at.Truncate(time.Second)
 		if end := len(all) - 1; end >= 0 && !start.After(all[end].end.Add(gap)) {
 			all[end].end = start.Add(time.Second)
 			continue

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -48,47 +47,45 @@ func (b *Books) ChangesSince(ctx context.Context, kind Kind, seen int64) iter.Se
 	for _, name := range t.columns {
 		columns += `, COALESCE(CAST(r.` + name + ` AS TEXT), '')`
 	}
-	query := t.sql(`SELECT c.id, c.what, c.old, CAST(c.seen AS TEXT)` + columns + ` FROM cardgateway_changes c LEFT JOIN $rows r ON r.id = c.id
+	query := t.sql(`SELECT c.id, c.what, c.old, c.seen` + columns + ` FROM cardgateway_changes c LEFT JOIN $rows r ON r.id = c.id
 		WHERE c.kind = '` + t.kind + `' AND c.seen > $1 ORDER BY c.id, c.seen DESC`)
 	if kind == Refund { // which do not state the app
 		query = b.compared(query)
 	}
 	return func(yield func(*RowChanges, error) bool) {
-		zone, err := b.zone(ctx)
-		if err != nil {
-			yield(nil, err)
-			return
+		type change struct {
+			id  string
+			now [12]string // of the widest table; the first is empty if the row is gone
+			changeRecord
 		}
-		cells := make([]string, 4+len(t.columns))
-		targets := make([]any, len(cells))
-		for i := range cells {
-			targets[i] = &cells[i]
-		}
+		var zone *time.Location
 		var id string
 		var c *RowChanges
-		for seen, err := range stream(ctx, b, func(scan func(...any) error) (int64, error) {
-			if err := scan(targets...); err != nil {
-				return 0, err
+		for change, err := range stream(ctx, b, query, []any{seen}, func(change *change, of *time.Location) []any {
+			zone = of
+			into := []any{&change.id, &change.what, &change.old, &change.seen}
+			for i := range t.columns {
+				into = append(into, &change.now[i])
 			}
-			return strconv.ParseInt(cells[3], 10, 64)
-		}, query, seen) {
+			return into
+		}) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if c == nil || cells[0] != id {
+			if c == nil || change.id != id {
 				if c != nil && !yield(c, nil) {
 					return
 				}
-				id, c = cells[0], &RowChanges{zone: zone, anyApp: b.AnyApp}
-				if cells[4] != "" {
+				id, c = change.id, &RowChanges{zone: zone, anyApp: b.AnyApp}
+				if change.now[0] != "" {
 					c.now = map[string]string{}
 					for i, name := range t.columns {
-						c.now[name] = cells[4+i]
+						c.now[name] = change.now[i]
 					}
 				}
 			}
-			c.records = append(c.records, changeRecord{cells[1], cells[2], seen})
+			c.records = append(c.records, change.changeRecord)
 		}
 		if c != nil {
 			yield(c, nil)
@@ -129,8 +126,7 @@ func (c *RowChanges) At(seen int64) (*Row, error) {
 	} else {
 		r.UniqueID, r.ID, r.Payment = columns["refund_unique_id"], cmp.Or(columns["merchant_refund_id"], columns["refund_unique_id"]), columns["unique_id"]
 	}
-	r.Amount, err = readAmount(columns["amount"])
-	return r, err
+	return r, r.Amount.Scan(columns["amount"])
 }
 
 // Now returns the row as the copy has it, or nil if it is not in the copy.
@@ -155,37 +151,29 @@ const moved = `COALESCE((SELECT n.old FROM cardgateway_changes n WHERE n.kind = 
 // Changes returns the changes that were seen in [from, to), in this order.
 func (b *Books) Changes(ctx context.Context, from, to time.Time) iter.Seq2[Change, error] {
 	// Not of the rows that are compared only: one of them may have become one of another app.
-	query := `SELECT c.kind, c.id, c.what, c.old, c.new, c.seen, ` + fmt.Sprintf(moved+", "+moved, ">=", ">") + ` FROM cardgateway_changes c
+	query := `SELECT CASE c.kind WHEN 'orders' THEN 'payment' ELSE 'refund' END, c.id, c.what, c.old, c.new, c.seen, c.seen, ` +
+		fmt.Sprintf(moved+`, CASE c.what WHEN 'gone' THEN c.old ELSE `+moved+` END`, ">=", ">") + ` FROM cardgateway_changes c
 		LEFT JOIN cardgateway_orders o ON c.kind = 'orders' AND o.id = c.id LEFT JOIN cardgateway_refunds r ON c.kind = 'refunds' AND r.id = c.id
 		WHERE c.seen >= $1 AND c.seen < $2 ORDER BY c.seen, c.kind, c.id, c.what`
-	return func(yield func(Change, error) bool) {
-		zone, err := b.zone(ctx)
-		if err != nil {
-			yield(Change{}, err)
-			return
+	return stream(ctx, b, query, []any{micro(from), micro(to)}, func(c *Change, zone *time.Location) []any {
+		return []any{&c.Kind, &c.ID, &c.What, &c.Old, &c.New, &c.Mark, clock{&c.Seen, zone}, timeOfRow{&c.At, zone}, timeOfRow{&c.After, zone}}
+	})
+}
+
+// timeOfRow is where the time of a row goes, which is a text, or in that of the row as JSON.
+type timeOfRow clock
+
+// Scan converts a column.
+func (t timeOfRow) Scan(column any) error {
+	text, _ := column.(string)
+	if strings.HasPrefix(text, "{") { // the row that is gone
+		var was struct{ At string }
+		if err := json.Unmarshal([]byte(text), &was); err != nil {
+			return err
 		}
-		stream(ctx, b, func(scan func(...any) error) (c Change, err error) {
-			var kind string
-			var times [2]string
-			if err = scan(&kind, &c.ID, &c.What, &c.Old, &c.New, &c.Mark, &times[0], &times[1]); err != nil {
-				return c, err
-			}
-			if c.Kind = Payment; kind == refundsKind {
-				c.Kind = Refund
-			}
-			for i, at := range []*time.Time{&c.At, &c.After} {
-				was := struct{ At string }{times[i]}
-				if strings.HasPrefix(times[i], "{") { // the row that is gone
-					err = json.Unmarshal([]byte(times[i]), &was)
-				}
-				micro, failed := strconv.ParseInt(was.At, 10, 64)
-				err, *at = errors.Join(err, failed), fromMicro(micro, zone)
-			}
-			if c.What == "gone" {
-				c.After = c.At
-			}
-			c.Seen = fromMicro(c.Mark, zone)
-			return c, err
-		}, query, micro(from), micro(to))(yield)
+		text = was.At
 	}
+	at, err := strconv.ParseInt(text, 10, 64)
+	*t.at = fromMicro(at, t.zone)
+	return err
 }

@@ -2,11 +2,8 @@ package books
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
-
-	"github.com/shopspring/decimal"
 )
 
 // What a comparison reads is one statement for each question, whose rows are streamed. Every row of one id follows the others.
@@ -29,129 +26,100 @@ func hasRefundID(id string) string {
 // reading the rows in the order of an index, which is a random order of the table.
 var entries = map[Kind]string{
 	Payment: `
-		SELECT COALESCE(transaction_id, '') AS id, CAST(0 AS BIGINT) AS line, at, test AS number, state, amount, currency,
-			unique_id, '' AS payment, card AS text
+		SELECT COALESCE(transaction_id, '') AS id, CAST(0 AS BIGINT) AS line, at, CAST(0 AS BIGINT) AS until, state, amount, currency,
+			unique_id, '' AS payment, card AS text, test
 		FROM cardgateway_orders
 		UNION ALL
-		SELECT transaction_id, line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_listed_payments` + laterLines + `
+		SELECT transaction_id, line, at, until, state, amount, currency, '', '', order_id, CAST(0 AS BIGINT) FROM cardgateway_listed_payments` + laterLines + `
 		ORDER BY id`,
 	Refund: `
-		SELECT ` + refundID + ` AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS number, r.state, r.amount, ` + refundCurrency + `,
-			r.refund_unique_id, r.unique_id AS payment, '' AS text
+		SELECT ` + refundID + ` AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS until, r.state, r.amount, ` + refundCurrency + `,
+			r.refund_unique_id, r.unique_id AS payment, '' AS text, CAST(0 AS BIGINT) AS test
 		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id
 		UNION ALL
-		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', order_id FROM cardgateway_listed_refunds` + laterLines + `
+		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', order_id, CAST(0 AS BIGINT) FROM cardgateway_listed_refunds` + laterLines + `
 		ORDER BY id`,
 }
 
 // laterLines are the lines of the list of an earlier month that belong to later ones, with negative numbers.
 const laterLines = `
 		UNION ALL
-		SELECT id, -line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`
+		SELECT id, -line, at, until, state, amount, currency, '', '', order_id, CAST(0 AS BIGINT) FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`
 
 // Entries returns the rows of the copy, of any time, and the lines of the merchant's list, sorted by the bytes of their ids. Those
 // with the same id are in no order. If before is not zero, it is the start of a month that was compared: the lines of its list that belong
 // to later months are there, too.
 func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.Seq2[Entry, error] {
-	var id, state, currency, text string // the card of a row, the order of a line
-	var line int
-	var number int64 // of a row, whether it is a test; of a line, until
-	var e cells
-	targets := []any{&id, &line, &e.at, &number, &state, &e.amount, &currency, &e.UniqueID, &e.Payment, &text}
-	return comparedRows(ctx, b, entries[kind], []any{string(kind), micro(before)}, func(scan func(...any) error, zone *time.Location) (Entry, error) {
-		if err := scan(targets...); err != nil {
-			return Entry{}, err
-		}
-		if err := e.finish(zone); err != nil {
-			return Entry{}, err
-		}
-		if line != 0 {
-			return Entry{Line: Line{Line: max(line, -line), Earlier: line < 0, ID: id, Order: text, State: state, Amount: e.Amount, Currency: currency,
-				At: e.At, Until: fromMicro(number, zone)}}, nil
-		}
-		e.ID, e.State, e.Currency, e.Card, e.Test = id, state, currency, text, number != 0
-		return Entry{Row: e.Row}, nil
+	type either struct {
+		Row
+		line  int
+		until time.Time
+	}
+	all := stream(ctx, b, b.compared(entries[kind]), []any{string(kind), micro(before)}, func(e *either, zone *time.Location) []any {
+		return []any{&e.ID, &e.line, clock{&e.At, zone}, clock{&e.until, zone}, &e.State, &e.Amount, &e.Currency, &e.UniqueID, &e.Payment, &e.Card, &e.Test}
 	})
+	return func(yield func(Entry, error) bool) {
+		for e, err := range all {
+			entry := Entry{Row: e.Row}
+			if e.line != 0 {
+				entry = Entry{Line: Line{Line: max(e.line, -e.line), Earlier: e.line < 0, ID: e.ID, Order: e.Card, State: e.State, Amount: e.Amount,
+					Currency: e.Currency, At: e.At, Until: e.until}}
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	}
 }
 
 // OrderLines returns the lines of the list of payments whose order is in the lines of several transaction ids, sorted by the bytes of
 // the order and by line. A line is returned once for each successful payment that has its id. MATERIALIZED keeps each parallel worker of
 // Postgres from finding the orders by itself; the sorted subquery lets it sort in parallel, which takes half as long as its hash table.
 func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
-	var l Line
-	var amount, total string
-	var at, until int64
-	var paid cells
-	targets := append([]any{&l.Line, &l.ID, &l.Order, &total, &l.State, &amount, &l.Currency, &at, &until}, paid.targets()...)
-	return comparedRows(ctx, b, `
+	return stream(ctx, b, b.compared(`
 		WITH several AS MATERIALIZED (
 			SELECT order_id FROM (
 				SELECT order_id, transaction_id FROM cardgateway_listed_payments WHERE order_id <> '' ORDER BY order_id
 			) sorted GROUP BY order_id HAVING MIN(transaction_id) <> MAX(transaction_id)
 		)
-		SELECT l.line, l.transaction_id, l.order_id, l.order_total, l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
+		SELECT l.line, l.transaction_id, l.order_id, NULLIF(l.order_total, ''), l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
 		FROM cardgateway_listed_payments l
 		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.transaction_id AND p.state = 'approved' AND l.state = 'approved'
-		WHERE l.order_id IN (SELECT order_id FROM several) ORDER BY l.order_id, l.line`, nil, func(scan func(...any) error, zone *time.Location) (OrderLine, error) {
-		ofOrder := decimal.NullDecimal{}
-		err := scan(targets...)
-		if err == nil {
-			l.At, l.Until = fromMicro(at, zone), fromMicro(until, zone)
-			l.Amount, err = readAmount(amount)
-		}
-		if ofOrder.Valid = total != ""; ofOrder.Valid && err == nil {
-			ofOrder.Decimal, err = readAmount(total)
-		}
-		if err == nil {
-			err = paid.finish(zone)
-		}
-		return OrderLine{l, ofOrder, paid.Row}, err
+		WHERE l.order_id IN (SELECT order_id FROM several) ORDER BY l.order_id, l.line`), nil, func(o *OrderLine, zone *time.Location) []any {
+		l := &o.Line
+		return append([]any{&l.Line, &l.ID, &l.Order, &o.Total, &l.State, &l.Amount, &l.Currency, clock{&l.At, zone}, clock{&l.Until, zone}}, o.Paid.into(zone)...)
 	})
 }
 
 // RefundsOf returns the refunds in [from, to), and those without a time, with their payments, sorted by the bytes of Payment, by At
 // and by UniqueID.
 func (b *Books) RefundsOf(ctx context.Context, from, to time.Time) iter.Seq2[RefundOf, error] {
-	var refund, payment cells
-	targets := append(refund.targets(), payment.targets()...)
-	return comparedRows(ctx, b, `
+	return stream(ctx, b, b.compared(`
 		SELECT `+columnsOfRefund+`, `+columnsOfOrder+`
 		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON p.id = r.unique_id AND p.unique_id <> ''
 		WHERE r.at >= $1 AND r.at < $2 OR r.at = 0
-		ORDER BY r.unique_id, r.at, r.refund_unique_id`, []any{micro(from), micro(to)}, func(scan func(...any) error, zone *time.Location) (RefundOf, error) {
-		err := scan(targets...)
-		if err == nil {
-			err = errors.Join(refund.finish(zone), payment.finish(zone))
-		}
-		return RefundOf{refund.Row, payment.Row}, err
+		ORDER BY r.unique_id, r.at, r.refund_unique_id`), []any{micro(from), micro(to)}, func(r *RefundOf, zone *time.Location) []any {
+		return append(r.Refund.into(zone), r.Payment.into(zone)...)
 	})
 }
 
 // Unreadables returns the lines of a list that could not be parsed, sorted by line. A line is returned once for each row that has its
 // id.
 func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable, error] {
-	var u Unreadable
-	var row cells
-	targets := append([]any{&u.Line, &u.ID, &u.Order, &u.Column, &u.Why}, row.targets()...)
 	columns, rows := columnsOfOrder, `cardgateway_orders p ON u.id <> '' AND p.transaction_id = u.id`
 	if kind == Refund {
 		columns = columnsOfRefund
 		rows = `cardgateway_refunds r ON u.id <> '' AND ` + hasRefundID("u.id") + `
 			LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id`
 	}
-	return comparedRows(ctx, b, `
+	return stream(ctx, b, b.compared(`
 		SELECT u.line, u.id, u.order_id, u.column_name, u.why, `+columns+` FROM cardgateway_unreadable u LEFT JOIN `+rows+`
-		WHERE u.kind = $1 ORDER BY u.line`, []any{string(kind)}, func(scan func(...any) error, zone *time.Location) (Unreadable, error) {
-		err := scan(targets...)
-		if err == nil {
-			err = row.finish(zone)
-		}
-		u.Row = row.Row
-		return u, err
+		WHERE u.kind = $1 ORDER BY u.line`), []any{string(kind)}, func(u *Unreadable, zone *time.Location) []any {
+		return append([]any{&u.Line, &u.ID, &u.Order, &u.Column, &u.Why}, u.Row.into(zone)...)
 	})
 }
 
-// The columns of a row in the order of cells.targets, which are empty if a join has found none.
+// The columns of a row in the order of Row.into, which are empty if a join has found none.
 const (
 	columnsOfOrder = `COALESCE(p.unique_id, ''), COALESCE(p.transaction_id, ''), '', COALESCE(p.state, ''), COALESCE(p.amount, '0'),
 			COALESCE(p.currency, ''), COALESCE(p.at, 0), COALESCE(p.card, ''), COALESCE(p.test, 0)`
@@ -159,21 +127,9 @@ const (
 			COALESCE(r.amount, '0'), COALESCE(` + refundCurrency + `, ''), COALESCE(r.at, 0), '', 0`
 )
 
-// cells are the columns of a row as they are read.
-type cells struct {
-	Row
-	amount string
-	at     int64
-}
-
-func (c *cells) targets() []any {
-	return []any{&c.UniqueID, &c.ID, &c.Payment, &c.State, &c.amount, &c.Currency, &c.at, &c.Card, &c.Test}
-}
-
-func (c *cells) finish(zone *time.Location) (err error) {
-	c.At = fromMicro(c.at, zone)
-	c.Amount, err = readAmount(c.amount)
-	return err
+// into returns where the columns of a row go.
+func (r *Row) into(zone *time.Location) []any {
+	return []any{&r.UniqueID, &r.ID, &r.Payment, &r.State, &r.Amount, &r.Currency, clock{&r.At, zone}, &r.Card, &r.Test}
 }
 
 // ListSpan returns the first and the last time in a list. If the list has none, they are those of its approved rows in the copy,

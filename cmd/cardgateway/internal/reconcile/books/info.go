@@ -3,7 +3,6 @@ package books
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"math"
 	"time"
@@ -66,10 +65,8 @@ func (b *Books) Info(ctx context.Context) (i Info, err error) {
 	if ok {
 		i = Info{Gateway: copied.gateway, AppID: copied.app, Zone: copied.zone, Since: copied.since, LastSync: copied.synced}
 	}
-	var complete int64
-	err = b.db.QueryRowContext(ctx, `SELECT COALESCE(MIN(complete), 0) FROM cardgateway_walks`).Scan(&complete)
 	if ok {
-		i.CompleteUpTo = fromMicro(complete, copied.zone)
+		err = b.db.QueryRowContext(ctx, `SELECT COALESCE(MIN(complete), 0) FROM cardgateway_walks`).Scan(clock{&i.CompleteUpTo, copied.zone})
 	}
 	if err == nil {
 		i.PaymentList, err = b.listInfo(ctx, Payment)
@@ -81,17 +78,11 @@ func (b *Books) Info(ctx context.Context) (i Info, err error) {
 }
 
 func (b *Books) listInfo(ctx context.Context, kind Kind) (i ListInfo, err error) {
-	var as string
-	var at int64
 	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, read_as, read_at FROM cardgateway_lists WHERE kind = $1`, string(kind)).
-		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, &as, &at)
+		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, jsonText{&i.As}, clock{&i.ReadAt, time.Local})
 	if errors.Is(err, sql.ErrNoRows) {
 		return ListInfo{}, nil
 	}
-	if err == nil {
-		err = json.Unmarshal([]byte(as), &i.As)
-	}
-	i.ReadAt = fromMicro(at, time.Local)
 	return i, err
 }
 

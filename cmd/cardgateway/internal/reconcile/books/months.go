@@ -22,13 +22,12 @@ type Month struct {
 	Totals   map[string]decimal.Decimal // of the gateway then, by currency
 }
 
-// KeptItem is a payment or a refund that did not tie out in a month. If it IsOpen, its other side was not final, or could be outside the
-// list or the copy, or one of its rows was not final.
+// KeptItem is a payment or a refund that did not tie out in a month. It is open if its other side was not final, or could be outside the
+// list or the copy, or if one of its rows was not final.
 type KeptItem struct {
 	Kind     Kind              `json:"-"`
 	Month    time.Time         `json:"-"` // its start
-	Closed   time.Time         `json:"-"` // start of the later month in which it matched or became a difference; zero if there is none yet
-	IsOpen   bool              `json:"-"`
+	Closed   time.Time         `json:"-"` // start of the later month in which it matched or became a difference; zero if there is none yet; Month if it was not open
 	ID       string            `json:"-"` // of the transaction or the refund
 	Class    string            `json:"class"`
 	Currency string            `json:"currency"`
@@ -43,17 +42,9 @@ const MostKept = 100_000
 
 // Months returns the months of which the payments or the refunds were compared, sorted by their start.
 func (b *Books) Months(ctx context.Context, kind Kind) (all []Month, err error) {
-	for m, err := range comparedRows(ctx, b, `SELECT start, finish, seen, totals FROM cardgateway_months WHERE kind = $1 ORDER BY start`,
-		[]any{string(kind)}, func(scan func(...any) error, zone *time.Location) (Month, error) {
-			m := Month{Kind: kind}
-			var from, to int64
-			var totals string
-			err := scan(&from, &to, &m.Seen, &totals)
-			if err == nil {
-				err = json.Unmarshal([]byte(totals), &m.Totals)
-			}
-			m.From, m.To = fromMicro(from, zone), fromMicro(to, zone)
-			return m, err
+	for m, err := range stream(ctx, b, `SELECT kind, start, finish, seen, totals FROM cardgateway_months WHERE kind = $1 ORDER BY start`,
+		[]any{string(kind)}, func(m *Month, zone *time.Location) []any {
+			return []any{&m.Kind, clock{&m.From, zone}, clock{&m.To, zone}, &m.Seen, jsonText{&m.Totals}}
 		}) {
 		if err != nil {
 			return nil, err
@@ -63,42 +54,26 @@ func (b *Books) Months(ctx context.Context, kind Kind) (all []Month, err error) 
 	return all, nil
 }
 
-const keptColumns = `SELECT month, id, was, closed FROM cardgateway_open WHERE kind = $1 AND `
+const keptColumns = `SELECT kind, month, id, closed, was FROM cardgateway_open WHERE kind = $1 AND `
+
+// into returns where the columns of an item go.
+func (o *KeptItem) into(zone *time.Location) []any {
+	return []any{&o.Kind, clock{&o.Month, zone}, &o.ID, clock{&o.Closed, zone}, jsonText{o}}
+}
 
 // OpenItems returns what was open at the end of the months before one and not closed before it, and what was open at its own end and
 // closed later, sorted by month and id.
 func (b *Books) OpenItems(ctx context.Context, kind Kind, month time.Time) iter.Seq2[KeptItem, error] {
-	return comparedRows(ctx, b, keptColumns+`(month < $2 AND (closed = 0 OR closed >= $2) OR month = $2 AND closed > $2) ORDER BY month, id`,
-		[]any{string(kind), micro(month)}, keptItem(kind))
+	return stream(ctx, b, keptColumns+`(month < $2 AND (closed = 0 OR closed >= $2) OR month = $2 AND closed > $2) ORDER BY month, id`,
+		[]any{string(kind), micro(month)}, (*KeptItem).into)
 }
 
 // KeptItem returns what was kept of one id in a month.
 func (b *Books) KeptItem(ctx context.Context, kind Kind, month time.Time, id string) (item KeptItem, ok bool, err error) {
-	for item, err := range comparedRows(ctx, b, keptColumns+`month = $2 AND id = $3`, []any{string(kind), micro(month), id}, keptItem(kind)) {
+	for item, err := range stream(ctx, b, keptColumns+`month = $2 AND id = $3`, []any{string(kind), micro(month), id}, (*KeptItem).into) {
 		return item, err == nil, err
 	}
 	return item, false, nil
-}
-
-func keptItem(kind Kind) func(scan func(...any) error, zone *time.Location) (KeptItem, error) {
-	return func(scan func(...any) error, zone *time.Location) (KeptItem, error) {
-		o := KeptItem{Kind: kind}
-		var month, closed int64
-		var was string
-		err := scan(&month, &o.ID, &was, &closed)
-		if err == nil {
-			err = json.Unmarshal([]byte(was), &o)
-		}
-		o.Month, o.At, o.IsOpen = fromMicro(month, zone), o.At.In(zone), closed != month
-		if o.IsOpen {
-			o.Closed = fromMicro(closed, zone)
-		}
-		for i := range o.Lines {
-			o.Lines[i].Earlier = true
-			o.Lines[i].At, o.Lines[i].Until = o.Lines[i].At.In(zone), o.Lines[i].Until.In(zone)
-		}
-		return o, err
-	}
 }
 
 // keepLater keeps the lines of a list that may belong to later months: by the latest time that they may have or, if they have none, by that
@@ -174,8 +149,8 @@ func (b *Books) keepItems(ctx context.Context, tx *sql.Tx, m Month, items []Kept
 			continue
 		}
 		was, failed := json.Marshal(o)
-		until := month
-		if o.IsOpen {
+		until := micro(o.Closed)
+		if o.Closed.IsZero() {
 			until = closed[o.ID]
 		}
 		records, err = append(records, record{kind, month, o.ID, string(was), until}), failed

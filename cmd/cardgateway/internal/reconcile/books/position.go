@@ -24,16 +24,19 @@ type copyOf struct {
 // readCopy reads copyOf from the database; ok is false in new books.
 func (b *Books) readCopy(ctx context.Context) (c copyOf, ok bool, err error) {
 	var zone string
-	var since, synced int64
-	err = b.db.QueryRowContext(ctx, `SELECT gateway, app, zone, since, synced FROM cardgateway_copy`).Scan(&c.gateway, &c.app, &zone, &since, &synced)
+	err = b.db.QueryRowContext(ctx, `SELECT gateway, app, zone, since, synced FROM cardgateway_copy`).
+		Scan(&c.gateway, &c.app, &zone, clock{&c.since, time.UTC}, clock{&c.synced, time.UTC})
 	if errors.Is(err, sql.ErrNoRows) {
 		return copyOf{}, false, nil
 	}
 	if err == nil {
 		c.zone, err = loadZone(zone)
 	}
-	c.since, c.synced = fromMicro(since, c.zone), fromMicro(synced, c.zone)
-	return c, err == nil, err
+	if err != nil {
+		return copyOf{}, false, err
+	}
+	c.since, c.synced = c.since.In(c.zone), c.synced.In(c.zone)
+	return c, true, nil
 }
 
 // refuseOther returns an error if now has a different gateway, app or zone. What it leaves empty is not compared.
@@ -118,16 +121,10 @@ type position struct {
 func (p *position) underWay() bool { return p.start.Before(p.until) }
 
 func (b *Books) position(ctx context.Context, kind string) (p position, err error) {
-	var complete, begun, start, until, deep, asked int64
-	var checkpoint string
+	utc := func(at *time.Time) clock { return clock{at, time.UTC} }
 	err = b.db.QueryRowContext(ctx, `SELECT complete, number, begun, start, until, checkpoint, deep, asked FROM cardgateway_walks WHERE kind = $1`, kind).
-		Scan(&complete, &p.number, &begun, &start, &until, &checkpoint, &deep, &asked)
-	if err != nil {
-		return position{}, err
-	}
-	utc := func(at int64) time.Time { return fromMicro(at, time.UTC) }
-	p.complete, p.begun, p.start, p.until, p.deep, p.asked = utc(complete), utc(begun), utc(start), utc(until), utc(deep), utc(asked)
-	return p, json.Unmarshal([]byte(checkpoint), &p.checkpoint)
+		Scan(utc(&p.complete), &p.number, utc(&p.begun), utc(&p.start), utc(&p.until), jsonText{&p.checkpoint}, utc(&p.deep), utc(&p.asked))
+	return p, err
 }
 
 func savePosition(ctx context.Context, tx *sql.Tx, kind string, p position) error {

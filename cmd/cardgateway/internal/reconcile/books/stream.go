@@ -2,26 +2,31 @@ package books
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
 	"time"
-
-	"github.com/shopspring/decimal"
 )
 
-// stream returns the rows of a query one by one, without loading all of them. An error ends the loop.
-func stream[T any](ctx context.Context, b *Books, read func(scan func(...any) error) (T, error), query string, args ...any) iter.Seq2[T, error] {
+// stream returns the rows of a query one by one, without loading all of them. Into returns where the columns of a row go, with the zone of their
+// times; it is called once. An error ends the loop.
+func stream[T any](ctx context.Context, b *Books, query string, args []any, into func(row *T, zone *time.Location) []any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var none T
+		var none, row T
+		zone, err := b.zone(ctx)
+		if err != nil {
+			yield(none, err)
+			return
+		}
 		rows, err := b.db.QueryContext(ctx, query, args...)
 		if err != nil {
 			yield(none, b.inWords(err))
 			return
 		}
 		defer func() { _ = rows.Close() }() // after Next has returned false it is closed, and Err has its error
-		for rows.Next() {
-			row, err := read(rows.Scan)
+		for columns := into(&row, zone); rows.Next(); row = none {
+			err := rows.Scan(columns...)
 			if !yield(row, err) || err != nil {
 				return
 			}
@@ -32,19 +37,32 @@ func stream[T any](ctx context.Context, b *Books, read func(scan func(...any) er
 	}
 }
 
-// comparedRows is stream for a query of the rows that are compared, with times in the gateway's zone.
-func comparedRows[T any](
-	ctx context.Context, b *Books, query string, args []any, read func(scan func(...any) error, zone *time.Location) (T, error),
-) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		zone, err := b.zone(ctx)
-		if err != nil {
-			var none T
-			yield(none, err)
-			return
-		}
-		stream(ctx, b, func(scan func(...any) error) (T, error) { return read(scan, zone) }, b.compared(query), args...)(yield)
+// clock is where a time of the database goes.
+type clock struct {
+	at   *time.Time
+	zone *time.Location
+}
+
+// Scan converts a column.
+func (c clock) Scan(column any) error {
+	micro, ok := column.(int64)
+	if !ok {
+		return fmt.Errorf("the database contains %T instead of a time", column)
 	}
+	*c.at = fromMicro(micro, c.zone)
+	return nil
+}
+
+// jsonText is where a text of the database goes that is JSON.
+type jsonText struct{ into any }
+
+// Scan converts a column.
+func (j jsonText) Scan(column any) error {
+	text, ok := column.(string)
+	if !ok {
+		return fmt.Errorf("the database contains %T instead of JSON", column)
+	}
+	return json.Unmarshal([]byte(text), j.into)
 }
 
 // zone returns the gateway's zone, or UTC in new books.
@@ -63,13 +81,4 @@ func (b *Books) compared(query string) string {
 		return query
 	}
 	return strings.NewReplacer("cardgateway_orders", "cardgateway_own_orders", "cardgateway_refunds", "cardgateway_own_refunds").Replace(query)
-}
-
-// readAmount parses an amount from the database.
-func readAmount(text string) (decimal.Decimal, error) {
-	amount, err := decimal.NewFromString(text)
-	if err != nil {
-		return amount, fmt.Errorf("the database contains %q instead of an amount", text)
-	}
-	return amount, nil
 }

@@ -44,12 +44,9 @@ func (b *Books) saveUnread(ctx context.Context, tx *sql.Tx, t *table, zone *time
 // UnreadRows returns the rows of the gateway that could not be read, sorted by their range.
 func (b *Books) UnreadRows(ctx context.Context, kind Kind) iter.Seq2[UnreadRow, error] {
 	t := tableOf(kind)
-	return comparedRows(ctx, b, t.sql(`SELECT u.unique_id, u.id, u.start, u.until, u.why, COALESCE(r.at, 0) FROM cardgateway_unread u
-		LEFT JOIN $rows r ON u.unique_id <> '' AND r.id = u.unique_id WHERE u.kind = $1 ORDER BY u.start, u.unique_id, u.id`),
-		[]any{t.kind}, func(scan func(...any) error, zone *time.Location) (u UnreadRow, err error) {
-			var from, to, at int64
-			err = scan(&u.UniqueID, &u.ID, &from, &to, &u.Why, &at)
-			u.From, u.To, u.At = fromMicro(from, zone), fromMicro(to, zone), fromMicro(at, zone)
-			return u, err
+	return stream(ctx, b, b.compared(t.sql(`SELECT u.unique_id, u.id, u.start, u.until, u.why, COALESCE(r.at, 0) FROM cardgateway_unread u
+		LEFT JOIN $rows r ON u.unique_id <> '' AND r.id = u.unique_id WHERE u.kind = $1 ORDER BY u.start, u.unique_id, u.id`)),
+		[]any{t.kind}, func(u *UnreadRow, zone *time.Location) []any {
+			return []any{&u.UniqueID, &u.ID, clock{&u.From, zone}, clock{&u.To, zone}, &u.Why, clock{&u.At, zone}}
 		})
 }

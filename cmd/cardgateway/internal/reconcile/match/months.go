@@ -201,7 +201,13 @@ func (k *kindMatcher) keepItem(p *pair, d *Difference, found finding, open []boo
 	case isOpen:
 		k.summary.Kept++
 	}
-	item := books.KeptItem{Kind: k.kind, IsOpen: isOpen, ID: p.id(), Class: string(cmp.Or(found.class, ClassTiming)), Lines: slices.Clone(p.lines)}
+	item := books.KeptItem{Kind: k.kind, ID: p.id(), Class: string(cmp.Or(found.class, ClassTiming)), Lines: slices.Clone(p.lines)}
+	for i := range item.Lines {
+		item.Lines[i].Earlier = true // when they are read
+	}
+	if !isOpen {
+		item.Closed = k.Month.From
+	}
 	switch {
 	case d != nil:
 		item.Currency, item.Value, item.At = d.Currency, d.Value, d.At
