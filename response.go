@@ -141,31 +141,9 @@ func decodeObject(data []byte, read func(*decoder)) error {
 }
 
 // decoder reads results and pages.
-type decoder struct {
-	*wire.Reader
-	spare []optionalParts // allocated and not used yet
-	batch int             // how many are allocated at once
-}
+type decoder struct{ *wire.Reader }
 
-func newDecoder(data []byte) decoder { return decoder{Reader: wire.NewReader(data), batch: 1} }
-
-// optionalParts holds what a Transaction points to.
-type optionalParts struct {
-	address Address
-	is3D    bool
-}
-
-// parts returns p, or new parts if it is nil. For the rows of a page, several are allocated at once.
-func (d *decoder) parts(p *optionalParts) *optionalParts {
-	if p != nil {
-		return p
-	}
-	if len(d.spare) == 0 {
-		d.spare = make([]optionalParts, d.batch)
-	}
-	p, d.spare = &d.spare[0], d.spare[1:]
-	return p
-}
+func newDecoder(data []byte) decoder { return decoder{wire.NewReader(data)} }
 
 // transactionRow reads one row of an order query.
 func transactionRow(d *decoder, t *Transaction) *badMember { return d.transaction(t).bad }
@@ -194,7 +172,10 @@ func timed(bad *badMember, extra map[string]json.RawMessage, times ...string) *b
 // is essential for the meaning of the response, the result names it.
 func (d *decoder) transaction(t *Transaction) (decoded response) {
 	decoded.Transaction = t
-	var parts *optionalParts // of this transaction, once it needs them
+	parts := new(struct { // what it may point to, in one allocation
+		address Address
+		is3D    bool
+	})
 	decoded.bad = d.object(&t.Extra, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
 		case "code":
@@ -233,7 +214,6 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		case "transactionType":
 			ok = d.Text((*string)(&t.TransactionType))
 		case "is3d":
-			parts = d.parts(parts)
 			var said bool
 			if ok, said = d.Bool(&parts.is3D); said {
 				t.Is3D = &parts.is3D
@@ -243,7 +223,6 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 			decoded.badRedirect = !ok
 		case "billingAddress":
 			if d.Peek() == '{' {
-				parts = d.parts(parts)
 				t.BillingAddress = &parts.address
 				d.address(t.BillingAddress)
 				ok = true
@@ -396,8 +375,9 @@ func (d *decoder) wallTime(dst *WallTime) bool {
 	if !ok || s.Null || bytes.HasPrefix(s.Text, []byte("0000-00-00")) {
 		return ok
 	}
-	if *dst, ok = parseWallTime(s.Text); ok && (dst.time < year1971 || dst.time >= year9999) {
-		*dst = WallTime{}
+	t, ok := civil.Parse(s.Text)
+	if ok && t >= year1971 && t < year9999 {
+		*dst = wallTime(t)
 	}
 	return ok
 }
@@ -469,7 +449,6 @@ func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMembe
 	if d.Peek() != '{' {
 		return decodedPage[T]{}, errNotObject
 	}
-	d.batch = 16
 	says, rows := envelope.Read(d.Reader, maxPageSize, func(i int, dst *T) bool {
 		start := d.Pos()
 		bad := &badMember{"data", "is not an object"}

@@ -29,19 +29,11 @@ func ParseWallTime(s string) (WallTime, error) {
 	if s == "" {
 		return WallTime{}, nil
 	}
-	w, ok := parseWallTime(s)
+	t, ok := civil.Parse(s)
 	if !ok {
 		return WallTime{}, errWallTime
 	}
-	return w, nil
-}
-
-func parseWallTime[T ~string | ~[]byte](s T) (WallTime, bool) {
-	t, ok := civil.Parse(s)
-	if !ok {
-		return WallTime{}, false
-	}
-	return wallTime(t), true
+	return wallTime(t), nil
 }
 
 func wallTime(t civil.Time) WallTime { return WallTime{time: t, set: true} }

@@ -9,27 +9,13 @@ import (
 )
 
 // at parses a valid time.
-func at(t testing.TB, text string) civil.Time {
+func at(t *testing.T, text string) civil.Time {
 	t.Helper()
 	c, ok := civil.Parse(text)
 	if !ok {
 		t.Fatalf("%q is not a time", text)
 	}
 	return c
-}
-
-// TestParseEveryDay compares every day of 400 years, after which the calendar repeats itself, and of the first and the last
-// years that can be written, with package time.
-func TestParseEveryDay(t *testing.T) {
-	for _, years := range [][2]int{{0, 5}, {1700, 2100}, {9990, 9999}} {
-		for day := time.Date(years[0], 1, 1, 23, 59, 58, 0, time.UTC); day.Year() <= years[1]; day = day.AddDate(0, 0, 1) {
-			text := day.Format(time.DateTime)
-			got, ok := civil.Parse(text)
-			if !ok || !got.UTC().Equal(day) || got.String() != text {
-				t.Fatalf("%s: got %v, %t", text, got, ok)
-			}
-		}
-	}
 }
 
 func TestParseRefuses(t *testing.T) {
@@ -149,19 +135,5 @@ func TestCeilSecond(t *testing.T) {
 		if got := civil.CeilSecond(second.Add(time.Duration(tt.nanosecond))); !got.Equal(tt.want) {
 			t.Errorf("%d ns: got %v, want %v", tt.nanosecond, got, tt.want)
 		}
-	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	texts := make([][]byte, 0, 365)
-	for day := range 365 {
-		texts = append(texts, []byte(at(b, "2026-01-01 14:15:16").UTC().AddDate(0, 0, day).Format(time.DateTime)))
-	}
-	n := 0
-	for b.Loop() {
-		if _, ok := civil.Parse(texts[n%len(texts)]); !ok {
-			b.Fatal("not a time")
-		}
-		n++
 	}
 }
