@@ -57,30 +57,11 @@ func maskNear(match string) string {
 	return match[:number] + All
 }
 
-// mayNameCVV is a quick check, because nearly no text does: each name has a c.
+// mayNameCVV is a quick check, because most texts do not: each name has a c before one of these letters.
 func mayNameCVV(text string) bool {
-	at := func(i int, word string) bool {
-		return i >= 0 && i+len(word) <= len(text) && strings.EqualFold(text[i:i+len(word)], word)
-	}
-	for i := 0; i+2 < len(text); i++ {
-		if text[i]|0x20 != 'c' {
-			continue
-		}
-		switch text[i+1] | 0x20 {
-		case 'v', 's': // cvv, cvc, cvn, cv2, csc
+	for i := 1; i < len(text); i++ {
+		if text[i-1]|0x20 == 'c' && strings.IndexByte("vsaiu", text[i]|0x20) >= 0 {
 			return true
-		case 'a':
-			if text[i+2]|0x20 == 'v' || at(i-6, "verification") {
-				return true
-			}
-		case 'i':
-			if text[i+2]|0x20 == 'd' {
-				return true
-			}
-		case 'u':
-			if at(i-2, "security") {
-				return true
-			}
 		}
 	}
 	return false

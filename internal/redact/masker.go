@@ -16,9 +16,6 @@ type Masker struct {
 	InError     bool    // the result is part of an error: everything that could be a card number is masked, too
 }
 
-// IsNeeded reports whether there is anything to search for.
-func (m Masker) IsNeeded() bool { return m.InError || len(m.Sent)+len(m.Credentials) > 0 }
-
 // minCredential is the minimum length of credentials to search for in the gateway's texts.
 func (m Masker) minCredential() int {
 	if m.InError {

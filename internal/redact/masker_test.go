@@ -102,22 +102,3 @@ func TestMaskerAddressMembers(t *testing.T) {
 		})
 	}
 }
-
-func TestMaskerIsNeeded(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		masker redact.Masker
-		want   bool
-	}{
-		{"no secrets", redact.Masker{}, false},
-		{"no secrets, in an error", redact.Masker{InError: true}, true},
-		{"a token", redact.Masker{Sent: secretsOf(token)}, true},
-		{"credentials", redact.Masker{Credentials: secretsOf(token)}, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.masker.IsNeeded(); got != tt.want {
-				t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
-			}
-		})
-	}
-}
