@@ -252,48 +252,6 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestPaymentObserved: the observer receives what the caller receives, and what the last response contained.
-func TestPaymentObserved(t *testing.T) {
-	for _, tt := range []struct {
-		name             string
-		responses        []clienttest.Scripted
-		attempts, status int
-		code             cardgateway.Code
-		outcome          string
-	}{
-		{"paid", []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 1, 200, 100, "paid"},
-		{"declined", []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("t-1", 101, ""))}, 1, 200, 101, "declined"},
-		{"refused", []clienttest.Scripted{clienttest.Gives(400, `{"code":500}`)}, 1, 400, 500, "refused"},
-		{"unknown", []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("other", 100, ""))}, 1, 200, 100, "unknown"},
-		{"unreadable", []clienttest.Scripted{clienttest.Gives(200, "<html>")}, 1, 200, 0, "unknown"},
-		{"not sent, then paid", []clienttest.Scripted{clienttest.Resets, clienttest.Gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 2, 200, 100, "paid"},
-		{"never sent", []clienttest.Scripted{clienttest.Resets}, 3, 0, 0, "not sent"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := clienttest.Script{Responses: tt.responses}
-				var seen cardgateway.Operation
-				var info cardgateway.CallInfo
-				c := s.Client(t, cardgateway.Config{Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-					seen = op
-					return ctx, func(i cardgateway.CallInfo) { info = i }
-				}})
-				tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
-				if got := clienttest.Outcome(tx, err); got != tt.outcome || info.Err != err {
-					t.Errorf("%s: got %q, observed %v, want %q", tt.name, got, info.Err, tt.outcome)
-				}
-				if info.Attempts != tt.attempts || info.HTTPStatus != tt.status || info.Code != tt.code {
-					t.Errorf("%s: observed %d attempts, HTTP %d, code %d, want %d, %d, %d",
-						tt.name, info.Attempts, info.HTTPStatus, info.Code, tt.attempts, tt.status, tt.code)
-				}
-				if seen.Name != "TokenPayment" || !seen.Payment || seen.TransactionID != "t-1" {
-					t.Errorf("%s: observed %+v", tt.name, seen)
-				}
-			})
-		})
-	}
-}
-
 // TestCallsAreLogged: one line for each call states its outcome, at a level that fits the outcome. The queries of a walk
 // and of Resolve have a lower level.
 func TestCallsAreLogged(t *testing.T) {

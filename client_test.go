@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -91,26 +90,6 @@ func TestDefaultLocation(t *testing.T) {
 }
 
 func TestNewChecksItsConfig(t *testing.T) {
-	for _, base := range []string{
-		"https://gateway.example", "https://gateway.example:8443/base/", "https://[2001:db8::1]/x", "http://localhost:8080", "http://LocalHost", "http://127.0.0.1",
-		"http://127.9.9.9:1",
-		"http://[::1]:80/base", "https://gateway.example/a%20b", "HTTPS://gateway.example",
-	} {
-		if _, err := cardgateway.New(cardgateway.Config{BaseURL: base, AppID: "1"}); err != nil {
-			t.Errorf("%s: %v", base, err)
-		}
-	}
-	for _, base := range []string{
-		"http://gateway.example", "http://127.0.0.1.example", "http://localhost.example", "http://10.0.0.1", "http://0.0.0.0", "ftp://127.0.0.1", "gateway.example",
-		"//gateway.example", "https://", "https:gateway.example", "https://:443", "https:///path", "https://u@gateway.example", "https://u:p@gateway.example",
-		"https://gateway.example?a=1", "https://gateway.example#f", "https://gate way.example", "https://gateway.example:port", "https://gateway.example\n", "://",
-	} {
-		if _, err := cardgateway.New(cardgateway.Config{
-			BaseURL: base, AppID: "1",
-		}); !slices.Contains(clienttest.Problems(err), "BaseURL format") || strings.Contains(fmt.Sprint(err), "u:p") {
-			t.Errorf("%q: got %v", base, err)
-		}
-	}
 	good := cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"}
 	for _, tt := range []struct {
 		name, want string

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/check"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
@@ -86,21 +85,6 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 	cut := (&cardgateway.NotSentError{ID: strings.Repeat("é", 500), Cause: context.Canceled}).Error()
 	if n := strings.Count(cut, "é"); n != 128 || !strings.Contains(cut, "…") {
 		t.Errorf("a long id in an error: got %d characters of it, want 128 and an ellipsis", n)
-	}
-}
-
-// TestRules: package check has the same texts, which a program compares.
-func TestRules(t *testing.T) {
-	for _, rule := range []struct{ got, want string }{
-		{check.RuleRequired, cardgateway.RuleRequired}, {check.RuleLength, cardgateway.RuleLength},
-		{check.RuleFormat, cardgateway.RuleFormat}, {check.RuleRange, cardgateway.RuleRange},
-		{check.RuleReserved, cardgateway.RuleReserved},
-	} {
-		t.Run(rule.got, func(t *testing.T) {
-			if rule.got != rule.want {
-				t.Errorf("got rule %q, want %q", rule.got, rule.want)
-			}
-		})
 	}
 }
 

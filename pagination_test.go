@@ -8,10 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -297,53 +294,6 @@ func TestWalkErrors(t *testing.T) {
 				t.Errorf("complete up to %v, want %v", got, start)
 			}
 		})
-	}
-}
-
-// TestWalkMillions walks over 5,000,000 orders of five years.
-func TestWalkMillions(t *testing.T) {
-	if os.Getenv("CARDGATEWAY_LONG") == "" {
-		t.Skip("takes a minute or two; set CARDGATEWAY_LONG=1")
-	}
-	const rows = 5_000_000
-	from, to := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	gateway := sandbox.New(sandbox.Options{})
-	defer gateway.Close()
-	gateway.SeedOrders(sandbox.SeedOptions{N: rows, From: from, To: to, RefundEvery: -1})
-	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "1", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var peak atomic.Uint64
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(100 * time.Millisecond):
-				var s runtime.MemStats
-				runtime.ReadMemStats(&s)
-				peak.Store(max(peak.Load(), s.HeapInuse))
-			}
-		}
-	}()
-	begun, n := time.Now(), 0
-	walk := client.OrderWalk(cardgateway.OrderQuery{Start: from, End: to}, cardgateway.WalkOptions{})
-	for _, err := range walk.All(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
-	}
-	took := time.Since(begun)
-	t.Logf("%d rows in %v: %.0f rows/s, peak heap in use %d MiB (gateway included), %+v",
-		n, took.Round(time.Millisecond), float64(n)/took.Seconds(), peak.Load()>>20, walk.Report())
-	if n != rows {
-		t.Errorf("%d rows, want %d", n, rows)
 	}
 }
 

@@ -370,32 +370,6 @@ func TestQueryAttempts(t *testing.T) {
 	}
 }
 
-// TestFullJitter: each pause is anything between nothing and a bound that doubles up to MaxWait.
-func TestFullJitter(t *testing.T) {
-	const calls = 300
-	bounds := []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond, time.Second, time.Second}
-	shortest, longest := make([]time.Duration, len(bounds)), make([]time.Duration, len(bounds))
-	for range calls {
-		synctest.Test(t, func(t *testing.T) {
-			s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Resets}}
-			_, _ = s.Client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 6, MaxWait: time.Second}}).GetTransaction(t.Context(), "1")
-			asked := s.Times()
-			for i := range bounds {
-				pause := asked[i+1].Sub(asked[i])
-				longest[i] = max(longest[i], pause)
-				if shortest[i] == 0 || pause < shortest[i] {
-					shortest[i] = pause
-				}
-			}
-		})
-	}
-	for i, bound := range bounds {
-		if longest[i] > bound || longest[i] < bound*9/10 || shortest[i] > bound/10 {
-			t.Errorf("pause %d: from %v to %v in %d calls, want from nothing to %v", i+1, shortest[i], longest[i], calls, bound)
-		}
-	}
-}
-
 // TestRetryAfter: the client waits for MaxWait at most, and says what the gateway has said.
 func TestRetryAfter(t *testing.T) {
 	for header, want := range map[string]time.Duration{

@@ -65,6 +65,7 @@ func TestRun(t *testing.T) {
 		{"approved", []search{shows(approved)}, false, false, resolve.Found, "1", true, nil},
 		{"approved beside a decline", []search{shows(declined, approved, declined)}, false, false, resolve.Found, "1", true, nil},
 		{"approved beside another's row", []search{shows(foreign, approved)}, false, false, resolve.Found, "1", true, nil},
+		{"approved and in processing", []search{shows(processing, approved)}, false, false, resolve.Found, "1", true, nil},
 		{"approved twice", []search{shows(approved, other)}, false, false, resolve.Conflict, "", true, nil},
 		{"one row on two pages", []search{shows(approved, approved)}, false, false, resolve.Found, "1", true, nil},
 		{"approved at last", []search{shows(), shows(), {err: errDown}, shows(approved)}, false, false, resolve.Found, "1", true, nil},
@@ -75,6 +76,8 @@ func TestRun(t *testing.T) {
 
 		{"declined", []search{shows(declined)}, false, false, resolve.Declined, "2", true, nil},
 		{"declined beside another's row", []search{shows(declined, foreign)}, false, false, resolve.Unknown, "2", true, resolve.ErrDoubtful},
+		{"declined beside another's row, then alone", []search{shows(declined, foreign), shows(declined)}, false, false, resolve.Declined, "2", true, nil},
+		{"in processing, then declined", []search{shows(processing), shows(declined)}, false, false, resolve.Declined, "2", true, nil},
 		{"declined beside an expected row", []search{shows(declined, expected)}, false, false, resolve.Declined, "2", true, nil},
 		{"declined, and may try again", []search{shows(declined)}, false, true, resolve.Unknown, "2", true, resolve.ErrMayTryAgain},
 		{
@@ -108,6 +111,7 @@ func TestRun(t *testing.T) {
 		{"announced and not given, then nothing", []search{{more: 1}, shows()}, false, false, resolve.Unknown, "", true, nil},
 		{"in processing, then nothing", []search{shows(processing), shows()}, false, false, resolve.Unknown, "3", true, nil},
 		{"down", []search{{err: errDown}}, false, false, resolve.Unknown, "", false, errDown},
+		{"down, then nothing", []search{{err: errDown}, shows()}, false, false, resolve.Absent, "", false, nil},
 		{"declined, then down", []search{shows(declined, foreign), {err: errDown}}, false, false, resolve.Unknown, "2", true, errDown},
 		{
 			"a row with two codes", []search{shows(approved, with(approved, func(r *resolve.Row) { r.Code = 101 }))}, false, false, resolve.Unknown, "",

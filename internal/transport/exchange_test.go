@@ -185,23 +185,6 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestErrorTexts checks the texts of the errors of this package.
-func TestErrorTexts(t *testing.T) {
-	for err, want := range map[error]string{
-		errTooLarge:    "the response is too large",
-		errSwitched:    "the response switches protocols",
-		errCompressed:  "the response is compressed, which was not asked for",
-		errNoResponse:  "the transport gave neither a response nor an error",
-		errUnsolicited: "the response began before the request was written: it answers something else",
-		errStale:       "the connection was closed by the server, or carries an unsolicited response",
-		errSealed:      "cardgateway: the request was given up",
-	} {
-		if got := err.Error(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
 // TestExchangeSends: a request is sent once, whatever a hook has set, and reads of its body are reported.
 func TestExchangeSends(t *testing.T) {
 	failed := errors.New("connection reset")

@@ -157,15 +157,3 @@ func TestEscapePathElement(t *testing.T) {
 		})
 	}
 }
-
-// TestAppendDecimal compares with the decimal package, which rounds first and takes longer.
-func TestAppendDecimal(t *testing.T) {
-	for _, coefficient := range []int64{0, 1, 5, 10, 99, 100, 1250, 999_999_999_999, -1, -1250} {
-		for exp := int32(-3); exp <= 3; exp++ {
-			d := decimal.New(coefficient, exp)
-			if got, want := string(wire.AppendDecimal(nil, d)), d.StringFixed(max(0, -exp)); got != want {
-				t.Errorf("%d with exponent %d: got %q, want %q", coefficient, exp, got, want)
-			}
-		}
-	}
-}
