@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/walk"
+	"github.com/cardgateway/cardgateway-go/internal/zone"
 )
 
 // Orders returns every order in [q.Start, q.End) once, for a range of any length, oldest window first ("Batch order query").
@@ -185,8 +186,12 @@ func newWalk[T any](
 						_, _ = fetch(ctx, later)
 					}
 				}
+				if p.surelyAhead <= max(opts.Lag, zone.Tolerance) {
+					p.surelyAhead = 0
+				}
 				return &walk.Page[T]{
 					Rows: p.Data, Total: p.TotalCount, Size: p.PageSize, Unreadable: unreadableRows(from, to, p.odd, times),
+					ClockAhead: p.surelyAhead,
 				}, nil
 			},
 			ID: id, Times: times, IsRefused: isRefused,

@@ -55,6 +55,19 @@ func (r *attemptResult) clockAhead(timestamp time.Time) (ahead time.Duration, kn
 	return ahead, known
 }
 
+// surelyAhead returns how far this machine's clock is at least ahead of those that the response shows; 0 without the server's Date, because
+// a timestamp alone may be that of something else. What was made later than they show is not in the response.
+func (r *attemptResult) surelyAhead(timestamp time.Time) time.Duration {
+	date, err := http.ParseTime(r.Header.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	if timestamp.After(date) {
+		date = timestamp
+	}
+	return r.at.Sub(date)
+}
+
 // hint says what to check if the response does not come from the gateway.
 func (r *attemptResult) hint() string { return verdict.Hint(r.Status, r.Body) }
 
@@ -406,8 +419,9 @@ type decodedPage[T any] struct {
 	*Page[T]
 	odd []oddRow[T]
 
-	clockAhead time.Duration // of this machine's clock
-	clockKnown bool
+	clockAhead  time.Duration // of this machine's clock
+	clockKnown  bool
+	surelyAhead time.Duration
 }
 
 // oddRow is a row that cannot be read.

@@ -317,6 +317,7 @@ func runSearch[T any, P interface {
 		err = call.failed("", page.rowErrors())
 	}
 	page.clockAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
+	page.surelyAhead = call.last.surelyAhead(page.Timestamp)
 	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clockAhead))
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)

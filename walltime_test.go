@@ -196,3 +196,66 @@ func TestRowLaterThanNow(t *testing.T) {
 		})
 	}
 }
+
+// TestWalkClockAhead: what the gateway's clock has not shown yet is not complete, and a later walk returns it, by the checkpoint and by
+// CompleteUpTo.
+func TestWalkClockAhead(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		date, stamp time.Duration // how far the server's Date and the gateway's timestamp are behind this machine's clock
+		end         time.Duration // of the range, after now
+		complete    time.Duration // before now; zero means the start of the range
+	}{
+		{"by less than the lag", 14 * time.Minute, 14 * time.Minute, time.Hour, 15 * time.Minute},
+		{"by an hour", time.Hour, time.Hour, time.Hour, 0},
+		{"by an hour, without a timestamp", time.Hour, 1e6 * time.Hour, time.Hour, 0},
+		{"only the timestamp is old", 0, time.Hour, time.Hour, 15 * time.Minute},
+		{"only the Date is old", time.Hour, 0, time.Hour, 15 * time.Minute},
+		{"there is no Date", -1, time.Hour, time.Hour, 15 * time.Minute},
+		{"the clock is behind", -time.Hour, -time.Hour, time.Hour, 15 * time.Minute},
+		{"by an hour, for an earlier range", time.Hour, time.Hour, -2 * time.Hour, 2 * time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const late = "2000-01-01 07:30:00" // half an hour before now, in UTC+8
+				now, rows := time.Now(), false
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						var found []string
+						if q := r.URL.Query(); rows && q.Get("startDate") <= late && late <= q.Get("endingDate") {
+							found = append(found, clienttest.OrderRow(100, "1", fmt.Sprintf(`,"transactionAt":%q`, late)))
+						}
+						stamp := fmt.Sprintf(`"timestamp":%d,"data"`, time.Now().Add(-tt.stamp).UnixMilli())
+						resp, err := clienttest.Respond(r, 200, strings.Replace(clienttest.Page(found...), `"data"`, stamp, 1))
+						if tt.date != -1 {
+							resp.Header.Set("Date", time.Now().Add(-tt.date).UTC().Format(http.TimeFormat))
+						}
+						return resp, err
+					})},
+				})
+				start := now.AddDate(0, -2, 0)
+				read := func(o cardgateway.WalkOptions, start time.Time) *cardgateway.Walk[cardgateway.Transaction] {
+					w, n := c.OrderWalk(cardgateway.OrderQuery{Start: start, End: now.Add(tt.end)}, o), 0
+					for _, err := range w.All(t.Context()) {
+						if n++; err != nil {
+							t.Error(err)
+						}
+					}
+					if rows && n != 1 {
+						t.Errorf("%d rows, want the one that is made after the first walk", n)
+					}
+					return w
+				}
+				w := read(cardgateway.WalkOptions{}, start)
+				upTo := w.Report().CompleteUpTo
+				if complete := now.Add(-tt.complete); upTo.Sub(complete).Abs() > time.Minute && (tt.complete > 0 || upTo.After(now.Add(-75*time.Minute))) {
+					t.Errorf("complete up to %v, want %v", upTo, complete)
+				}
+				if rows = tt.complete == 0; rows {
+					read(cardgateway.WalkOptions{Resume: w.Checkpoint()}, start)
+					read(cardgateway.WalkOptions{}, upTo)
+				}
+			})
+		})
+	}
+}

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"slices"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
@@ -14,7 +15,8 @@ type planner[T any] struct {
 
 	whole      span       // the range of the walk
 	next       civil.Time // where the next block begins
-	finalUntil civil.Time // rows before this no longer change
+	finalUntil civil.Time // rows before this no longer change, because they are older than Config.Lag
+	finalAt    func(clockAhead time.Duration) civil.Time
 }
 
 // blockFrom returns the block that begins at from. A block does not contain both final rows and rows that may still change.
@@ -26,12 +28,19 @@ func (p *planner[T]) blockFrom(from civil.Time) span {
 	return span{from, end}
 }
 
+// isFinal reports whether the rows of a block no longer change.
+func (p *planner[T]) isFinal(b *block) bool { return b.span.to <= p.finalUntil }
+
+// needsCount reports whether rows may have been added to what was already read of a block: it was read with several
+// responses. A block that is not final is not counted, because that is to be expected.
+func (p *planner[T]) needsCount(b *block) bool { return p.isFinal(b) && (b.restored || b.windows > 1) }
+
 // openBlock begins the next block. It returns nil at the end of the range.
 func (p *planner[T]) openBlock() *block {
 	if p.next >= p.whole.to {
 		return nil
 	}
-	b := &block{span: p.blockFrom(p.next), final: p.next < p.finalUntil}
+	b := &block{span: p.blockFrom(p.next)}
 	p.next = b.span.to
 	return b
 }
@@ -51,7 +60,7 @@ func (p *planner[T]) cut(r *step[T]) *step[T] {
 // block takes one query if it ends early, and three otherwise.
 func (p *planner[T]) endBefore(rest *step[T]) bool {
 	n := float64(rest.block.windows + 1)
-	if !rest.block.final || p.density.expect(rest.span) > (1-1/n)*p.density.fit(p.pages.capacity()) {
+	if !p.isFinal(rest.block) || p.density.expect(rest.span) > (1-1/n)*p.density.fit(p.pages.capacity()) {
 		return false
 	}
 	rest.block.span.to, p.next = rest.span.from, rest.span.from
@@ -79,7 +88,7 @@ func (p *planner[T]) split(s *step[T]) []*step[T] {
 // that is not counted, or whose count was wrong before.
 func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 	cutSecond, newestFirst, ok := s.reader.shownEnd()
-	if _, skipped := p.calendar.skippedBy(cutSecond); !ok || !s.block.final || s.block.uncertain || skipped {
+	if _, skipped := p.calendar.skippedBy(cutSecond); !ok || !p.isFinal(s.block) || s.block.uncertain || skipped {
 		return nil, s.span
 	}
 	// The padding of both queries ends at the cut.
@@ -130,6 +139,7 @@ func (p *planner[T]) splitShown(s span, total int) []span {
 
 // learn learns from the response to a window.
 func (p *planner[T]) learn(s *step[T]) {
+	p.finalUntil = min(p.finalUntil, p.finalAt(s.reader.clockAhead))
 	p.pages.learn(s.reader.granted, s.reader.guessed, s.reader.largestPage)
 	p.pages.mayBeCapped = p.pages.mayBeCapped && s.reader.mayBeCapped
 	if s.probe {

@@ -69,7 +69,7 @@ func (p *prefetcher[T]) schedule(ctx context.Context) {
 		case s.state == done && s.err != nil:
 			return // the walk ends at this step
 		case s.state != waiting, s.kind == blockEnd && !p.isRead(i): // there is nothing to start
-		case s.kind == blockEnd && !s.block.needsCount():
+		case s.kind == blockEnd && !p.plan.needsCount(s.block):
 			s.state = done
 		case !p.mayStart():
 			return

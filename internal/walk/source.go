@@ -31,6 +31,8 @@ type Page[T any] struct {
 	Total int // rows of the range on all pages, as the gateway announces
 	Size  int // rows per page, as the gateway announces; zero if it does not
 
+	ClockAhead time.Duration // by how much this machine's clock is certainly before the gateway's, beyond what Config.Lag allows for
+
 	Unreadable []Unreadable // rows that cannot be read, in addition to Rows
 }
 

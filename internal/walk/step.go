@@ -38,15 +38,10 @@ const (
 // more than one window, or was resumed, its rows are counted again at the end, unless they may still change.
 type block struct {
 	span      span
-	final     bool // its rows no longer change, because it is older than Config.Lag
 	restored  bool // some of it was read before the checkpoint
 	uncertain bool // its count once differed from the rows that were read
 	windows   int  // number of its windows
 }
-
-// needsCount reports whether rows may have been added to what was already read of the block: it was read with several
-// responses. A block that is not final is not counted, because that is to be expected.
-func (b *block) needsCount() bool { return b.final && (b.restored || b.windows > 1) }
 
 func newWindow[T any](b *block, s span, expected float64) *step[T] {
 	b.windows++

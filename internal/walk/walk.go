@@ -80,14 +80,17 @@ func (w *Walk[T]) newWalker(now time.Time, yield func(*T) bool) *walker[T] {
 	}
 	cal := calendar{loc: c.Location, maxQuery: int64(c.Window / time.Second)}
 	whole := span{cal.cover(c.Start, c.End).from, cal.cover(c.Start, end).to} // from does not depend on when the walk begins
-	finalUntil := whole.to
-	if mark := now.Add(-c.Lag); mark.Before(end) {
+	finalAt := func(clockAhead time.Duration) civil.Time {
+		mark := now.Add(-c.Lag - clockAhead)
+		if !mark.Before(end) {
+			return whole.to
+		}
 		mark = later(c.Start, mark)
-		finalUntil = cal.cover(mark, mark.Add(maxSetBack)).from // the clock may be about to show some times once more
+		return cal.cover(mark, mark.Add(maxSetBack)).from // the clock may be about to show some times once more
 	}
 	plan := &planner[T]{
 		calendar: cal, density: newDensity(), pages: newPageSize(c.PageSize, c.MaxPageSize, c.SplitAbove),
-		whole: whole, next: whole.from, finalUntil: finalUntil,
+		whole: whole, next: whole.from, finalUntil: finalAt(0), finalAt: finalAt,
 	}
 	walker := &walker[T]{
 		plan: plan,

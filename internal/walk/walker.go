@@ -29,7 +29,7 @@ var ErrStopped = errors.New("stopped")
 
 // resume begins at a checkpoint. If that is no longer final, the walk begins at its block.
 func (w *walker[T]) resume(c Checkpoint) {
-	begun := block{span: w.plan.blockFrom(c.Block), final: true, restored: true}
+	begun := block{span: w.plan.blockFrom(c.Block), restored: true}
 	if c.Next > max(c.Block, min(begun.span.to, w.plan.finalUntil)) {
 		c.Next, c.Counted, c.Boundary = c.Block, 0, nil
 	}
@@ -141,7 +141,7 @@ func (w *walker[T]) readWindowOf(s *step[T]) (readWindow, error) {
 
 // windowDone moves the checkpoint to the end of a window, unless its rows may still change.
 func (w *walker[T]) windowDone(s *step[T]) {
-	if s.block.final {
+	if w.plan.isFinal(s.block) {
 		nextQuery := w.plan.calendar.queryFrom(s.span.to)
 		var boundary []uint64 // of rows that were yielded
 		for _, row := range s.reader.rows {
@@ -159,7 +159,7 @@ func (w *walker[T]) windowDone(s *step[T]) {
 // blockDone ends a block that was read completely. If it is final, the walk is complete up to its end.
 func (w *walker[T]) blockDone(b *block) {
 	w.seen.endBlock(w.plan.calendar.queryFrom(b.span.to))
-	if b.final {
+	if w.plan.isFinal(b) {
 		upTo := w.end
 		if b.span.to < w.plan.whole.to {
 			upTo = w.plan.calendar.earliest(b.span.to)

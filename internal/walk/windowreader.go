@@ -26,13 +26,14 @@ type windowReader[T any] struct {
 	narrowable  bool       // it is long enough to be split
 	mayBeCapped bool       // the gateway has never announced more rows than it returned; see checkCap
 
-	state    windowState
-	rows     []*row[T] // distinct rows of all generations, in the order received
-	total    int       // rows announced by the last response
-	granted  int       // rows per page: size, or less if the gateway returns less
-	guessed  bool      // granted is the length of two short pages, not announced by the gateway
-	requests int
-	rounds   int // times that all pages were requested
+	state      windowState
+	rows       []*row[T] // distinct rows of all generations, in the order received
+	total      int       // rows announced by the last response
+	granted    int       // rows per page: size, or less if the gateway returns less
+	guessed    bool      // granted is the length of two short pages, not announced by the gateway
+	requests   int
+	clockAhead time.Duration // see Page
+	rounds     int           // times that all pages were requested
 
 	byID                 map[uint64]*row[T]
 	generation           int
@@ -130,6 +131,7 @@ func (r *windowReader[T]) fetch(ctx context.Context, page int) error {
 	if err != nil {
 		return err
 	}
+	r.clockAhead = max(r.clockAhead, p.ClockAhead)
 	known := len(r.rows)
 	r.addPage(p)
 	if len(r.rows) > known {
