@@ -13,64 +13,53 @@ import (
 
 // TestHostedRetry: after a decline the page accepts another card, and each attempt is a row of its own.
 func TestHostedRetry(t *testing.T) {
-	for _, way := range []string{"page", "EnterCard"} {
-		t.Run(way, func(t *testing.T) {
-			m := &mailbox{statuses: []int{200}}
-			g := New(Options{Cards: Cards{HostedRetry: true}, Notifications: Notifications{Transport: m}})
-			defer g.Close()
-			page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
-			enter := func(o Outcome) string {
-				t.Helper()
-				if way == "EnterCard" {
-					next, err := g.EnterCard(page, TestCard(o))
-					if err != nil {
-						t.Fatal(err)
-					}
-					return next
-				}
-				resp, err := browser(g).PostForm(page, form(o))
-				resp, _ = read(t, resp, err)
-				if resp.StatusCode != 303 {
-					t.Fatalf("HTTP %d, want 303", resp.StatusCode)
-				}
-				return resp.Header.Get("Location")
-			}
-			if next := enter(Declined); !strings.HasSuffix(page, next) {
-				t.Fatalf("after a decline the browser is sent to %q, want the card page", next)
-			}
-			resp, err := browser(g).Get(page)
-			if _, text := read(t, resp, err); !strings.Contains(text, "declined") || !strings.Contains(text, `id="pay"`) {
-				t.Errorf("the page does not offer another card: %s", text)
-			}
-			wrong := form(Approved)
-			wrong.Set("cvv", "1")
-			resp, err = browser(g).PostForm(page, wrong) // makes no row
-			if resp, _ = read(t, resp, err); resp.StatusCode != 422 {
-				t.Errorf("HTTP %d for a wrong CVV, want 422", resp.StatusCode)
-			}
-			if rows := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil).rows(); len(rows) != 1 {
-				t.Errorf("%d rows after a card that cannot be one, want the declined one alone", len(rows))
-			}
-			enter(Declined)
-			if next := enter(Approved); next != "https://shop.example/back" {
-				t.Errorf("after an approval the browser is sent to %q", next)
-			}
-			a := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil)
-			var codes []string
-			for _, row := range a.rows() {
-				codes = append(codes, string(row["code"].(interface{ String() string }).String()))
-			}
-			slices.Sort(codes)
-			if want := []string{"100", "101", "101"}; !slices.Equal(codes, want) {
-				t.Errorf("rows with codes %v, want %v", codes, want)
-			}
-			if got := g.Executed("t"); got != 1 {
-				t.Errorf("Executed = %d, want 1", got)
-			}
-			if err := g.Flush(t.Context()); err != nil || len(m.got) != 3 {
-				t.Errorf("%d notifications, %v; want 3", len(m.got), err)
-			}
-		})
+	m := &mailbox{statuses: []int{200}}
+	g := New(Options{Cards: Cards{HostedRetry: true}, Notifications: Notifications{Transport: m}})
+	defer g.Close()
+	page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
+	enter := func(o Outcome) string {
+		t.Helper()
+		resp, err := browser(g).PostForm(page, form(o))
+		resp, _ = read(t, resp, err)
+		if resp.StatusCode != 303 {
+			t.Fatalf("HTTP %d, want 303", resp.StatusCode)
+		}
+		return resp.Header.Get("Location")
+	}
+	if next := enter(Declined); !strings.HasSuffix(page, next) {
+		t.Fatalf("after a decline the browser is sent to %q, want the card page", next)
+	}
+	resp, err := browser(g).Get(page)
+	if _, text := read(t, resp, err); !strings.Contains(text, "declined") || !strings.Contains(text, `id="pay"`) {
+		t.Errorf("the page does not offer another card: %s", text)
+	}
+	wrong := form(Approved)
+	wrong.Set("cvv", "1")
+	resp, err = browser(g).PostForm(page, wrong) // makes no row
+	if resp, _ = read(t, resp, err); resp.StatusCode != 422 {
+		t.Errorf("HTTP %d for a wrong CVV, want 422", resp.StatusCode)
+	}
+	if rows := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil).rows(); len(rows) != 1 {
+		t.Errorf("%d rows after a card that cannot be one, want the declined one alone", len(rows))
+	}
+	enter(Declined)
+	if next := enter(Approved); next != "https://shop.example/back" {
+		t.Errorf("after an approval the browser is sent to %q", next)
+	}
+	a := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil)
+	var codes []string
+	for _, row := range a.rows() {
+		codes = append(codes, string(row["code"].(interface{ String() string }).String()))
+	}
+	slices.Sort(codes)
+	if want := []string{"100", "101", "101"}; !slices.Equal(codes, want) {
+		t.Errorf("rows with codes %v, want %v", codes, want)
+	}
+	if got := g.Executed("t"); got != 1 {
+		t.Errorf("Executed = %d, want 1", got)
+	}
+	if err := g.Flush(t.Context()); err != nil || len(m.got) != 3 {
+		t.Errorf("%d notifications, %v; want 3", len(m.got), err)
 	}
 }
 
@@ -146,18 +135,6 @@ func TestDirectPaymentsHaveNoRetry(t *testing.T) {
 	}
 }
 
-// TestBaseURL: with or without a slash at its end, it leads to the hosted page.
-func TestBaseURL(t *testing.T) {
-	for _, base := range []string{"https://pay.shop.test", "https://pay.shop.test/"} {
-		g := New(Options{BaseURL: base})
-		page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
-		resp, err := browser(g).Get(page)
-		if resp, _ := read(t, resp, err); resp.StatusCode != http.StatusOK || !strings.HasPrefix(page, "https://pay.shop.test/hosted/") {
-			t.Errorf("%s: %s has status %d", base, page, resp.StatusCode)
-		}
-	}
-}
-
 // TestAppID: leading zeros do not matter, and anything but digits is a mistake of the test.
 func TestAppID(t *testing.T) {
 	g := New(Options{AppID: "0123"})
@@ -173,23 +150,6 @@ func TestAppID(t *testing.T) {
 		}
 	}()
 	New(Options{AppID: "abc"})
-}
-
-// TestSeededPayments: they are found by either id, like others, and can be refunded, from their time on.
-func TestSeededPayments(t *testing.T) {
-	g := New(Options{})
-	g.Seed(100, time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour))
-	if _, err := g.Refund("book-transaction-0-1", "0.01", "r1"); err != nil {
-		t.Errorf("by its transactionId: %v", err)
-	}
-	if status, _ := control(t, g, "GET", "payments/book-transaction-0-1", nil); status != http.StatusOK {
-		t.Errorf("control API: HTTP %d", status)
-	}
-	g = New(Options{})
-	g.SeedOrders(SeedOptions{N: 10, From: time.Now().Add(time.Hour), To: time.Now().Add(2 * time.Hour)})
-	if _, err := g.Refund("1600000000000000001", "0.01", "r1"); err == nil {
-		t.Error("a payment of the future was refunded")
-	}
 }
 
 // TestControlFilters: a list refuses a filter that it does not have, which would select every row.
@@ -267,17 +227,6 @@ func TestChoices(t *testing.T) {
 			}
 		})
 	}
-	t.Run("closed", func(t *testing.T) {
-		g := New(Options{})
-		a := send(t, g, "POST", "/checkout/payment", body("t", nil))
-		if first, again, nobody := g.CloseOrder("t"), g.CloseOrder("t"), g.CloseOrder("nobody"); first != nil || again == nil || nobody == nil {
-			t.Error("CloseOrder does not close exactly what is open")
-		}
-		row := send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil)
-		if row.code() != 103 || row.str("message") != "order closed" {
-			t.Errorf("row %s, want code 103", row.text)
-		}
-	})
 	t.Run("is3d as a boolean", func(t *testing.T) {
 		g := New(Options{Responses: Responses{Is3DBoolean: true}})
 		a := pay(t, g, Approved, nil)
@@ -325,17 +274,6 @@ func TestChoices(t *testing.T) {
 			t.Errorf("currPage = %s with %d rows, want the page that was asked for, empty", got, len(a.rows()))
 		}
 	})
-}
-
-func TestNewToken(t *testing.T) {
-	g := New(Options{NoNotifications: true})
-	for o, want := range map[Outcome]int{Approved: 102, Pending: 102, Challenged: 301, Declined: 101} {
-		a := send(t, g, "POST", "/checkout/tokenization/payment/"+g.NewToken(o), body(o.String(), map[string]any{"appId": nil}))
-		wantCode(t, a, want)
-	}
-	if rows := send(t, g, "GET", "/search/list/order"+thisMonth(), nil).rows(); len(rows) != 4 {
-		t.Errorf("%d rows, want those of the payments alone", len(rows))
-	}
 }
 
 func TestSeedOrders(t *testing.T) {

@@ -540,27 +540,6 @@ func TestDashboardTells(t *testing.T) {
 	want("", true, "<summary>Reset everything</summary>")
 }
 
-// BenchmarkPayment measures one direct payment in memory, with and without the log.
-func BenchmarkPayment(b *testing.B) {
-	text, err := json.Marshal(body("t", nil))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for name, kept := range map[string]int{"log": 0, "no log": -1} {
-		b.Run(name, func(b *testing.B) {
-			g := New(Options{Console: Console{RequestLog: kept}, Duplicates: DuplicatesRefused, NoNotifications: true})
-			b.ReportAllocs()
-			for b.Loop() {
-				resp, err := exchange(g, "POST", "/api/subscription", string(text))
-				if err != nil {
-					b.Fatal(err)
-				}
-				resp.Body.Close()
-			}
-		})
-	}
-}
-
 // TestOpenAPIIsServed: the description is served to everyone who can use the control API, and to nobody else.
 func TestOpenAPIIsServed(t *testing.T) {
 	for _, tt := range []struct {

@@ -107,38 +107,19 @@ func TestHostileForm(t *testing.T) {
 	}
 }
 
-// TestHostileSite: requests from a web page of another site are not carried out, although browsers send a text/plain body
-// without a preflight request. Such a request could also name a notificationUrl inside the developer's network.
+// TestHostileSite: requests from a web page of another site are not carried out, although browsers send a text/plain body without a
+// preflight request. Such a request could also name a notificationUrl inside the developer's network. A page whose name was resolved
+// again, to this machine, is of the same site for the browser. A page that is served under a loopback host, and a program under any
+// host, may send them.
 func TestHostileSite(t *testing.T) {
-	s := start(t, Options{NoNotifications: true})
-	for name, headers := range map[string]map[string]string{
-		"browser":        {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
-		"older browser":  {"Origin": "https://evil.example"},
-		"sandboxed page": {"Origin": "null"},
-	} {
-		r, err := http.NewRequest("POST", s.URL+"/api/subscription", strings.NewReader(encode(t, body(name, nil))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "text/plain")
-		for header, value := range headers {
-			r.Header.Set(header, value)
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if resp, _ := read(t, resp, err); resp.StatusCode != 403 || s.Executed(name) != 0 {
-			t.Errorf("%s: HTTP %d, charged %d times; want 403 and never", name, resp.StatusCode, s.Executed(name))
-		}
-	}
-}
-
-// TestHostileRebinding: a page whose name was resolved again, to this machine, is of the same site for the browser. Its requests
-// are not carried out either. A page that is served under a loopback host, and a program under any host, may send them.
-func TestHostileRebinding(t *testing.T) {
 	for _, tt := range []struct {
 		name, host string
 		headers    map[string]string
 		want       int
 	}{
+		{"browser", "127.0.0.1:8080", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403},
+		{"older browser", "127.0.0.1:8080", map[string]string{"Origin": "https://evil.example"}, 403},
+		{"sandboxed page", "127.0.0.1:8080", map[string]string{"Origin": "null"}, 403},
 		{"rebound", "evil.example:8080", map[string]string{"Origin": "http://evil.example:8080"}, 403},
 		{"rebound, https", "evil.example", map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, 403},
 		{"rebound, without Origin", "evil.example:8080", map[string]string{"Sec-Fetch-Site": "same-origin"}, 403},
@@ -265,9 +246,12 @@ func TestHostileCardPlaces(t *testing.T) {
 	}
 }
 
-// TestHostileCrowd sends the same payment and the same form from many connections at once, while the dashboard is read.
+// TestHostileCrowd sends the same payment and the same form from many connections at once, while the dashboard is read, searches make
+// rows, and a test injects and seeds.
 func TestHostileCrowd(t *testing.T) {
-	s := start(t, Options{NoNotifications: true})
+	s := start(t, Options{
+		Notifications: Notifications{Transport: &mailbox{statuses: []int{200}}}, Search: Search{Arrive: 1, UnstableTies: true},
+	})
 	page := send(t, s.Gateway, "POST", "/checkout/payment", body("page", nil)).str("redirectUrl")
 	page = s.URL + strings.TrimPrefix(page, "https://gateway.test")
 	stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -285,7 +269,11 @@ func TestHostileCrowd(t *testing.T) {
 		crowd.Go(func() { do(http.Post(s.URL+"/api/subscription", "application/json", strings.NewReader(text))) })
 		crowd.Go(func() { do(stay.PostForm(page, form(Approved))) })
 		crowd.Go(func() { do(http.Get(s.URL + "/_sandbox/payments")) })
+		crowd.Go(func() { do(http.Get(s.URL + "/search/list/order" + thisMonth())) })
+		crowd.Go(func() { do(http.Get(s.URL + "/search/list/refund" + thisMonth())) })
+		crowd.Go(func() { s.Inject(Fault{TransactionID: "nobody"}) })
 	}
+	s.Seed(100, time.Now().Add(-time.Hour), time.Now())
 	crowd.Wait()
 	for _, id := range []string{"same", "page"} {
 		if n := s.Executed(id); n != 1 {

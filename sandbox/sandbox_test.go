@@ -155,38 +155,3 @@ func wantCode(t *testing.T, a answer, want int) {
 		t.Fatalf("code = %d, want %d; answer %s", a.code(), want, a.text)
 	}
 }
-
-func TestEveryOperation(t *testing.T) {
-	g := New(Options{})
-	token := newToken(t, g, "t1", Approved)
-	a := send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("p1", nil))
-	wantCode(t, a, 102)
-	uniqueID := a.str("uniqueId")
-	wantCode(t, send(t, g, "GET", "/search/order/"+uniqueID, nil), 100)
-	wantCode(t, send(t, g, "POST", "/api/subscription", body("s1", nil)), 100)
-	for path, id := range map[string]string{"/checkout/payment": "c1", "/checkout/subscription": "c2"} {
-		a := send(t, g, "POST", path, body(id, nil))
-		wantCode(t, a, 301)
-		if _, err := g.EnterCard(a.str("redirectUrl"), TestCard(Approved)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := g.Refund(uniqueID, "1.50", "r1"); err != nil {
-		t.Fatal(err)
-	}
-	a = send(t, g, "GET", "/search/list/order"+thisMonth(), nil)
-	wantCode(t, a, 121)
-	if got := len(a.rows()); got != 5 {
-		t.Errorf("%d orders, want 5: %s", got, a.text)
-	}
-	a = send(t, g, "GET", "/search/list/refund"+thisMonth(), nil)
-	wantCode(t, a, 121)
-	if got := a.ids("merchantRefundId"); len(got) != 1 || got[0] != "r1" {
-		t.Errorf("refunds %v, want [r1]", got)
-	}
-	for id, want := range map[string]int{"t1": 0, "p1": 1, "s1": 1, "c1": 1, "c2": 1, "unknown": 0} {
-		if got := g.Executed(id); got != want {
-			t.Errorf("Executed(%q) = %d, want %d", id, got, want)
-		}
-	}
-}

@@ -45,11 +45,13 @@ func TestQueryRules(t *testing.T) {
 		{"no such day", "startDate=2024-02-30&endingDate=2024-03-01", "startDate"},
 		{"other format", "startDate=2024-02-01T00:00:00Z&endingDate=2024-02-02", "startDate"},
 		{"page zero", "startDate=2024-02-01&endingDate=2024-02-02&currPage=0", "currPage"},
+		{"page below zero", "startDate=2024-02-01&endingDate=2024-02-02&currPage=-1", "currPage"},
+		{"page of 21 digits", "startDate=2024-02-01&endingDate=2024-02-02&currPage=999999999999999999999", "currPage"},
+		{"size zero", "startDate=2024-02-01&endingDate=2024-02-02&pageSize=0", "pageSize"},
 		{"page of 20 digits", "startDate=2024-02-01&endingDate=2024-02-02&currPage=99999999999999999999", ""},
 		{"size of 4 digits", "startDate=2024-02-01&endingDate=2024-02-02&pageSize=1000", "pageSize"},
 		{"size as a word", "startDate=2024-02-01&endingDate=2024-02-02&pageSize=ten", "pageSize"},
 		{"twice", "startDate=2024-02-01&startDate=2024-02-01&endingDate=2024-02-02", "startDate"},
-		{"long id", "startDate=2024-02-01&endingDate=2024-02-02&uniqueId=" + strings.Repeat("1", 129), "uniqueId"},
 	}
 	g := New(Options{})
 	for _, path := range []string{"/search/list/order?", "/search/list/refund?"} {
@@ -285,12 +287,6 @@ func TestMisbehavingSearches(t *testing.T) {
 			t.Errorf("%d rows, want 101", got)
 		}
 	})
-	t.Run("leak", func(t *testing.T) {
-		g := newGateway(Search{LeakRows: 2})
-		if got := get(t, g, 1, "&transactionId="+g.ledger.seeded.Orders[0].Order(600).TransactionID).rows(); len(got) != 3 {
-			t.Errorf("%d rows, want the one asked for and two others", len(got))
-		}
-	})
 	t.Run("arriving", func(t *testing.T) {
 		g := newGateway(Search{Arrive: 3})
 		rows := send(t, g, "GET", "/search/list/order"+thisMonth(), nil).rows()
@@ -314,13 +310,6 @@ func TestMisbehavingSearches(t *testing.T) {
 			if a.code() != 500 || !strings.Contains(a.text, problem) {
 				t.Errorf("answer %s, want one about %s", a.text, problem)
 			}
-		}
-	})
-	t.Run("changed while running", func(t *testing.T) {
-		g := newGateway(Search{EmptyEvery: 1})
-		g.SetSearch(Search{})
-		if got := len(get(t, g, 1, "").rows()); got != 100 {
-			t.Errorf("%d rows, want 100", got)
 		}
 	})
 }

@@ -107,26 +107,3 @@ func TestFutureSeed(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkPage(b *testing.B) {
-	to := january.AddDate(1, 0, 0)
-	for name, o := range map[string]SeedOptions{
-		"even":   {N: 5_000_000, From: january, To: to},
-		"random": {N: 5_000_000, From: january, To: to, Random: true},
-		"shop":   {N: 5_000_000, From: january, To: to, Random: true, Hours: [24]float64{12: 10, 13: 10, 20: 1}},
-	} {
-		b.Run(name, func(b *testing.B) {
-			g := New(Options{})
-			g.SeedOrders(o)
-			month := january.AddDate(0, 6, 0)
-			path := "/search/list/order" + rangeQuery(month, month.AddDate(0, 1, -1), time.UTC, 300, 999)
-			b.ReportAllocs()
-			for b.Loop() {
-				resp, err := exchange(g, "GET", path, nil)
-				if err != nil || resp.ContentLength < 400_000 {
-					b.Fatalf("%v %v", resp, err)
-				}
-			}
-		})
-	}
-}

@@ -2,11 +2,8 @@ package generated
 
 import (
 	"math"
-	"sort"
 	"testing"
 	"time"
-
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
 )
 
 var january = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -82,17 +79,6 @@ func TestDayAndNight(t *testing.T) {
 	for hour, got := range counts {
 		if want := a.Hours[hour] / sum * float64(a.N); math.Abs(float64(got)-want) > 15 {
 			t.Errorf("%d rows in hour %d, want %.0f", got, hour, want)
-		}
-	}
-}
-
-// TestFirstSecond: the first row found for a time agrees with the times of the rows.
-func TestFirstSecond(t *testing.T) {
-	rows := &Orders{refundEvery: refundEvery, book: Seed{N: 1000, From: january, To: january.AddDate(0, 0, 1), Random: true}.prepare()}
-	for sec := january.Unix(); sec < january.Unix()+day; sec += 97 {
-		want := sort.Search(rows.Len(), func(i int) bool { return rows.At(i).Unix()+3600 >= sec })
-		if got := listing.FirstAt(rows, sec-3600); got != want {
-			t.Fatalf("FirstAt(%d) = %d, want %d", sec, got, want)
 		}
 	}
 }

@@ -96,12 +96,3 @@ func TestTie(t *testing.T) {
 		t.Errorf("rows = %v, want %v", got, want)
 	}
 }
-
-func TestFirstAt(t *testing.T) {
-	rows := times{3, 5, 5, 9}
-	for second, want := range map[int64]int{0: 0, 3: 0, 4: 1, 5: 1, 6: 3, 9: 3, 10: 4} {
-		if got := FirstAt(rows, second); got != want {
-			t.Errorf("FirstAt(%d) = %d, want %d", second, got, want)
-		}
-	}
-}
