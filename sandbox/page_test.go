@@ -3,8 +3,6 @@ package sandbox
 import (
 	"io"
 	"net/http"
-	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -125,37 +123,26 @@ func TestCardPageRefusals(t *testing.T) {
 	})
 }
 
-// TestThroughABrowser goes from the redirect through card page and 3D page to the shop, following redirects as a browser
-// does.
-func TestThroughABrowser(t *testing.T) {
-	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, "welcome back")
-	}))
-	defer shop.Close()
-	gateway, err := Start(Options{NoNotifications: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gateway.Close()
-	jar, _ := cookiejar.New(nil)
-	b := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
-	a := send(t, gateway.Gateway, "POST", "/checkout/payment", body("t", map[string]any{"callbackUrl": shop.URL}))
-	card := gateway.URL + strings.TrimPrefix(a.str("redirectUrl"), "https://gateway.test")
-
-	resp, err := b.PostForm(card, form(Challenged))
-	resp, text := read(t, resp, err)
-	if !strings.Contains(text, `id="approve"`) || !strings.Contains(text, "430000******0000") {
+// TestThreeDPage goes from the card page through the 3D page to the shop.
+func TestThreeDPage(t *testing.T) {
+	g := New(Options{})
+	b := browser(g)
+	resp, err := b.PostForm(send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl"), form(Challenged))
+	resp, _ = read(t, resp, err)
+	page := "https://gateway.test" + resp.Header.Get("Location")
+	resp, err = b.Get(page)
+	if _, text := read(t, resp, err); !strings.Contains(text, `id="approve"`) || !strings.Contains(text, "430000******0000") {
 		t.Fatalf("after the card comes %s", text)
 	}
-	resp, err = b.PostForm(resp.Request.URL.String(), url.Values{"decision": {"maybe"}})
+	resp, err = b.PostForm(page, url.Values{"decision": {"maybe"}})
 	if resp, _ = read(t, resp, err); resp.StatusCode != 422 {
 		t.Errorf("HTTP %d for an unknown decision, want 422", resp.StatusCode)
 	}
-	resp, err = b.PostForm(resp.Request.URL.String(), url.Values{"decision": {"approve"}})
-	if _, text = read(t, resp, err); text != "welcome back" {
-		t.Errorf("after 3D comes %q, want the shop", text)
+	resp, err = b.PostForm(page, url.Values{"decision": {"approve"}})
+	if resp, _ = read(t, resp, err); resp.StatusCode != 303 || resp.Header.Get("Location") != "https://shop.example/back" {
+		t.Errorf("HTTP %d to %q, want 303 to the shop", resp.StatusCode, resp.Header.Get("Location"))
 	}
-	if got := gateway.Executed("t"); got != 1 {
+	if got := g.Executed("t"); got != 1 {
 		t.Errorf("charged %d times, want once", got)
 	}
 }
