@@ -63,14 +63,6 @@ func (d *decoder) limit(n int) int {
 	return 0
 }
 
-// limitIn returns a limit that is published for one operation only.
-func (d *decoder) limitIn(op Operation, n int) int {
-	if d.op != op {
-		return 0
-	}
-	return d.limit(n)
-}
-
 // maxProblems bounds the length of a refusal.
 const maxProblems = 50
 

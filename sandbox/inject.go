@@ -104,7 +104,10 @@ func (g *Gateway) serveFault(f *Fault, c *call) reply {
 		answer = g.lockAndExecute(c)
 	case CommitLate:
 		g.mu.Lock()
-		g.later(f.Late, func() { g.settleAndExecute(c) })
+		g.later(f.Late, func() {
+			g.ledger.settleDue()
+			g.execute(c)
+		})
 		g.mu.Unlock()
 	}
 	g.pause(f.After)
@@ -113,14 +116,8 @@ func (g *Gateway) serveFault(f *Fault, c *call) reply {
 
 // lockAndExecute carries out a call.
 func (g *Gateway) lockAndExecute(c *call) reply {
-	g.mu.Lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
-	return g.settleAndExecute(c)
-}
-
-// settleAndExecute does the same. The caller holds g.mu.
-func (g *Gateway) settleAndExecute(c *call) reply {
-	g.ledger.settleDue()
 	return g.execute(c)
 }
 

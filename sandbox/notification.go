@@ -27,15 +27,10 @@ type notices struct {
 
 // payment queues the notification of a final payment.
 func (n *notices) payment(o *order) {
-	fields := n.fields(o)
-	fields["code"] = o.code
-	fields["message"] = codes.Message(o.code)
-	fields["transactionType"] = o.kind()
-	fields["transactionId"] = o.transactionID
-	fields["transactionCurrency"] = o.currency
-	fields["transactionAmount"] = o.amount
-	fields["transactionMessage"] = o.text
-	fields["billDescription"] = billDescription
+	fields := map[string]any{
+		"code": o.code, "message": codes.Message(o.code), "transactionType": o.kind(), "transactionId": o.transactionID,
+		"transactionCurrency": o.currency, "transactionAmount": o.amount, "transactionMessage": o.text, "billDescription": billDescription,
+	}
 	if o.card.masked != "" {
 		fields["transactionCardNumber"] = o.card.masked
 	}
@@ -47,40 +42,27 @@ func (n *notices) payment(o *order) {
 
 // refund queues the notification of a refund that is final.
 func (n *notices) refund(o *order, r *refund) {
-	fields := n.fields(o)
-	fields["code"] = r.code
-	fields["message"] = codes.Message(r.code)
-	fields["transactionType"] = "Refund"
-	fields["refundCurrency"] = r.currency
-	fields["refundAmount"] = r.amount
-	fields["refundUniqueId"] = r.refundUniqueID
-	fields["refundMessage"] = codes.Message(r.code)
-	fields["merchantRefundId"] = r.merchantRefundID
-	n.send(o, fields)
+	n.send(o, map[string]any{
+		"code": r.code, "message": codes.Message(r.code), "transactionType": "Refund", "refundCurrency": r.currency,
+		"refundAmount": r.amount, "refundUniqueId": r.refundUniqueID, "refundMessage": codes.Message(r.code),
+		"merchantRefundId": r.merchantRefundID,
+	})
 }
 
 // chargeback queues the notification of a chargeback, with the members of the published example, which ends after the
 // uniqueId.
 func (n *notices) chargeback(o *order) {
-	fields := n.fields(o)
-	fields["transactionType"] = "Chargeback"
-	fields["chargebackCurrency"] = o.currency
-	fields["chargebackAmount"] = o.amount
-	n.send(o, fields)
+	n.send(o, map[string]any{"transactionType": "Chargeback", "chargebackCurrency": o.currency, "chargebackAmount": o.amount})
 }
 
-// fields returns the members that every notification has.
-func (n *notices) fields(o *order) map[string]any {
-	fields := map[string]any{"isTest": true, "uniqueId": o.uniqueID, "timestamp": time.Now().UnixMilli()}
-	if o.appID != "" {
-		fields["appId"] = json.Number(o.appID)
-	}
-	return fields
-}
-
+// send queues a notification with these members, and those that every notification has.
 func (n *notices) send(o *order, fields map[string]any) {
 	if n.opts.NoNotifications || o.notificationURL == "" {
 		return
+	}
+	fields["isTest"], fields["uniqueId"], fields["timestamp"] = true, o.uniqueID, time.Now().UnixMilli()
+	if o.appID != "" {
+		fields["appId"] = json.Number(o.appID)
 	}
 	body, err := notificationBody(n.opts.SecretKey, fields)
 	if err != nil {

@@ -87,8 +87,10 @@ func (d *decoder) paymentRules() []rule {
 		{"browser", d.browser, "C-CCC"}, // the direct subscription's column says O, the text below it C
 		{"card", d.card, "---R-"},
 		{"extension", d.extension, "--CRR"},
-		{"transactionType", d.optional(&d.ignored, d.limitIn(OpCreateCheckout, 32)), "OOO--"}, // only in the examples
-		{"productName", d.optional(&d.ignored, d.limitIn(OpCreateCheckout, 255)), "-OP--"},    // only in an example, and published for checkouts
+		{"transactionType", d.optional(&d.ignored, 0), "OO---"}, // only in the examples, and with a limit that is published for checkouts
+		{"transactionType", d.optional(&d.ignored, d.limit(32)), "--O--"},
+		{"productName", d.optional(&d.ignored, 0), "-O---"}, // only in an example, and published for checkouts
+		{"productName", d.optional(&d.ignored, 255), "--P--"},
 		{"domain", d.optional(&d.ignored, 128), "--PP-"},
 	}
 }

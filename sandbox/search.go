@@ -61,12 +61,13 @@ func (s *searches) batch(c *call) reply {
 
 func every(n, count int) bool { return n > 0 && count%n == 0 }
 
-// arrive adds new orders or refunds just before a search is carried out.
+// arrive adds generated orders or refunds, which happen now, just before a search is carried out.
 func (s *searches) arrive(op Operation) {
 	for range s.Arrive {
-		o := s.arriving()
+		o := seededOrder(generated.Arriving(s.ledger.issued))
+		o.seeded, o.appID = false, s.opts.AppID // it is stored
 		if op == OpSearchOrders {
-			s.ledger.addOrder(o)
+			s.ledger.addOrder(&o)
 			continue
 		}
 		s.ledger.addRefund(&refund{
@@ -76,23 +77,13 @@ func (s *searches) arrive(op Operation) {
 	}
 }
 
-// arriving returns a generated order with the current time.
-func (s *searches) arriving() *order {
-	n := s.ledger.issued
-	o := seededOrder(generated.Arriving(n))
-	o.seeded, o.appID = false, s.opts.AppID // it is stored
-	return &o
-}
-
 // list returns the rows that a query finds at now.
 func (s *searches) list(op Operation, q query, now time.Time) *listing.Listing[series] {
 	l := listing.New[series](q.from, q.to)
 	for _, rows := range s.ledger.series(op, q.IDs) {
 		complete, late := s.visible(rows, now)
 		l.Add(rows, complete, s.opts.Location)
-		if late.Len() > 0 {
-			l.Add(late, late.Len(), s.opts.Location)
-		}
+		l.Add(late, late.Len(), s.opts.Location)
 	}
 	return l
 }
@@ -185,9 +176,7 @@ func (s *searches) misbehave(op Operation, q query, l *listing.Listing[series], 
 		refs = s.rows(q, l, q.page-1)
 	}
 	if every(s.OutsideEvery, s.count) {
-		if r, ok := s.outside(op, q); ok {
-			refs = append(refs, r)
-		}
+		refs = append(refs, s.outside(op, q)...)
 	}
 	if op == OpSearchOrders && q.TransactionID != "" && s.LeakRows > 0 {
 		refs = append(s.others(q), refs...)
@@ -196,13 +185,13 @@ func (s *searches) misbehave(op Operation, q query, l *listing.Listing[series], 
 }
 
 // outside returns a row that is older than the range of the query, if there is one.
-func (s *searches) outside(op Operation, q query) (rowRef, bool) {
+func (s *searches) outside(op Operation, q query) []rowRef {
 	for _, rows := range s.ledger.series(op, generated.IDs{}) {
 		if i := listing.FirstAt(rows, q.from-2*day); i > 0 {
-			return rowRef{Series: rows, I: i - 1}, true
+			return []rowRef{{Series: rows, I: i - 1}}
 		}
 	}
-	return rowRef{}, false
+	return nil
 }
 
 // others returns LeakRows orders of other transactions.

@@ -229,7 +229,11 @@ func expected(ids func(from, to time.Time) iter.Seq[string]) reading {
 		return func() (any, error) {
 			found := List[string]{Data: []string{}}
 			for id := range ids(from, to) {
-				found.Add(limit, func() string { return id })
+				if len(found.Data) < limit {
+					found.Data = append(found.Data, id)
+				} else {
+					found.LeftOff++
+				}
 			}
 			return found, nil
 		}

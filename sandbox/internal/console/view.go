@@ -140,12 +140,16 @@ func (f Filter) Matches(code int, members ...string) bool {
 	return f.Code == 0 || f.Code == code
 }
 
-// Newest returns the rows that are selected, which are given in the order of time.
+// Newest returns the rows that are selected, at most so many; zero means 50. The rows are given in the order of time.
 func Newest[R, V any](rows []R, limit int, selected func(R) bool, view func(R) V) List[V] {
 	found := List[V]{Data: []V{}}
 	for _, r := range slices.Backward(rows) {
-		if selected(r) {
-			found.Add(limit, func() V { return view(r) })
+		switch {
+		case !selected(r):
+		case len(found.Data) < cmp.Or(limit, usualLimit):
+			found.Data = append(found.Data, view(r))
+		default:
+			found.LeftOff++
 		}
 	}
 	return found
@@ -159,15 +163,3 @@ type List[T any] struct {
 
 // total returns how many rows match.
 func (l List[T]) total() int { return len(l.Data) + l.LeftOff }
-
-// Add adds a row, unless there are already as many as limit; zero means 50. The row is only made if it is added.
-func (l *List[T]) Add(limit int, row func() T) {
-	if l.Data == nil {
-		l.Data = []T{}
-	}
-	if len(l.Data) >= cmp.Or(limit, usualLimit) {
-		l.LeftOff++
-		return
-	}
-	l.Data = append(l.Data, row())
-}

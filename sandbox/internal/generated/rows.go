@@ -49,7 +49,8 @@ type Refund struct {
 
 // Orders is a series of orders.
 type Orders struct {
-	book        book
+	book
+
 	number      int
 	appID       string   // empty means that the rows have none
 	currencies  []string // used in turn; USD if empty
@@ -59,12 +60,6 @@ type Orders struct {
 	of *Orders // if not nil, these are the second charges of every twiceEvery-th row of it
 }
 
-// Len returns the number of orders.
-func (b *Orders) Len() int { return b.book.Len() }
-
-// At returns when order i happened.
-func (b *Orders) At(i int) time.Time { return b.book.At(i) }
-
 // UniqueID returns the uniqueId of order i.
 func (b *Orders) UniqueID(i int) string { return ID(prefixOrder, b.number, i) }
 
@@ -72,7 +67,7 @@ func (b *Orders) UniqueID(i int) string { return ID(prefixOrder, b.number, i) }
 func (b *Orders) Order(i int) Order {
 	if b.of != nil {
 		o := b.of.Order(i * b.of.twiceEvery)
-		o.UniqueID, o.At = b.UniqueID(i), b.book.At(i)
+		o.UniqueID, o.At = b.UniqueID(i), b.At(i)
 		return o
 	}
 	code, text := codes.Success, "Approved"
@@ -93,7 +88,7 @@ func (b *Orders) Order(i int) Order {
 	name := nameOf(b.number, i)
 	return Order{
 		IDs:   IDs{UniqueID: b.UniqueID(i), TransactionID: "book-transaction-" + name, OrderID: "book-order-" + name},
-		AppID: b.appID, Amount: money.WithDecimals(cents, money.Decimals(currency)), Currency: currency, Code: code, Text: text, At: b.book.At(i),
+		AppID: b.appID, Amount: money.WithDecimals(cents, money.Decimals(currency)), Currency: currency, Code: code, Text: text, At: b.At(i),
 	}
 }
 
@@ -159,25 +154,20 @@ func (b *Orders) row(ids IDs) (int, bool) {
 
 // Refunds is a series of refunds.
 type Refunds struct {
-	book   book
+	book
+
 	number int
 	states bool    // some are at 110, some at 112
 	orders *Orders // the refunded orders, or nil
 	every  int     // every n-th of them is refunded
 }
 
-// Len returns the number of refunds.
-func (b *Refunds) Len() int { return b.book.Len() }
-
-// At returns when refund i was requested.
-func (b *Refunds) At(i int) time.Time { return b.book.At(i) }
-
 // UniqueID returns the refundUniqueId of refund i.
 func (b *Refunds) UniqueID(i int) string { return ID(prefixRefund, b.number, i) }
 
 // Refund generates refund i.
 func (b *Refunds) Refund(i int) Refund {
-	at := b.book.At(i)
+	at := b.At(i)
 	r := Refund{
 		IDs: IDs{
 			RefundUniqueID: b.UniqueID(i), RefundTransactionID: "book-refund-" + nameOf(b.number, i),
