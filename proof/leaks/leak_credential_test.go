@@ -47,7 +47,7 @@ func TestCredentialsInErrors(t *testing.T) {
 			_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
 			_, queryErr := c.GetTransaction(t.Context(), "1")
 			o.add(payErr, queryErr)
-			if found := clienttest.Leaked(o.text.String(), clienttest.SecretKey, clienttest.BasicValue, "vault.example"); found != nil {
+			if found := clienttest.Leaked(o.String(), clienttest.SecretKey, clienttest.BasicValue, "vault.example"); found != nil {
 				t.Errorf("%s: shows %q", name, found)
 			}
 			if !errors.Is(payErr, cardgateway.ErrNotSent) || !errors.Is(queryErr, cardgateway.ErrQueryFailed) {
@@ -101,7 +101,7 @@ func TestCredentialsInResponses(t *testing.T) {
 					one, oneErr := c.GetTransaction(t.Context(), "2")
 					settled, settleErr := c.Resolve(t.Context(), cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: end})
 					o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
-					text := o.text.String()
+					text := o.String()
 					if found := clienttest.Leaked(
 						text, clienttest.SecretKey, strings.TrimRight(clienttest.BasicValue, "="), listed, signed, apiKey, apiKey[:6], apiKey[len(apiKey)-8:],
 					); found != nil {

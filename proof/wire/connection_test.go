@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,70 +157,4 @@ func exportedFields(transport *http.Transport) map[string]string {
 		}
 	}
 	return fields
-}
-
-// TestConnectionsAreUsedAgain: many concurrent callers need few connections.
-func TestConnectionsAreUsedAgain(t *testing.T) {
-	clienttest.LeavesNoGoroutine(t)
-	callers, each := 64, 50
-	if clienttest.RaceDetector {
-		each = 10 // it makes TLS slow
-	}
-	var opened atomic.Int32
-	s := clienttest.ServeTLS(t, func(s *httptest.Server) {
-		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-			if state == http.StateNew {
-				opened.Add(1)
-			}
-		}
-	}, clienttest.Approve)
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: s.Client(), PaymentIdleTimeout: time.Minute})
-	round := func(n int) {
-		var all sync.WaitGroup
-		for caller := range callers {
-			all.Go(func() {
-				for i := range n {
-					if _, err := clienttest.PayByToken(t.Context(), c, fmt.Sprintf("t-%d-%d", caller, i)); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		all.Wait()
-	}
-	round(1) // as many connections as there are callers, at most
-	first := opened.Swap(0)
-	round(each)
-	perCall := float64(opened.Load()) / float64(callers*each)
-	t.Logf("%d callers: %d connections at first, then %d for %d payments: %.4f for each",
-		callers, first, opened.Load(), callers*each, perCall)
-	// A busy machine hands connections back late; without reuse it is about one for each call.
-	if first > int32(callers) || perCall >= 0.5 {
-		t.Errorf("got %d connections at first and %.4f for each call afterwards", first, perCall)
-	}
-	s.CloseClientConnections()
-}
-
-// TestNoGoroutineIsLeft: after any call, no goroutine remains once its connections are closed.
-func TestNoGoroutineIsLeft(t *testing.T) {
-	clienttest.LeavesNoGoroutine(t)
-	var n atomic.Int32
-	s := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		switch n.Add(1) % 4 {
-		case 0:
-			clienttest.Approve(w, r)
-		case 1:
-			panic(http.ErrAbortHandler)
-		case 2:
-			w.WriteHeader(503)
-		case 3:
-			<-r.Context().Done()
-		}
-	})
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, AttemptTimeout: 20 * time.Millisecond})
-	for i := range 40 {
-		_, _ = clienttest.PaymentOperations[i%len(clienttest.PaymentOperations)].Call(t.Context(), c, "t-1")
-		_, _ = c.GetTransaction(t.Context(), "1")
-	}
-	_, _ = c.Resolve(t.Context(), cardgateway.ResolveQuery{TransactionID: "t", Amount: clienttest.Amount, Currency: "USD", SentAt: time.Now(), Wait: 1})
 }
