@@ -2,7 +2,6 @@ package walk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -183,42 +182,18 @@ func hideOdd(_ int, p *modelPage) error {
 	return nil
 }
 
-// TestUnreadableRows: they are counted like all others and reported once, and the walk is complete. Killed at any request and
-// resumed, it reports those before the checkpoint, too.
+// TestUnreadableRows: they are counted like all others and reported once, and the walk is complete, with no more requests. Killed at any
+// request and resumed, it reports those before the checkpoint, too.
 func TestUnreadableRows(t *testing.T) {
 	for kill := 0; kill < 120; kill += 7 {
 		inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 			m.add(0, slices.Repeat([]time.Time{start.AddDate(0, 0, 40)}, 120)...)
 			m.perturb = hideOdd
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			m.before = func(n int) {
-				if n == kill {
-					cancel()
-				}
-			}
-			w := m.walk(start, end, settings{pageSize: 50})
-			got, err := collect(ctx, w)
-			if kill > 0 && errors.Is(err, context.Canceled) {
-				m.before = nil
-				stored, err := json.Marshal(Saved{Query: "q", At: *checkpointOf(t, w), Start: start, End: end})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var resume Saved
-				if err := json.Unmarshal(stored, &resume); err != nil {
-					t.Fatal(err)
-				}
-				w = m.walk(start, end, settings{pageSize: 50, resume: &resume.At})
-				var rest map[int]int
-				if rest, err = collect(t.Context(), w); err != nil {
-					t.Fatal(err)
-				}
-				for id := range rest {
-					got[id]++
-				}
-			} else if err != nil {
-				t.Fatal(err)
+			got, rest, w := killed(t, kill, func(resume *Checkpoint) *Walk[modelRow] {
+				return m.walk(start, end, settings{pageSize: 50, resume: resume})
+			})
+			for id, n := range rest {
+				got[id] += n
 			}
 			reported := map[string]int{}
 			for _, row := range w.Report().Unreadable.First {
@@ -230,8 +205,8 @@ func TestUnreadableRows(t *testing.T) {
 					t.Errorf("killed at %d, row %d: yielded %d times, reported %d times", kill, row.id, got[row.id], reported[strconv.Itoa(row.id)])
 				}
 			}
-			if r := w.Report(); r.Unreadable.Count != len(reported) || !r.CompleteUpTo.Equal(end) {
-				t.Errorf("killed at %d: %d reported, report %d, complete up to %v", kill, len(reported), r.Unreadable.Count, r.CompleteUpTo)
+			if r := w.Report(); r.Unreadable.Count != len(reported) || !r.CompleteUpTo.Equal(end) || r.Requests > 100 {
+				t.Errorf("killed at %d: %d reported, report %d, complete up to %v, %d requests", kill, len(reported), r.Unreadable.Count, r.CompleteUpTo, r.Requests)
 			}
 		})
 	}
@@ -241,46 +216,21 @@ func TestUnreadableRows(t *testing.T) {
 // one. Together they must yield the same rows as an uninterrupted walk.
 func TestKilledAtEveryRequest(t *testing.T) {
 	for _, prefetch := range []int{1, 4} {
-		again, kills := 0, 0
-		for kill := 1; ; kill++ {
-			finished := false
+		for kill, finished := 1, false; !finished; kill++ {
 			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 				m.unstableTies = true
 				m.add(0, slices.Repeat([]time.Time{start.AddDate(0, 0, 40)}, 120)...)
-				ctx, cancel := context.WithCancel(t.Context())
-				m.before = func(n int) {
-					if n == kill {
-						cancel()
-					}
-				}
-				first := m.walk(start, end, settings{pageSize: 50, prefetch: prefetch})
-				got, err := collect(ctx, first)
-				if finished = err == nil; finished {
-					wantAll(t, m, got, err)
-					return
-				}
-				if !errors.Is(err, context.Canceled) {
-					t.Fatalf("kill at %d: %v", kill, err)
-				}
-				resume := checkpointOf(t, first)
-				m.before = nil
-				second := m.walk(start, end, settings{pageSize: 50, prefetch: prefetch, resume: resume})
-				rest, err := collect(context.Background(), second)
-				if err := errors.Join(err, missing(m, got, rest)); err != nil {
+				got, rest, _ := killed(t, kill, func(resume *Checkpoint) *Walk[modelRow] {
+					return m.walk(start, end, settings{pageSize: 50, prefetch: prefetch, resume: resume})
+				})
+				if err := missing(m, got, rest); err != nil {
 					t.Errorf("killed at request %d: %v", kill, err)
 				}
-				for id := range rest {
-					if got[id] > 0 {
-						again++
-					}
+				if finished = rest == nil; finished {
+					wantAll(t, m, got, nil)
 				}
 			})
-			if finished {
-				break
-			}
-			kills++
 		}
-		t.Logf("prefetch %d: killed at each of %d requests, %d rows given again", prefetch, kills, again)
 	}
 }
 

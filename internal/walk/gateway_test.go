@@ -3,6 +3,7 @@ package walk
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -261,6 +263,42 @@ func checkpointOf(t *testing.T, w *Walk[modelRow]) *Checkpoint {
 		t.Fatal("the walk has no checkpoint")
 	}
 	return &c
+}
+
+// killed ends a walk with its n-th response, and resumes it in another one from its checkpoint, as that is stored. It returns how many
+// times each has yielded each row, and the last of the walks. If the first has come to its end before, rest is nil.
+func killed(t *testing.T, n int, newWalk func(resume *Checkpoint) *Walk[modelRow]) (got, rest map[int]int, last *Walk[modelRow]) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	first := newWalk(nil)
+	var sent atomic.Int64
+	fetch := first.config.Source.Fetch
+	first.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+		isLast := sent.Add(1) == int64(n)
+		p, err := fetch(ctx, from, to, page, size)
+		if isLast {
+			cancel()
+		}
+		return p, err
+	}
+	got, err := collect(ctx, first)
+	if err == nil {
+		return got, nil, first
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("killed at request %d: %v", n, err)
+	}
+	stored, err := json.Marshal(Saved{Query: "q", At: *checkpointOf(t, first), Start: first.config.Start, End: first.config.End})
+	var saved Saved
+	if err := errors.Join(err, json.Unmarshal(stored, &saved)); err != nil {
+		t.Fatal(err)
+	}
+	last = newWalk(&saved.At)
+	if rest, err = collect(t.Context(), last); err != nil {
+		t.Errorf("killed at request %d, resumed at %s: %v", n, stored, err)
+	}
+	return got, rest, last
 }
 
 // judge compares what a walk yielded with the rows of the gateway: must have to be yielded, may can be.

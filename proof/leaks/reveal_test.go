@@ -1,14 +1,12 @@
 package leaks_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -32,11 +30,14 @@ func TestOnlyTwoFilesReveal(t *testing.T) {
 			}
 		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
 			packages[filepath.Dir(path)] = true
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			text, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
-			if reveals(file, "github.com/cardgateway/cardgateway-go/"+holder) {
+			if renamed.Match(text) {
+				t.Errorf("%s imports %s by another name", path, holder)
+			}
+			if bytes.Contains(text, []byte("secret.Reveal")) {
 				got = append(got, filepath.ToSlash(path))
 			}
 		}
@@ -55,50 +56,5 @@ func TestOnlyTwoFilesReveal(t *testing.T) {
 	}
 }
 
-// reveals reports whether a file names the function Reveal of a package, by whatever name it imports the package.
-func reveals(file *ast.File, path string) bool {
-	var imported string
-	for _, spec := range file.Imports {
-		if p, err := strconv.Unquote(spec.Path.Value); err != nil || p != path {
-			continue
-		}
-		imported = path[strings.LastIndex(path, "/")+1:]
-		if spec.Name != nil {
-			imported = spec.Name.Name
-		}
-	}
-	found := false
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.SelectorExpr:
-			x, ok := n.X.(*ast.Ident)
-			found = found || ok && x.Name == imported && n.Sel.Name == "Reveal"
-		case *ast.Ident:
-			found = found || imported == "." && n.Name == "Reveal"
-		}
-		return true
-	})
-	return found
-}
-
-func TestReveals(t *testing.T) {
-	for source, want := range map[string]bool{
-		`import "a/secret"; var x = secret.Reveal(v)`:                   true,
-		`import s "a/secret"; var x = s.Reveal`:                         true,
-		`import . "a/secret"; var x = Reveal(v)`:                        true,
-		`import "a/secret"; var x = secret.Equal(v, w)`:                 false,
-		`import "b/secret"; var x = secret.Reveal(v)`:                   false,
-		`import "a/secret"; var x = token.Reveal()`:                     false,
-		`import secret "b"; import "a/other"; var x = secret.Reveal(v)`: false,
-	} {
-		t.Run(source, func(t *testing.T) {
-			file, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+source, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := reveals(file, "a/secret"); got != want {
-				t.Errorf("%s: got %t, want %t", source, got, want)
-			}
-		})
-	}
-}
+// renamed finds an import by another name.
+var renamed = regexp.MustCompile(`(?m)^(\t|import )[\w.]+ "github\.com/cardgateway/cardgateway-go/internal/secret"`)

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,86 +205,5 @@ func TestUnreadablePages(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// yearGateway returns an order every ten minutes of a year, and in place of one in a thousand a row that cannot be read.
-type yearGateway struct {
-	start   time.Time
-	odd     bool
-	queries atomic.Int32
-}
-
-const yearRows = 365 * 24 * 6
-
-// yearOddities are members of rows that cannot be read; %s is the time.
-var yearOddities = []string{
-	`"transactionAmount":"12,50","transactionAt":%q`, `"transactionAmount":"1e2","transactionAt":%q`, `"code":"hundred","transactionAt":%q`, `"transactionAt":"on %s"`,
-	`"transactionAmount":{"value":1},"transactionAt":%q`, `"transactionCurrency":{},"transactionAt":%q`, `"code":100,"isTest":[],"transactionAt":%q`, `"transactionAt":%q,"a":undefined`,
-	`"transactionAt":%q,,`, `"uniqueId":"%s"`, `"transactionAt":%q,"transactionAt":""`, `"transactionAmount":"￥5","transactionAt":%q`, `"transactionAt":%q,"b":'c'`,
-}
-
-func (g *yearGateway) row(i int) (row string, isOdd bool) {
-	at := g.start.Add(time.Duration(i) * 10 * time.Minute).Format(time.DateTime)
-	if g.odd && i%1000 == 500 {
-		return fmt.Sprintf(`{"transactionId":"t-%d",`+yearOddities[i/1000%len(yearOddities)]+`}`, i, at), true
-	}
-	return fmt.Sprintf(`{"transactionId":"t-%d","uniqueId":"%d","code":100,"transactionAmount":"12.50","transactionCurrency":"USD","transactionAt":%q}`, i, i+1, at), false
-}
-
-func (g *yearGateway) RoundTrip(r *http.Request) (*http.Response, error) {
-	g.queries.Add(1)
-	q := r.URL.Query()
-	bound := func(name string) int { // the first row that is not before it
-		at, _ := time.Parse(time.DateTime, q.Get(name))
-		return min(max(0, int((at.Sub(g.start)+10*time.Minute-1)/(10*time.Minute))), yearRows)
-	}
-	size, _ := strconv.Atoi(q.Get("pageSize"))
-	page, _ := strconv.Atoi(q.Get("currPage"))
-	first, last := bound("startDate"), bound("endingDate")
-	var rows []string
-	for i := first + (max(page, 1)-1)*size; i < last && len(rows) < size; i++ {
-		row, _ := g.row(i)
-		rows = append(rows, row)
-	}
-	return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, last-first, size, strings.Join(rows, ",")))
-}
-
-// TestYearOfOddRows: of a year of rows, one in a thousand of which cannot be read, the walk returns every other one once and counts
-// each of these, with at most a tenth more queries than without them.
-func TestYearOfOddRows(t *testing.T) {
-	var queries [2]int32
-	for i, odd := range []bool{false, true} {
-		g := &yearGateway{start: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), odd: odd}
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Location: time.UTC, HTTPClient: &http.Client{Transport: g}})
-		w := c.OrderWalk(cardgateway.OrderQuery{Start: g.start, End: g.start.AddDate(1, 0, 0)}, cardgateway.WalkOptions{})
-		begun := time.Now()
-		got, err := oddWalk(w)
-		t.Logf("odd rows: %t, %v", odd, time.Since(begun))
-		seen := map[string]int{}
-		for _, id := range got {
-			seen[id]++
-		}
-		wantOdd := 0
-		for i := range yearRows {
-			if _, isOdd := g.row(i); isOdd {
-				wantOdd++
-			} else if seen[strconv.Itoa(i+1)] != 1 {
-				t.Errorf("row %d: returned %d times", i, seen[strconv.Itoa(i+1)])
-			}
-		}
-		counted := 0
-		if unreadable, ok := errors.AsType[*cardgateway.UnreadableRowsError](err); ok {
-			counted = unreadable.Count
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if counted != wantOdd || len(got) != yearRows-wantOdd {
-			t.Errorf("got %d rows and %d that cannot be read, want %d and %d", len(got), counted, yearRows-wantOdd, wantOdd)
-		}
-		queries[i] = g.queries.Load()
-	}
-	if queries[1] > queries[0]*11/10 {
-		t.Errorf("%d queries, without odd rows %d", queries[1], queries[0])
 	}
 }
