@@ -128,7 +128,7 @@ func browserReports(t *testing.T) []browserReport {
 	t.Helper()
 	m := newClosedMonth(t)
 	all := []browserReport{{"reconcile-report", filepath.Join(m.dir, "report.html")}}
-	demonstrate(t, "--quiet", "--out", all[0].path)
+	demonstrate(t, nil, "--quiet", "--out", all[0].path)
 	from := m.lastOf.AddDate(0, 0, -30)
 	at := from.AddDate(0, 0, 15).Format(time.DateTime)
 	for _, r := range []struct {
@@ -149,7 +149,7 @@ func browserReports(t *testing.T) []browserReport {
 			"--from", r.start.Format(time.RFC3339), "--to", r.end.Format(time.RFC3339)).want(t, r.code)
 		all = append(all, browserReport{r.name, path})
 	}
-	c := newClosing(t, germanForm())
+	c := newClosing(t)
 	c.closeMonths()
 	p := c.free["approved"][0]
 	c.exec(`INSERT INTO cardgateway_changes (kind, id, what, old, new, seen) VALUES ('orders', $1, 'state', 'approved', 'declined', $2)`, p.unique,

@@ -34,10 +34,10 @@ func TestRun(t *testing.T) {
 	tool(t, with(env, "CARDGATEWAY_SECRET", "wrong"), "reconcile", "run", "--out", out).want(t, exit.Failed, "To continue, run: the same command again")
 }
 
-// demonstrate runs without any setting, and removes what that leaves.
-func demonstrate(t *testing.T, args ...string) result {
+// demonstrate runs the demonstration, and removes what that leaves.
+func demonstrate(t *testing.T, env map[string]string, args ...string) result {
 	t.Helper()
-	r := tool(t, nil, append([]string{"reconcile", "run", "--demo"}, args...)...)
+	r := tool(t, env, append([]string{"reconcile", "run", "--demo"}, args...)...)
 	r.want(t, exit.OK)
 	_, dir, ok := strings.Cut(strings.TrimSpace(r.err), "the database and the lists are in ")
 	if !ok {
@@ -100,10 +100,17 @@ func TestRunWithWrongFlags(t *testing.T) {
 	}
 }
 
-// TestDemonstration runs without any setting: every class but test_payment, refund_twice and later_charge is planted, and found.
+// TestDemonstration: every class but test_payment, refund_twice and later_charge is planted, and found. What is configured does not matter.
 func TestDemonstration(t *testing.T) {
-	t.Parallel()
-	r := demonstrate(t)
+	m := newClosedMonth(t)
+	env, before := m.inConfig(t, ""), readText(t, m.env["CARDGATEWAY_DB"])
+	tool(t, env, "reconcile", "run", "--demo", "--list", "x.csv").want(t, exit.Failed, "--demo has its own lists")
+	tool(t, env, "reconcile", "run", "--demo", "--log-every", "0s").want(t, exit.Failed, "--log-every must be greater than 0")
+	tool(t, nil, "reconcile", "run").want(t, exit.Failed, "base-url is missing")
+	r := demonstrate(t, env)
+	if readText(t, m.env["CARDGATEWAY_DB"]) != before {
+		t.Error("the database of the settings has changed")
+	}
 	r.want(t, exit.OK, "this is a demonstration with a sandbox", "no real money", "12,004 orders")
 	page := readText(t, strings.TrimSpace(r.out))
 	if !strings.Contains(page, "Demonstration: a sandbox, no real money") {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,11 +77,9 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 		{"a password", []string{"--list-dsn", "postgres://u:geheim@127.0.0.1:1/d", "--list-query", "x"}, "contains a password"},
 		{"a password in the file", []string{"--as", "secret", "--list-query", "x"}, "cannot be read from the postgres database 127.0.0.1:1/d"},
 		{"the query of the section", []string{"--as", "query"}, "shop.db"},
-		{"no state", []string{"--list", path, "--states", "x=paid"}, `"paid" is not a state; there are approved, declined, processing, redirect and unknown`},
 		{"a word twice", []string{"--list", path, "--states", "Bezahlt=approved,bezahlt=declined"}, `--states: "bezahlt" is there twice`},
 		{"a column twice", []string{"--list", path, "--columns", "amount=a,amount=b"}, `--columns: "amount" is there twice`},
 		{"no column", []string{"--list", path, "--columns", "=Ref"}, `--columns: there is no column "" to map`},
-		{"no zone", []string{"--list", path, "--list-zone", "Berlin"}, `--list-zone: "Berlin" is not a time zone`},
 		{"no way to write dates", []string{"--list", path, "--dates", "d.m.y"}, "--dates"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,34 +105,9 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 	})
 }
 
-// TestDemonstrationWithSettings: what is configured does not matter.
-func TestDemonstrationWithSettings(t *testing.T) {
-	m := newClosedMonth(t)
-	before, err := os.ReadFile(m.env["CARDGATEWAY_DB"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := m.inConfig(t, "")
-	out := filepath.Join(m.dir, "demo.html")
-	r := tool(t, env, "reconcile", "run", "--demo", "--quiet", "--out", out)
-	r.want(t, exit.OK, "this is a demonstration")
-	if _, dir, ok := strings.Cut(strings.TrimSpace(r.err), "the lists are in "); ok {
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	}
-	if !strings.Contains(readText(t, out), "Demonstration: a sandbox, no real money") {
-		t.Error("the page is not that of the demonstration")
-	}
-	if after, err := os.ReadFile(m.env["CARDGATEWAY_DB"]); err != nil || string(after) != string(before) {
-		t.Errorf("the database of the settings has changed: %v", err)
-	}
-	tool(t, env, "reconcile", "run", "--demo", "--list", "x.csv").want(t, exit.Failed, "--demo has its own lists")
-	tool(t, env, "reconcile", "run", "--demo", "--log-every", "0s").want(t, exit.Failed, "--log-every must be greater than 0")
-	tool(t, nil, "reconcile", "run").want(t, exit.Failed, "base-url is missing")
-}
-
 // TestMonthsInOrder says when months are not compared one after the other, and does not keep the month of another list.
 func TestMonthsInOrder(t *testing.T) {
-	c := newClosing(t, germanForm())
+	c := newClosing(t)
 	month := func(name string, flags ...string) result {
 		return toolAt(t, closingDate(12, 5, 1), c.env, append([]string{"reconcile", "report", "--force", "--out", filepath.Join(c.dir, name+".html"),
 			"--as", "shop", "--month", name}, flags...)...)

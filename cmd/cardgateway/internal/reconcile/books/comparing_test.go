@@ -11,24 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUnreadableID keeps the id of a line of which something else could not be read.
-func TestUnreadableID(t *testing.T) {
-	onEach(t, func(t *testing.T, db string) {
-		b := open(t, db)
-		text := "amount,transaction_id,currency\n1,good,EUR\n1.5.5,t-1,EUR\n1,t-2,euro\n1,,EUR\n1,t-3\n1\n"
-		if _, err := importOne(t.Context(), b, Payment, csvList(t, text)); err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {
-			got = append(got, fmt.Sprintf("%d %q", u.Line, u.ID))
-		}
-		if diff := cmp.Diff([]string{`3 "t-1"`, `4 "t-2"`, `5 ""`, `6 "t-3"`, `7 ""`}, got); diff != "" {
-			t.Errorf("ids (-want +got):\n%s", diff)
-		}
-	})
-}
-
 // TestListsForMatching has the orders that stand in several lines, and the times of a list.
 func TestListsForMatching(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {

@@ -140,16 +140,16 @@ func TestImport(t *testing.T) {
 		var lines []string
 		for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {
 			why, _, _ := strings.Cut(u.Why, ";")
-			lines = append(lines, fmt.Sprintf("payments %d %s: %s", u.Line, u.Column, why))
+			lines = append(lines, fmt.Sprintf("%d %q %s: %s", u.Line, u.ID, u.Column, why))
 		}
 		if n := len(collect(t, b.Unreadables(t.Context(), Refund))); n > 0 {
 			t.Errorf("got %d unreadable lines of refunds, want none", n)
 		}
 		wantLines := []string{
-			"payments 4 amount: is not an amount such as 1234.50", "payments 5 transaction_id: is empty", "payments 6 currency: is not a currency code of three letters, such as EUR",
-			"payments 7 state: is not a state", "payments 8 at: is not a time", "payments 9 state: is left out",
-			"payments 10 : has 9 cells, but the titles are 8", "payments 11 : has a quotation mark that is not closed",
-			"payments 12 transaction_id: has a character that cannot be read", "payments 14 state: is empty",
+			`4 "t-3" amount: is not an amount such as 1234.50`, `5 "" transaction_id: is empty`, `6 "t-4" currency: is not a currency code of three letters, such as EUR`,
+			`7 "t-5" state: is not a state`, `8 "t-6" at: is not a time`, `9 "t-7" state: is left out`,
+			`10 "t-8" : has 9 cells, but the titles are 8`, `11 "" : has a quotation mark that is not closed`,
+			`12 "" transaction_id: has a character that cannot be read`, `14 "t-10" state: is empty`,
 		}
 		if diff := cmp.Diff(wantLines, lines); diff != "" {
 			t.Errorf("unreadable (-want +got):\n%s", diff)
@@ -193,22 +193,17 @@ func TestImportBoth(t *testing.T) {
 		payments = source(Payment, "transaction_id,amount,currency\nnew,1,EUR\n")
 		for _, tt := range []struct {
 			name, refunds, want string
-			columns             map[string]string
 			found               bool // by CheckLists
 		}{
 			{"no column", "Erstattung,amount,currency\nr-new,1,EUR\n", "the refunds: the list list.csv has no column refund_id; it has \"Erstattung\", \"amount\", " +
-				"\"currency\". Name the column with refund columns refund_id=NAME", nil, true},
-			{"no such mapping", "refund_id,amount,currency\nr-new,1,EUR\n", "the refunds: refund columns: there is no column \"nope\" to map; " +
-				"there are refund_id, refund_unique_id, amount, currency, order, at", map[string]string{"nope": "x"}, true},
-			{"mapped to no column", "refund_id,amount,currency\nr-new,1,EUR\n", "the refunds: the list list.csv has no column \"X\", to which refund columns " +
-				"maps refund_id; it has \"refund_id\", \"amount\", \"currency\"", map[string]string{"refund_id": "X"}, true},
+				"\"currency\". Name the column with refund columns refund_id=NAME", true},
 			{"no line", "refund_id,amount,currency,at\nr-new,1,EUR,soon\n", "the refunds: no line of the list list.csv can be read; line 2: at is not a time; write " +
 				"2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with dates, such as dates DD.MM.YYYY, or ignore the column with " +
-				"refund columns at=", nil, false},
+				"refund columns at=", false},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				refunds := source(Refund, tt.refunds)
-				refunds.Columns, refunds.Names = tt.columns, namesOfKind(Refund)
+				refunds.Names = namesOfKind(Refund)
 				if err := CheckLists(t.Context(), payments, refunds); (err != nil) != tt.found || tt.found && err.Error() != tt.want {
 					t.Errorf("checked: got %v, want %s", err, tt.want)
 				}

@@ -164,6 +164,7 @@ func TestVerdict(t *testing.T) {
 		{"more than half, the others are carried forward", match.Summary{Compared: 40, TiedOut: 21}, "fine"},
 		{"half", match.Summary{Compared: 40, TiedOut: 20}, "differs"},
 		{"none", match.Summary{Compared: 40}, "differs"},
+		{"some were not checked", match.Summary{Compared: 40, TiedOut: 36, Classes: []match.Count{{Class: match.ClassUnchecked, Rows: 4}}}, "differs"},
 		{"refunds without a list", match.Summary{Compared: 40, TiedOut: 40, RefundsLeftOut: 1}, "differs"},
 		{"a copy of a part of the month", match.Summary{Compared: 40, TiedOut: 40, IsPart: true}, "differs"},
 		{"too many to keep", match.Summary{Compared: 40, TiedOut: 40, NotKept: 1}, "differs"},
