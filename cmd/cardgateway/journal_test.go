@@ -160,7 +160,7 @@ func TestJournalPlaces(t *testing.T) {
 		{"no journal, SQLite", other, other + " contains no journal; check that it is the right database. Nothing was created"},
 		{"no journal, Postgres", emptyPG.setting, " contains no journal; check that it is the right database. Nothing was created"},
 		{"no journal, MySQL", emptyMy.setting, " contains no journal; check that it is the right database. Nothing was created"},
-		{"driver's text, MySQL", "shop:" + password + "@tcp(127.0.0.1:1)/shop", "looks like a database server; write it as a URL: mysql://"},
+		{"driver's text, MySQL", "shop:" + password + "@tcp(127.0.0.1:1)/shop", "looks like a database server"},
 		{"no server, Postgres", "postgres://x:" + password + "@127.0.0.1:1/z", "postgres database 127.0.0.1:1/z cannot be opened: "},
 		{"no server, MySQL", "mysql://x:" + password + "@127.0.0.1:1/z", "mysql database 127.0.0.1:1/z cannot be opened: "},
 	}

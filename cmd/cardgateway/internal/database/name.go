@@ -64,21 +64,16 @@ func Describe(name string) string {
 	return n.String()
 }
 
-var (
-	schemePattern  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
-	keywordPattern = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user|password|port|sslmode|service)\s*=`)
-	driverPattern  = regexp.MustCompile(`@(tcp|unix)\(`)
-	serverPattern  = regexp.MustCompile(`^[^./\\:@][^/\\:@]*:[^/]*@[^/]+/`) // user:password@host/database
-)
+// serverLike matches what may be meant as a database server, with a URL, as a driver's text, or as user:password@host/database. The letter of
+// a Windows drive is no scheme.
+var serverLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:|^[A-Za-z]:([^\\/]|$)|://|(^|\s)(host|hostaddr|dbname|user|password|port|sslmode|service)\s*=` +
+	`|@(tcp|unix)\(|^[^./\\:@][^/\\:@]*:[^/]*@[^/]+/`)
 
 // Parse parses the name of a database: the path of a SQLite file, or the URL of a server. A name that looks like a server is
 // never treated as a file. Errors continue a sentence ("is empty; write ...") and do not quote the name, which may contain a
 // password.
 func Parse(name string) (Name, error) {
-	scheme := ""
-	if found := schemePattern.FindStringSubmatch(name); found != nil && !isDrive(name) {
-		scheme = strings.ToLower(found[1])
-	}
+	scheme, _, isURL := strings.Cut(strings.ToLower(name), "://")
 	switch {
 	case name == "":
 		return Name{}, errors.New("is empty; write the path of a SQLite file, or postgres://user@host/database")
@@ -86,51 +81,27 @@ func Parse(name string) (Name, error) {
 		return Name{}, errors.New("begins or ends with white space, or contains a control character")
 	case name == ":memory:":
 		return Name{}, errors.New(`is ":memory:", which is lost when the program ends; write the path of a file`)
-	case scheme == "postgres" || scheme == "postgresql":
-		return parsePostgres(name)
-	case scheme == "mysql" || scheme == "mariadb":
-		if !strings.HasPrefix(name[len(scheme):], "://") {
-			return Name{}, fmt.Errorf("begins with %s:, but must begin with %s://", scheme, scheme)
+	case isURL && (scheme == "postgres" || scheme == "postgresql"):
+		if _, err := pgx.ParseConfig(name); err != nil {
+			return Name{}, errPostgres
 		}
+		return Name{Postgres, name}, nil
+	case isURL && (scheme == "mysql" || scheme == "mariadb"):
 		if _, err := mysqlConfig(name); err != nil {
 			return Name{}, err
 		}
 		return Name{MySQL, name}, nil
-	case scheme == "file", scheme == "sqlite", scheme == "sqlite3":
-		return Name{}, fmt.Errorf("begins with %s:; write only the path of a SQLite file", scheme)
-	case keywordPattern.MatchString(name):
-		return Name{}, errors.New("looks like a database server; write it as a URL: postgres://user@host/database")
-	case driverPattern.MatchString(name):
-		return Name{}, errors.New("looks like a database server; write it as a URL: mysql://user@host/database")
-	case serverPattern.MatchString(name):
-		return Name{}, errors.New("looks like a database server without postgres:// before it; if it is a file, write ./NAME")
-	case scheme != "":
-		return Name{}, fmt.Errorf("begins with %s:, which is not supported; write the path of a SQLite file, or postgres://user@host/database", scheme)
-	case strings.Contains(name, "://"):
-		return Name{}, errors.New("contains :// without a scheme; write postgres://user@host/database")
+	case serverLike.MatchString(name):
+		return Name{}, errors.New("looks like a database server, but not as one is written here: postgres://user@host/database or " +
+			"mysql://user@host/database; write a SQLite file as its path alone, and with ./ before a name like this")
 	case strings.HasSuffix(name, "/"), strings.HasSuffix(name, string(filepath.Separator)):
 		return Name{}, errors.New("ends with a slash, so it is a directory; write the path of a file")
 	}
 	return Name{SQLite, name}, nil
 }
 
-// isDrive reports whether a name begins with the drive letter of a Windows path.
-func isDrive(name string) bool {
-	return len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/') && name[2:min(4, len(name))] != "//"
-}
-
 // errPostgres replaces errors of the driver, which may quote the name.
 var errPostgres = errors.New("is not a valid Postgres URL; write postgres://user@host:5432/database, with special characters in the password as %XX")
-
-func parsePostgres(name string) (Name, error) {
-	if !strings.Contains(name, "://") {
-		return Name{}, errors.New("begins with postgres:, but must begin with postgres://")
-	}
-	if _, err := pgx.ParseConfig(name); err != nil {
-		return Name{}, errPostgres
-	}
-	return Name{Postgres, name}, nil
-}
 
 // IsMissing reports whether a name is the path of a SQLite file that does not exist.
 func IsMissing(name string) bool {

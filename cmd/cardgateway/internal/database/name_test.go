@@ -36,6 +36,7 @@ func TestParse(t *testing.T) {
 	}{
 		{"payments.db", SQLite, "SQLite file payments.db"},
 		{"./u:p@x.db", SQLite, "SQLite file ./u:p@x.db"},
+		{"c:payments.db", "", "looks like a database server"},
 		{`C:\shop\payments.db`, SQLite, `SQLite file C:\shop\payments.db`},
 		{"postgresql://u:hunter2@localhost/shop", Postgres, "postgres database localhost/shop"},
 		{"mysql://u:hunter2@localhost/shop", MySQL, "mysql database localhost/shop"},
@@ -46,9 +47,9 @@ func TestParse(t *testing.T) {
 		{"mysql://u:hunter2@localhost/shop?parseTime=1", "", `has the option "parseTime"; mysql:// supports only tls and socket`},
 		{"mysql://u:hunter2@localhost/shop?tls=perhaps", "", "is not a valid MySQL URL"},
 		{"mysql://u:hunter2%@localhost/shop", "", "is not a valid MySQL URL"},
-		{"shop:hunter2@tcp(127.0.0.1:1)/shop", "", "write it as a URL: mysql://"},
-		{"host=127.0.0.1 password=hunter2", "", "write it as a URL: postgres://"},
-		{"oracle://x:hunter2@y/z", "", "begins with oracle:, which is not supported"},
+		{"shop:hunter2@tcp(127.0.0.1:1)/shop", "", "looks like a database server"},
+		{"host=127.0.0.1 password=hunter2", "", "looks like a database server"},
+		{"oracle://x:hunter2@y/z", "", "looks like a database server"},
 		{"postgres://x:hunter2@127.0.0.1:port/z", "", "is not a valid Postgres URL"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
