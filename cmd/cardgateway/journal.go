@@ -8,6 +8,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // journalCommand inspects the journal of a shop (package journal). It can run at the same time as the shop's program.
@@ -67,7 +68,7 @@ func (f *journalFlags) forCommand(c *call) []string {
 }
 
 // open opens the journal of the settings. It creates no file and no table.
-func (f *journalFlags) open(c *call) (*shopjournal.Journal, error) {
+func (f *journalFlags) open(c *call, o journal.Options) (*shopjournal.Journal, error) {
 	set, client, err := c.configure()
 	if err != nil {
 		return nil, err
@@ -77,5 +78,6 @@ func (f *journalFlags) open(c *call) (*shopjournal.Journal, error) {
 		return nil, exit.Fail(exit.Failed, "journal is missing: set --journal, %s, or journal in %s", settings.Variable(settings.Journal),
 			set.FileName())
 	}
-	return shopjournal.Open(c.ctx, client, place, f.Gateway, c.getenv("MYSQL_PWD"))
+	o.Gateway = f.Gateway
+	return shopjournal.Open(c.ctx, client, place, o, c.getenv("MYSQL_PWD"))
 }

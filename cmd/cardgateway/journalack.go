@@ -34,12 +34,12 @@ func (a *journalAck) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	j, err := a.open(c)
+	j, err := a.open(c, journal.Options{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	key := journal.Key{Shop: j.Shop, ID: journal.ID{Text: a.ID, Refund: a.Refund}}
+	key := journal.Key{Shop: j.Shop(), ID: journal.ID{Text: a.ID, Refund: a.Refund}}
 	kind := shopjournal.Kind(key.ID)
 	e, err := j.Get(c.ctx, key.ID)
 	switch {
@@ -52,7 +52,7 @@ func (a *journalAck) Run(c *call) (err error) {
 				hint = "; it has a payment with this id: omit --refund"
 			}
 		}
-		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q%s", j.Shop.Gateway, j.Shop.AppID, kind, a.ID, hint)
+		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q%s", j.Shop().Gateway, j.Shop().AppID, kind, a.ID, hint)
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "nothing was acknowledged", err)
 	case e.State() != state:

@@ -53,7 +53,7 @@ func (l *journalList) Run(c *call) (err error) {
 		}
 		before = c.now().Add(-age)
 	}
-	j, err := l.open(c)
+	j, err := l.open(c, journal.Options{})
 	if err != nil {
 		return err
 	}

@@ -41,16 +41,14 @@ func (r *journalRun) Run(c *call) (err error) {
 	if r.Every < 0 {
 		return exit.Fail(exit.Failed, "--every must not be negative")
 	}
-	j, err := r.open(c)
+	s := &rounds{journalRun: r, call: c, told: map[journal.Key]string{}}
+	s.journal, err = r.open(c, journal.Options{
+		AbsentAfter: r.AbsentAfter, Observe: func(_ context.Context, info journal.RecoverInfo) { s.info = info },
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.Close()) }()
-	s := &rounds{journalRun: r, call: c, shop: j, told: map[journal.Key]string{}}
-	s.journal = journal.New(j.Client, j.Store, journal.Options{
-		Gateway: r.Gateway, AbsentAfter: r.AbsentAfter,
-		Observe: func(_ context.Context, info journal.RecoverInfo) { s.info = info },
-	})
+	defer func() { err = errors.Join(err, s.journal.Close()) }()
 	if r.Every == 0 {
 		return s.round()
 	}
@@ -76,8 +74,7 @@ const overdueAfter = time.Hour
 type rounds struct {
 	*journalRun
 	*call
-	shop    *shopjournal.Journal
-	journal *journal.Journal
+	journal *shopjournal.Journal
 	info    journal.RecoverInfo // of the last round
 	told    map[journal.Key]string
 	headed  bool
@@ -87,7 +84,7 @@ type rounds struct {
 func (s *rounds) round() error {
 	flags := s.Flags
 	flags.NoHeader = flags.NoHeader || s.headed
-	rows, err := newEntryRows(s.call, &flags, false, s.shop.Client.Location())
+	rows, err := newEntryRows(s.call, &flags, false, s.journal.Client.Location())
 	if err != nil {
 		return err
 	}

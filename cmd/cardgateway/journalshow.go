@@ -7,6 +7,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 type journalShow struct {
@@ -29,7 +30,7 @@ func (s *journalShow) Run(c *call) (err error) {
 	if err := s.check(); err != nil {
 		return err
 	}
-	j, err := s.open(c)
+	j, err := s.open(c, journal.Options{})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -23,23 +22,20 @@ import (
 
 // Journal is the open journal of one shop.
 type Journal struct {
+	*journal.Journal
 	Store  *sqlstore.Store
 	Client *cardgateway.Client
-	Shop   journal.Shop
-	own    *journal.Journal
 	db     *sql.DB
 }
 
-// Open opens the journal of the setting. It creates no file and no table. Gateway is journal.Options.Gateway of the shop's program.
-// The password is for MySQL, if the setting has none. Close the journal after use.
-func Open(ctx context.Context, client *cardgateway.Client, place settings.Setting, gateway, mysqlPassword string) (*Journal, error) {
+// Open opens the journal of the setting. It creates no file and no table. The password is for MySQL, if the setting has none. Close the
+// journal after use.
+func Open(ctx context.Context, client *cardgateway.Client, place settings.Setting, o journal.Options, mysqlPassword string) (*Journal, error) {
 	db, store, err := openPlace(ctx, place, mysqlPassword)
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{Client: client, Store: store, db: db}
-	j.own = journal.New(client, store, journal.Options{Gateway: gateway})
-	j.Shop = j.own.Shop()
+	j := &Journal{journal.New(client, store, o), store, client, db}
 	if err := j.findShop(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -109,7 +105,7 @@ func (j *Journal) findShop(ctx context.Context) error {
 	if err != nil {
 		return Failed(ctx, "nothing was done", err)
 	}
-	if len(shops) == 0 || slices.Contains(shops, j.Shop) {
+	if len(shops) == 0 || slices.Contains(shops, j.Shop()) {
 		return nil
 	}
 	var names []string
@@ -117,26 +113,16 @@ func (j *Journal) findShop(ctx context.Context) error {
 		names = append(names, s.Gateway+", app "+string(s.AppID))
 	}
 	return exit.Fail(exit.Failed, "the journal has no entry of %s, app %s, only of %s. Check base-url and app-id, or set --gateway",
-		j.Shop.Gateway, j.Shop.AppID, strings.Join(names, "; "))
+		j.Shop().Gateway, j.Shop().AppID, strings.Join(names, "; "))
 }
 
 // Close closes the database.
 func (j *Journal) Close() error { return j.db.Close() }
 
-// Get returns an entry.
-func (j *Journal) Get(ctx context.Context, id journal.ID) (journal.Entry, error) {
-	return j.own.Get(ctx, id)
-}
-
-// Unacked yields the entries that are not acknowledged, as the store has them.
-func (j *Journal) Unacked(ctx context.Context) iter.Seq2[journal.Entry, error] {
-	return j.own.Unacked(ctx)
-}
-
 // Find returns the payment, the refund, or both, with an id.
 func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, err error) {
 	for _, id := range []journal.ID{journal.PaymentID(id), journal.RefundID(id)} {
-		e, err := j.own.Get(ctx, id)
+		e, err := j.Get(ctx, id)
 		switch {
 		case errors.Is(err, journal.ErrNoEntry):
 			continue
@@ -146,7 +132,7 @@ func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, 
 		found = append(found, &e)
 	}
 	if len(found) == 0 {
-		return nil, exit.Fail(exit.Negative, "the journal of %s, app %s has no payment and no refund %q", j.Shop.Gateway, j.Shop.AppID, id)
+		return nil, exit.Fail(exit.Negative, "the journal of %s, app %s has no payment and no refund %q", j.Shop().Gateway, j.Shop().AppID, id)
 	}
 	return found, nil
 }
