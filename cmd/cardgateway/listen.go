@@ -127,7 +127,8 @@ func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 
 // finish prints the totals, and returns the result.
 func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, err error) error {
-	c.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.Received(), t.Forwarded, t.Failed, t.Refused, t.Held)
+	c.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.Received(), t[relay.Forwarded], t[relay.Failed],
+		t[relay.Refused], t[relay.Held])
 	if failed := o.Printer.Failure(); failed != nil {
 		return exit.CannotWrite("lines", failed)
 	}
@@ -140,7 +141,7 @@ func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, 
 		}
 		return exit.Fail(exit.Negative, "%d of %d notifications arrived within %v", t.Received(), n, f.Wait)
 	}
-	if t.Failed+t.Refused > 0 {
+	if t[relay.Failed]+t[relay.Refused] > 0 {
 		return exit.Fail(exit.Negative, "")
 	}
 	return nil

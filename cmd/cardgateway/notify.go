@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -45,44 +43,43 @@ Examples:
   cardgateway notify http://localhost:8080/notify --event refunded --repeat 3`
 }
 
-// Run sends the notification.
+// Run sends the notification as often as --repeat says, and prints a line for each and one for each response. It needs no gateway.
 func (n *notifyCommand) Run(c *call) error {
 	set, err := c.load()
 	if err != nil {
 		return err
 	}
-	s, err := newNotificationSender(c, set)
+	secret, appID := set.Get(settings.Secret).Value, set.Get("app-id").Value
+	if secret == "" {
+		return exit.Fail(exit.Failed, "the secret key is missing, which signs notifications: set %s, or use --secret-file",
+			settings.Variable(settings.Secret))
+	}
+	timeout, err := set.Timeout()
 	if err != nil {
 		return err
 	}
-	forwarder, err := relay.NewForwarder("URL", n.URL, s.timeout)
+	zone, err := set.Location()
 	if err != nil {
 		return err
 	}
-	appID := set.Get("app-id").Value
+	forwarder, err := relay.NewForwarder("URL", n.URL, timeout)
+	if err != nil {
+		return err
+	}
 	if err := n.check(appID); err != nil {
 		return err
 	}
-	key, note := s.secretKey, "signed"
+	key, note := secret, "signed"
 	if n.WrongSignature {
 		key, note = rand.Text(), "wrong signature"
-	}
-	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency}
-	kind, code := n.kind()
-	switch kind {
-	case "Refund":
-		e.Kind, e.State, e.MerchantRefundID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID
-	case "Chargeback":
-		e.Kind, e.State = "chargeback", "claimed"
-	default:
-		e.TransactionID = n.Transaction
 	}
 	token := ""
 	if n.WithToken {
 		token = "tok-test-" + rand.Text()
 		note += ", with a made-up token"
 	}
-	r, err := sandbox.NotificationRequest(n.URL, key, n.members(kind, code, appID, token))
+	event, members := n.create(appID, token)
+	r, err := sandbox.NotificationRequest(n.URL, key, members)
 	if err != nil {
 		return exit.Fail(exit.Failed, "the notification cannot be created: %s", err)
 	}
@@ -90,20 +87,41 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	s.hidden = relay.Hide(s.secretKey, cardgateway.NewToken(token))
+	lines := &relay.Printer{Zone: zone, Body: relay.MaxBody, Out: c.out}
+	hidden := relay.Hide(secret, cardgateway.NewToken(token))
+	taken, unreachable := 0, 0
 	for i := range n.Repeat {
-		line := relay.EventLine{Delivery: relay.Name(i + 1), Event: e, Note: note}
+		name := relay.Name(i + 1)
+		line := relay.EventLine{Delivery: name, At: time.Now(), Event: event, Note: note}
 		if i > 0 {
 			line.Note += ", the same again"
 		}
-		if err := s.send(c.ctx, forwarder, line, r.Header, body); err != nil {
-			return err
+		lines.Event(line)
+		a := forwarder.Send(c.ctx, r.Header, "", body)
+		if c.ctx.Err() != nil {
+			return exit.Fail(exit.Interrupted, "interrupted; %d were sent", i)
+		}
+		if a.IsTaken() {
+			taken++
+		}
+		if a.Err != nil {
+			unreachable++
+		}
+		lines.Answer(relay.NewAnswerLine(name, forwarder.Shown, a, hidden))
+		if err := lines.Failure(); err != nil {
+			return exit.CannotWrite("lines", err)
 		}
 	}
-	if n.WrongSignature && s.taken > 0 {
+	if n.WrongSignature && taken > 0 {
 		c.tell("THE HANDLER ACCEPTED A NOTIFICATION WITH A WRONG SIGNATURE: does it verify signatures?")
 	}
-	return s.result()
+	switch {
+	case unreachable > 0:
+		return exit.Fail(exit.Failed, "no response: %d of %d", unreachable, n.Repeat)
+	case taken < n.Repeat:
+		return exit.Fail(exit.Negative, "not accepted: %d of %d", n.Repeat-taken, n.Repeat)
+	}
+	return nil
 }
 
 // check checks the flags.
@@ -124,111 +142,39 @@ func (n *notifyCommand) check(appID string) error {
 	return nil
 }
 
-// kind returns the transactionType of the event, and its result code, or zero if it has none.
-func (n *notifyCommand) kind() (kind string, code cardgateway.Code) {
-	switch n.Event {
-	case "declined":
-		return "Sale", cardgateway.CodeFailed
-	case "refunded":
-		return "Refund", cardgateway.CodeRefundSuccess
-	case "refund-refused":
-		return "Refund", cardgateway.CodeRefundFailed
-	case "chargeback": // the published example begins without a code
-		return "Chargeback", 0
-	}
-	return "Sale", cardgateway.CodeSuccess
-}
-
-// members returns the members of the published example of the kind. Empty texts are left out.
-func (n *notifyCommand) members(kind string, code cardgateway.Code, appID, token string) map[string]any {
-	members := map[string]any{"isTest": true, "uniqueId": n.UniqueID, "transactionType": kind, "timestamp": time.Now().UnixMilli()}
+// create returns what the notification is about, and its members, which are those of the published example of its kind. Empty texts are
+// left out.
+func (n *notifyCommand) create(appID, token string) (relay.Event, map[string]any) {
+	members := map[string]any{"isTest": true, "uniqueId": n.UniqueID, "timestamp": time.Now().UnixMilli()}
 	if appID != "" {
 		members["appId"] = json.Number(appID)
 	}
 	if token != "" {
 		members["token"] = token
 	}
-	if code != 0 {
-		members["code"] = int(code)
-	}
-	switch kind {
-	case "Refund":
-		members["message"], members["refundMessage"] = "Refund successful", "Refund successful"
-		if code != cardgateway.CodeRefundSuccess {
-			members["message"], members["refundMessage"] = "Refund failed", "Refund failed"
+	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency}
+	switch n.Event {
+	case "refunded", "refund-refused":
+		e.Kind, e.State, e.MerchantRefundID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID
+		code, message := cardgateway.CodeRefundSuccess, "Refund successful"
+		if n.Event == "refund-refused" {
+			code, message = cardgateway.CodeRefundFailed, "Refund failed"
 		}
+		members["transactionType"], members["code"], members["message"], members["refundMessage"] = "Refund", int(code), message, message
 		members["refundCurrency"], members["refundAmount"] = n.Currency, n.Amount
 		members["refundUniqueId"], members["merchantRefundId"] = n.RefundUniqueID, n.RefundID
-	case "Chargeback":
-		members["chargebackCurrency"], members["chargebackAmount"] = n.Currency, n.Amount
+	case "chargeback": // the published example begins without a code
+		e.Kind, e.State = "chargeback", "claimed"
+		members["transactionType"], members["chargebackCurrency"], members["chargebackAmount"] = "Chargeback", n.Currency, n.Amount
 	default:
-		members["transactionId"] = n.Transaction
+		e.TransactionID = n.Transaction
+		code := cardgateway.CodeSuccess
+		if n.Event == "declined" {
+			code = cardgateway.CodeFailed
+		}
+		members["transactionType"], members["code"], members["transactionId"] = "Sale", int(code), n.Transaction
 		members["transactionCurrency"], members["transactionAmount"] = n.Currency, n.Amount
 		members["billDescription"], members["transactionCardNumber"] = "sandbox.example", "430000******0000"
 	}
-	return members
-}
-
-// notificationSender sends signed notifications to a handler, one after the other, and prints its responses.
-type notificationSender struct {
-	timeout   time.Duration
-	lines     *relay.Printer
-	secretKey string
-	hidden    relay.Hidden
-
-	sent, taken, unreachable int
-}
-
-// newNotificationSender creates a sender from the settings secret, zone and timeout. It needs no gateway.
-func newNotificationSender(c *call, set *settings.Settings) (*notificationSender, error) {
-	secret := set.Get(settings.Secret).Value
-	if secret == "" {
-		return nil, exit.Fail(exit.Failed, "the secret key is missing, which signs notifications: set %s, or use --secret-file",
-			settings.Variable(settings.Secret))
-	}
-	timeout, err := set.Timeout()
-	if err != nil {
-		return nil, err
-	}
-	zone, err := set.Location()
-	if err != nil {
-		return nil, err
-	}
-	return &notificationSender{
-		timeout: timeout, secretKey: secret, hidden: relay.Hide(secret, cardgateway.Token{}),
-		lines: &relay.Printer{Zone: zone, Body: relay.MaxBody, Out: c.out},
-	}, nil
-}
-
-// send sends one notification, and prints a line for it and one for the response.
-func (s *notificationSender) send(ctx context.Context, to *relay.Forwarder, line relay.EventLine, header http.Header, body []byte) error {
-	line.At = time.Now()
-	s.lines.Event(line)
-	a := to.Send(ctx, header, "", body)
-	if ctx.Err() != nil {
-		return exit.Fail(exit.Interrupted, "interrupted; %d were sent", s.sent)
-	}
-	s.sent++
-	if a.IsTaken() {
-		s.taken++
-	}
-	if a.Err != nil {
-		s.unreachable++
-	}
-	s.lines.Answer(relay.NewAnswerLine(line.Delivery, to.Shown, a, s.hidden))
-	if err := s.lines.Failure(); err != nil {
-		return exit.CannotWrite("lines", err)
-	}
-	return nil
-}
-
-// result returns an error if a notification was not accepted.
-func (s *notificationSender) result() error {
-	switch {
-	case s.unreachable > 0:
-		return exit.Fail(exit.Failed, "no response: %d of %d", s.unreachable, s.sent)
-	case s.taken < s.sent:
-		return exit.Fail(exit.Negative, "not accepted: %d of %d", s.sent-s.taken, s.sent)
-	}
-	return nil
+	return e, members
 }

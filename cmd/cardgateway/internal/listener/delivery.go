@@ -16,25 +16,23 @@ import (
 
 // delivery is one notification that is being processed.
 type delivery struct {
-	name    string
-	at      time.Time
-	header  http.Header
-	query   string
-	body    bytes.Buffer // as far as notify has read it; complete if the notification is confirmed
-	info    notify.Info
-	event   *relay.EventLine     // nil until it can be printed
-	n       *notify.Notification // nil unless it is confirmed
-	hidden  relay.Hidden
-	answer  *relay.Answer // of the program; nil if the notification was not forwarded
-	hungUp  bool          // the gateway closed the connection before the program responded
-	printed bool          // whether event is printed
+	name   string
+	at     time.Time
+	header http.Header
+	query  string
+	body   bytes.Buffer // as far as notify has read it; complete if the notification is confirmed
+	info   notify.Info
+	n      *notify.Notification // nil unless it is confirmed
+	hidden relay.Hidden
+	answer *relay.Answer // of the program; nil if the notification was not forwarded
+	hungUp bool          // the gateway closed the connection before the program responded
 }
 
 type deliveryKey struct{}
 
-// refusal returns the line about a notification that package notify refused, with the failed check and the reason.
-func (l *Listener) refusal(d *delivery) *relay.EventLine {
-	line := &relay.EventLine{Delivery: d.name, At: d.at, Event: relay.Event{Kind: notify.KindUnknown.String()}}
+// printRefusal prints the line about a notification that package notify refused, with the failed check and the reason.
+func (l *Listener) printRefusal(d *delivery) {
+	line := relay.EventLine{Delivery: d.name, At: d.at, Event: relay.Event{Kind: notify.KindUnknown.String()}}
 	n, err := notify.Parse(d.body.Bytes(), d.header.Get("Content-Type"))
 	if err == nil {
 		d.hidden = relay.Hide(l.o.SecretKey, n.Token)
@@ -54,7 +52,7 @@ func (l *Listener) refusal(d *delivery) *relay.EventLine {
 		what = "NOT A NOTIFICATION"
 	}
 	line.Note = what + ": " + d.hidden.Text(inWords(d.info.Err))
-	return line
+	l.o.Printer.Event(line)
 }
 
 // inWords returns the message for an error of package notify or of the client.

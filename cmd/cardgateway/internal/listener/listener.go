@@ -38,18 +38,23 @@ type Listener struct {
 	o        Options
 	handler  http.Handler // bounds how many notifications are processed at once
 	inFlight atomic.Int64
-	stop     func() // ends Serve when Max is reached
+	number   atomic.Int64 // of the last delivery
+	stop     func()       // ends Serve when Max is reached
 
 	mu     sync.Mutex
-	number int // of the last delivery
 	totals Totals
 }
 
 // Totals count notifications by outcome.
-type Totals struct{ Forwarded, Failed, Refused, Held int }
+type Totals [relay.Held + 1]int
 
 // Received returns the number of all notifications.
-func (t *Totals) Received() int { return t.Forwarded + t.Failed + t.Refused + t.Held }
+func (t Totals) Received() (n int) {
+	for _, of := range t {
+		n += of
+	}
+	return n
+}
 
 // Timeouts of the server. Package notify waits up to 5 s for its turn, and queries the gateway for up to 20 s.
 const (
@@ -121,14 +126,13 @@ func (l *Listener) Totals() Totals {
 
 // ServeHTTP receives one notification.
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d := &delivery{at: time.Now(), header: r.Header, query: r.URL.RawQuery, hidden: relay.Hide(l.o.SecretKey, cardgateway.Token{})}
-	l.mu.Lock()
-	l.number++
-	d.name = relay.Name(l.number)
-	l.mu.Unlock()
+	d := &delivery{
+		name: relay.Name(int(l.number.Add(1))), at: time.Now(), header: r.Header, query: r.URL.RawQuery,
+		hidden: relay.Hide(l.o.SecretKey, cardgateway.Token{}),
+	}
 	l.receive(d, r)
 	line := l.outcome(d)
-	l.print(d, line)
+	l.o.Printer.Answer(line)
 	d.respond(w, line.Status)
 	l.count(line.Outcome)
 }
@@ -162,19 +166,18 @@ func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error 
 	if claim := relay.OtherClaim(n); claim != "" {
 		note += ", CLAIMS " + d.hidden.Text(claim)
 	}
-	d.event = &relay.EventLine{Delivery: d.name, At: d.at, Event: e, Note: note}
+	l.o.Printer.Event(relay.EventLine{Delivery: d.name, At: d.at, Event: e, Note: note})
 	if l.o.Forwarder == nil {
 		return errAgain
 	}
-	d.printed = true
-	l.o.Printer.Event(*d.event)
 	// The program's response is shown even if the gateway closes the connection before it.
 	d.answer = l.o.Forwarder.Send(context.WithoutCancel(ctx), d.header, d.query, d.body.Bytes())
 	d.hungUp = ctx.Err() != nil
 	return errAgain
 }
 
-// outcome returns the line about the outcome of a delivery. The gateway receives its status.
+// outcome returns the line about the outcome of a delivery, and prints the one before it if package notify refused it. The gateway receives
+// its status.
 func (l *Listener) outcome(d *delivery) relay.AnswerLine {
 	switch {
 	case d.answer != nil:
@@ -188,36 +191,19 @@ func (l *Listener) outcome(d *delivery) relay.AnswerLine {
 		if l.o.Ack {
 			status = http.StatusOK
 		}
-		return relay.AnswerLine{Delivery: d.name, At: time.Now(), Outcome: relay.Held, Status: status, Note: "not forwarded"}
+		return relay.AnswerLine{Delivery: d.name, Outcome: relay.Held, Status: status, Note: "not forwarded"}
 	}
-	d.event = l.refusal(d)
+	l.printRefusal(d)
 	return relay.AnswerLine{
-		Delivery: d.name, At: time.Now(), Outcome: relay.Refused, Status: d.info.Status, MS: time.Since(d.at).Milliseconds(), Note: "not forwarded",
+		Delivery: d.name, Outcome: relay.Refused, Status: d.info.Status, MS: time.Since(d.at).Milliseconds(), Note: "not forwarded",
 	}
-}
-
-// print prints the lines that are not printed yet.
-func (l *Listener) print(d *delivery, line relay.AnswerLine) {
-	if !d.printed {
-		l.o.Printer.Event(*d.event)
-	}
-	l.o.Printer.Answer(line)
 }
 
 // count counts a delivery, and ends Serve if Max is reached.
 func (l *Listener) count(o relay.Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch o {
-	case relay.Forwarded:
-		l.totals.Forwarded++
-	case relay.Failed:
-		l.totals.Failed++
-	case relay.Refused:
-		l.totals.Refused++
-	case relay.Held:
-		l.totals.Held++
-	}
+	l.totals[o]++
 	if n := l.o.Max; n > 0 && l.totals.Received() >= n {
 		l.stop()
 	}

@@ -22,7 +22,6 @@ type EventLine struct {
 // AnswerLine is the line about the response.
 type AnswerLine struct {
 	Delivery string
-	At       time.Time
 	Outcome  Outcome
 	Status   int // of the program's response, or of this program's if nothing was forwarded
 	MS       int64
@@ -35,14 +34,14 @@ type AnswerLine struct {
 func Name(number int) string { return "n-" + strconv.Itoa(number) }
 
 // Outcome is the outcome of a notification.
-type Outcome string
+type Outcome int
 
 // The outcomes.
 const (
-	Forwarded Outcome = "forwarded" // the program accepted it
-	Failed    Outcome = "failed"    // the program responded otherwise, or not at all
-	Refused   Outcome = "refused"   // by this program
-	Held      Outcome = "held"      // not forwarded, because of the flags
+	Forwarded Outcome = iota // the program accepted it
+	Failed                   // the program responded otherwise, or not at all
+	Refused                  // by this program
+	Held                     // not forwarded, because of the flags
 )
 
 // MaxBody is how much of a response body is shown at most, in bytes.
@@ -51,7 +50,7 @@ const MaxBody = 2 << 10
 // NewAnswerLine returns the line about a response of the program at a URL.
 func NewAnswerLine(delivery, to string, a *Answer, h Hidden) AnswerLine {
 	line := AnswerLine{
-		Delivery: delivery, At: time.Now(), Outcome: Failed, Status: a.Status, MS: a.took.Milliseconds(), To: to,
+		Delivery: delivery, Outcome: Failed, Status: a.Status, MS: a.took.Milliseconds(), To: to,
 		Note: h.Text(a.note()), Body: terminal.Cut(h.Text(string(a.Body)), MaxBody),
 	}
 	if a.IsTaken() {
@@ -96,7 +95,7 @@ func (p *Printer) Answer(line AnswerLine) {
 	if body := strings.TrimSpace(line.Body); body != "" {
 		text += fmt.Sprintf("  body: %q", terminal.Cut(body, p.Body))
 	}
-	p.print(line.At, text)
+	p.print(time.Now(), text)
 }
 
 func (p *Printer) print(at time.Time, text string) {
