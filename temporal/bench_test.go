@@ -33,7 +33,6 @@ func benchmarkPayment(b *testing.B, callers int, engine bool) {
 	}
 	defer gateway.Close()
 	url, db := database(b)
-	exec1(b, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
 	task := workerTask{Gateway: gateway.URL, Database: url, Queries: 10_000}
 	var s *server
 	var pay func(context.Context, journal.ID) error

@@ -28,15 +28,12 @@ const manyPayments = 1000
 // gateway's own ledger tells how often each payment was charged. Then the whole of what the server has stored is searched for the
 // token, card numbers and verification codes.
 func TestKilledPayments(t *testing.T) {
-	s := startServer(t)
-	gateway := startReceiving(t, sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
-	url, db := database(t)
-	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
+	s, gateway, db, task := deploy(t)
+	task.Queries = 500
 	for _, reply := range []sandbox.Reply{sandbox.ReplyClose, sandbox.ReplyTruncated, sandbox.ReplyHTML} {
 		gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Times: -1, OneIn: 12, Reply: reply})
 	}
 	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Times: -1, OneIn: 12, After: 300 * time.Millisecond})
-	task := workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: url, Queries: 500}
 	n := manyPayments
 	if testing.Short() {
 		n /= 10
@@ -162,11 +159,7 @@ func TestKilledPayments(t *testing.T) {
 // TestKilledBeforeSending: a payment whose worker ends after it was recorded, and before it is sent, stays open: it is not sent by
 // another worker. When it has been open for a day it is presumed absent, and paid again only by an order that accepts the risk.
 func TestKilledBeforeSending(t *testing.T) {
-	s := startServer(t)
-	gateway := startReceiving(t, sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
-	url, db := database(t)
-	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
-	task := workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: url}
+	s, gateway, db, task := deploy(t)
 	dies := task
 	dies.DiesBefore = "t-1"
 	first := startWorker(t, dies)
@@ -207,11 +200,7 @@ func TestKilledBeforeSending(t *testing.T) {
 // TestKilledWithJournal: a worker and what the journal wrote last are lost together, when the payment may have been sent. No other
 // worker submits it again.
 func TestKilledWithJournal(t *testing.T) {
-	s := startServer(t)
-	gateway := startReceiving(t, sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
-	url, db := database(t)
-	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
-	task := workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: url}
+	s, gateway, db, task := deploy(t)
 	dies := task
 	dies.DiesBefore = "t-1"
 	first := startWorker(t, dies)
@@ -235,6 +224,14 @@ func TestKilledWithJournal(t *testing.T) {
 	if got.State != "unknown" || got.Submissions != 1 || gateway.received("t-1") || count(t, db, `SELECT count(*) FROM cardgateway_journal`) != 0 {
 		t.Errorf("got %+v, submitted again %v; want one submission that is unknown", got, gateway.received("t-1"))
 	}
+}
+
+// deploy starts a server, a gateway and a database, and returns the task of workers for them.
+func deploy(t *testing.T) (*server, *receiving, *sql.DB, workerTask) {
+	t.Helper()
+	s, gateway := startServer(t), startReceiving(t, sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
+	url, db := database(t)
+	return s, gateway, db, workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: url}
 }
 
 // receiving is a gateway that notes which payments it has received.
@@ -277,15 +274,8 @@ func (g *receiving) received(transactionID string) bool {
 
 // TestReset: a workflow that an operator resets to its beginning, and one that is started again, submits nothing.
 func TestReset(t *testing.T) {
-	s := startServer(t)
-	gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gateway.Close()
-	url, db := database(t)
-	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
-	startWorker(t, workerTask{Server: s.Address, Gateway: gateway.URL, Token: gateway.NewToken(sandbox.Approved), Database: url})
+	s, gateway, _, task := deploy(t)
+	startWorker(t, task)
 	id := journal.PaymentID("t-1")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

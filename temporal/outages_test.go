@@ -26,7 +26,7 @@ func TestOutages(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxIdleConns(-1) // the server ends all connections
-	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
+	exec1(t, db, createTold)
 	task := workerTask{
 		Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: postgres.URL("public"), Queries: 500,
 		Failing: filepath.Join(t.TempDir(), "failing"),

@@ -39,8 +39,7 @@ func TestRateOfQueries(t *testing.T) {
 		forward.ServeHTTP(w, r)
 	}))
 	defer proxy.Close()
-	database, db := database(t)
-	exec1(t, db, `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`)
+	database, _ := database(t)
 	const limit = 2
 	task := workerTask{Server: s.Address, Gateway: proxy.URL, Token: gateway.NewToken(sandbox.Approved), Database: database, Queries: limit}
 	for range 3 {

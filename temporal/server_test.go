@@ -285,7 +285,7 @@ func (s *server) restart() {
 
 func (s *server) engine() Engine { return Engine{Client: s.Client, TaskQueue: queue} }
 
-// database creates a schema in the shared Postgres server, and returns its URL and a connection.
+// database creates a schema with the table of reports in the shared Postgres server, and returns its URL and a connection.
 func database(t testing.TB) (string, *sql.DB) {
 	t.Helper()
 	name := fmt.Sprintf("t%d", time.Now().UnixNano())
@@ -296,8 +296,12 @@ func database(t testing.TB) (string, *sql.DB) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	exec1(t, db, `CREATE SCHEMA `+name)
+	exec1(t, db, createTold)
 	return url, db
 }
+
+// createTold creates the table of what the workers have reported.
+const createTold = `CREATE TABLE told (id TEXT PRIMARY KEY, state TEXT)`
 
 func exec1(t testing.TB, db *sql.DB, statement string) {
 	t.Helper()

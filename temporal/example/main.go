@@ -42,13 +42,7 @@ func run(ctx context.Context, server string) error {
 		return err
 	}
 	defer gateway.Close()
-	encrypted, err := newEncryption(newKey())
-	if err != nil {
-		return err
-	}
-	c, err := client.Dial(client.Options{
-		HostPort: server, DataConverter: encrypted, Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
-	})
+	c, err := client.Dial(client.Options{HostPort: server, Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		return err
 	}
