@@ -50,7 +50,7 @@ func TestEntryThatCannotBeReadWhileElsewhere(t *testing.T) {
 	})
 }
 
-// TestAnotherSubmitsAgain: the same for a call that is about to record something of what was not sent, or refused, when another process submits
+// TestAnotherSubmitsAgain: nor does a call that is about to record something of what was not sent, or refused, when another process submits
 // it again.
 func TestAnotherSubmitsAgain(t *testing.T) {
 	pay := func(j *journal.Journal) error {
@@ -61,27 +61,30 @@ func TestAnotherSubmitsAgain(t *testing.T) {
 		_, err := j.AfterRefusal().CreateSubscription(context.Background(), order("a", approved))
 		return err
 	}
+	unsent := func(s *shop, _ *faulty, _ *journal.Journal) {
+		s.refuse = errReset
+		_ = pay(s.Journal)
+		s.refuse = nil
+	}
 	for _, tt := range []struct {
 		name   string
 		before func(s *shop, f *faulty, here *journal.Journal) // the call
 		call   func(*journal.Journal) error
+		gone   bool // the entry cannot be read then
 	}{
-		{"another submission", func(s *shop, _ *faulty, _ *journal.Journal) {
-			s.refuse = errReset
-			_ = pay(s.Journal)
-			s.refuse = nil
-		}, pay},
+		{"another submission", unsent, pay, true},
+		{"another submission, which can be read", unsent, pay, false},
 		{"that it was not sent", func(s *shop, f *faulty, here *journal.Journal) {
 			f.Store = written{s.store}
 			_ = pay(here)
 			f.Store = s.store
-		}, pay},
+		}, pay, true},
 		{"what the gateway shows of a refusal", func(s *shop, _ *faulty, _ *journal.Journal) {
 			untrue := refusal
 			untrue.Commit = sandbox.CommitNow
 			s.gateway.Inject(untrue)
 			_ = pay(s.Journal)
-		}, afterRefusal},
+		}, afterRefusal, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -98,12 +101,12 @@ func TestAnotherSubmitsAgain(t *testing.T) {
 					}
 					f.mu.Lock()
 					defer f.mu.Unlock()
-					f.fail["Get"] = true
+					f.fail["Get"] = tt.gone
 				}}
 				sent := s.sent.Load()
 				err := tt.call(here)
 				unknown, _ := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-				if unknown == nil || !unknown.SentAgain || errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != sent {
+				if unknown == nil || unknown.SentAgain != tt.gone || errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != sent {
 					t.Errorf("got %#v, and %d requests; want an unknown outcome, and none", err, s.sent.Load()-sent)
 				}
 			})
@@ -123,76 +126,6 @@ func (w written) Begin(ctx context.Context, in journal.Intent) (journal.Entry, b
 type gone struct{ journal.Store }
 
 func (gone) Get(context.Context, journal.Key) (journal.Entry, error) { return journal.Entry{}, errDisk }
-
-// TestOldFlightIsNotAwaited: a call does not wait for a process that has had the payment in flight for too long.
-func TestOldFlightIsNotAwaited(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		in := journal.Intent{
-			Shop: key("a").Shop, ID: journal.PaymentID("a"), OrderID: "order of a", Operation: "CreateSubscription", Amount: order("a", approved).Amount,
-			Currency: "USD", At: time.Now(), Sender: "a process that died",
-		}
-		if _, _, err := s.store.Begin(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-		for _, tt := range []struct{ age, waits time.Duration }{{4 * time.Minute, 5 * time.Second}, {6 * time.Minute, 0}} {
-			time.Sleep(time.Until(in.At.Add(tt.age)))
-			begun := time.Now()
-			_, err := s.pay("a", approved)
-			if took := time.Since(begun); !errors.Is(err, journal.ErrOpen) || took < tt.waits || took > tt.waits+time.Second {
-				t.Errorf("after %v: got %v after %v, want ErrOpen after about %v", tt.age, err, took, tt.waits)
-			}
-		}
-		if n := s.sent.Load(); n != 0 {
-			t.Errorf("%d requests, want 0", n)
-		}
-	})
-}
-
-// TestWhatAllowsAnotherSubmission: which methods submit a payment again that was refused, or presumed absent.
-func TestWhatAllowsAnotherSubmission(t *testing.T) {
-	methods := map[string]func(*shop) error{
-		"the plain one": func(s *shop) error { _, err := s.pay("a", approved); return err },
-		"AfterRefusal": func(s *shop) error {
-			_, err := s.AfterRefusal().CreateSubscription(s.t.Context(), order("a", approved))
-			return err
-		},
-		"PayAgainRiskingSecondCharge": func(s *shop) error {
-			_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(s.t.Context(), order("a", approved))
-			return err
-		},
-	}
-	for _, tt := range []struct {
-		name   string
-		first  sandbox.Fault
-		state  string
-		submit map[string]bool
-	}{
-		{"refused", refusal, "refused", map[string]bool{"AfterRefusal": true, "PayAgainRiskingSecondCharge": true}},
-		{"presumed absent", lost, "presumed absent", map[string]bool{"PayAgainRiskingSecondCharge": true}},
-	} {
-		for name, pay := range methods {
-			t.Run(tt.name+", "+name, func(t *testing.T) {
-				inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-					s.gateway.Inject(tt.first)
-					_, _ = s.pay("a", approved)
-					if tt.state == "presumed absent" {
-						time.Sleep(25 * time.Hour)
-					}
-					wantStates(t, s.Journal, map[string]string{"a": tt.state})
-					err := pay(s)
-					want := 0
-					if tt.submit[name] {
-						want = 1
-					}
-					if (err == nil) != tt.submit[name] {
-						t.Errorf("got %v", err)
-					}
-					wantExecuted(t, s, "a", want)
-				})
-			})
-		}
-	}
-}
 
 // TestGivenUpIntent: if the store has written an intent, but reported only failures until the call gave up, the intent is
 // known to be unsent: Recover reports this without a query.
@@ -257,19 +190,6 @@ func TestRecordedForNobody(t *testing.T) {
 	})
 }
 
-// TestDeclineBeforeSuccess: if the gateway shows a decline of a payment that has succeeded, that is no conflict.
-func TestDeclineBeforeSuccess(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		if _, err := s.pay("a", approved); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "another attempt")); err != nil {
-			t.Error(err)
-		}
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-	})
-}
-
 // deaf is a store that ignores its context.
 type deaf struct{ journal.Store }
 
@@ -309,19 +229,6 @@ func TestWaitingAsksSeldom(t *testing.T) {
 		}
 		if took := time.Since(begun); took < 4*time.Second || took > 4*time.Second+200*time.Millisecond || f.calls.Load() > 30 {
 			t.Errorf("it took %v and read the store %d times", took, f.calls.Load())
-		}
-	})
-}
-
-// TestSubmissionThatCannotBeRecorded: if another submission cannot be recorded, it is not sent, and the error says why.
-func TestSubmissionThatCannotBeRecorded(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(refusal)
-		_, _ = s.pay("a", approved)
-		j := journal.New(s.client, &faulty{Store: s.store, fail: map[string]bool{"Record": true}}, journal.Options{})
-		_, err := j.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
-		if !cardgateway.SafeToRetry(err) || !errors.Is(err, errDisk) || s.sent.Load() != 1 {
-			t.Errorf("got %v and %d requests, want ErrNotSent because of the disk", err, s.sent.Load())
 		}
 	})
 }

@@ -125,23 +125,6 @@ func TestConfirmThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
-// TestConfirmWhileAsking: if a notification is confirmed while Recover waits for the gateway, Recover reports the
-// confirmed outcome and not an older state.
-func TestConfirmWhileAsking(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(lost)
-		_, _ = s.pay("a", approved)
-		s.gateway.SetSearch(sandbox.Search{Latency: 2 * time.Second})
-		go func() {
-			time.Sleep(time.Second)
-			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
-				t.Error(err)
-			}
-		}()
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-	})
-}
-
 // TestSeenIsNeverAbsent: a transactionId that the gateway has returned in any form is never presumed absent.
 func TestSeenIsNeverAbsent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -233,48 +230,6 @@ func TestReplicaConfirms(t *testing.T) {
 	})
 }
 
-// TestSilentGateway: 1,000 payments are open, and the gateway answers no query. What another process confirms is reported within an
-// interval, and what this one confirms at once. CARDGATEWAY_LONG=1 has 10,000 of them.
-func TestSilentGateway(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		open := 1000
-		if os.Getenv("CARDGATEWAY_LONG") == "1" {
-			open = 10_000
-		}
-		for i := range open {
-			in := journal.Intent{
-				Shop: s.Shop(), ID: journal.PaymentID(fmt.Sprint(i)), Operation: "CreateSubscription", Amount: decimal.RequireFromString("12.50"),
-				Currency: "USD", At: time.Now(), Sender: fmt.Sprint(i),
-			}
-			if _, _, err := s.store.Begin(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.hangs("")
-		rs := newReplicas(t, s)
-		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
-		time.Sleep(10 * time.Minute)
-		for i := range 3 {
-			rs.take()
-			id, own := fmt.Sprint(open/2+i), fmt.Sprint(open*3/4+i)
-			confirm(t, b.Journal, id)
-			confirm(t, a.Journal, own)
-			time.Sleep(10 * time.Millisecond)
-			synctest.Wait()
-			told, _ := rs.take()
-			if want := "a " + own + " succeeded"; !slices.Contains(told, want) {
-				t.Errorf("%q was not reported at once", want)
-			}
-			time.Sleep(5 * time.Second)
-			synctest.Wait()
-			later, _ := rs.take()
-			if want := "a " + id + " succeeded"; !slices.Contains(append(told, later...), want) {
-				t.Errorf("%q was not reported within an interval", want)
-			}
-		}
-	})
-}
-
 // TestFailedReportWaits: what could not be stored is not reported again with every confirmation of something else.
 func TestFailedReportWaits(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -389,35 +344,6 @@ func TestTakenBack(t *testing.T) {
 		rs.want(2*time.Second, "a 2 unknown")
 		confirm(t, a.Journal, "2")
 		rs.want(0, "a 2 succeeded")
-	})
-}
-
-// TestStoppedHolder: a process that was stopped for longer than its lease reports nothing more, not even what it was about to
-// report, once another one may have taken over.
-func TestStoppedHolder(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		rs := newReplicas(t, s)
-		for i := range 10 {
-			rs.unknown(s.Journal, fmt.Sprint(i))
-		}
-		rs.report = func(_ context.Context, r *replica, e *journal.Entry) error {
-			if r.name == "a" && e.ID().Text == "4" { // a stopped process renews nothing, and its timers do not fire
-				r.store.set(true, true)
-				time.Sleep(20 * time.Second)
-			}
-			return nil
-		}
-		rs.start("a", journal.Options{})
-		rs.start("b", journal.Options{})
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		told, _ := rs.take()
-		stopped := slices.Index(told, "a 4 unknown")
-		byB := slices.Clone(told[stopped+1:])
-		slices.Sort(byB)
-		if byB = slices.Compact(byB); stopped < 0 || len(byB) != 10 || byB[0][0] != 'b' || len(told) != stopped+11 {
-			t.Errorf("reported %q, want some by a, with 4 the last, and then 10 by b", told)
-		}
 	})
 }
 

@@ -99,13 +99,6 @@ func TestOutcomeOfEachState(t *testing.T) {
 	}
 }
 
-// TestBecause: an outcome mentions a failed query only if there was one.
-func TestBecause(t *testing.T) {
-	if err := (&Entry{}).because(ErrOpen); err != ErrOpen {
-		t.Errorf("got %v", err)
-	}
-}
-
 // TestUnfitIsNotSent: for a request that cannot be recorded, the client receives a context that has ended.
 func TestUnfitIsNotSent(t *testing.T) {
 	p := request{send: func(ctx context.Context) (gatewayResult, error) { return gatewayResult{}, context.Cause(ctx) }}

@@ -8,9 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -61,23 +59,6 @@ func TestConflictIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// TestAckOfRepeatedCall: Ack acknowledges what a repeated call has reported, and nothing that was recorded since.
-func TestAckOfRepeatedCall(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		_, _ = s.pay("a", pending)
-		j := s.restarted(journal.Options{})
-		if _, err := j.CreateSubscription(t.Context(), order("a", pending)); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Pending); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Ack: got %v, want ErrChanged", err)
-		}
-	})
-}
-
 // TestQueryMeetsNews: the result of a query is recorded in addition to what another process has recorded meanwhile.
 func TestQueryMeetsNews(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -91,57 +72,6 @@ func TestQueryMeetsNews(t *testing.T) {
 			}
 		}()
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-	})
-}
-
-// writingAndFailing is a store whose Record writes and then returns an error.
-type writingAndFailing struct {
-	journal.Store
-	failures atomic.Int32
-}
-
-func (w *writingAndFailing) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
-	err := w.Store.Record(ctx, key, version, ev)
-	if err == nil && w.failures.Add(-1) >= 0 {
-		return errDisk
-	}
-	return err
-}
-
-// TestSubmissionWrittenUnseen: a submission that was written although the store returned an error belongs to its call.
-func TestSubmissionWrittenUnseen(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.refuse = errReset
-		_, _ = s.pay("a", approved)
-		s.refuse = nil
-		store := &writingAndFailing{Store: s.store}
-		store.failures.Store(1)
-		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if err != nil || got.State() != cardgateway.StateApproved {
-			t.Errorf("got %v, %v", got, err)
-		}
-	})
-}
-
-// TestAckedWithinWalk: what is acknowledged during a loop over Unacked is not yielded any more.
-func TestAckedWithinWalk(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		_, _ = s.pay("a", approved)
-		time.Sleep(time.Second)
-		_, _ = s.pay("b", approved)
-		given := 0
-		for e, err := range s.store.Unacked(t.Context(), key("").Shop) {
-			if err != nil || e.ID().Text != "a" {
-				t.Errorf("got %s, %v", e.ID().Text, err)
-			}
-			given++
-			if err := s.store.Ack(t.Context(), key("b"), 1); err != nil {
-				t.Error(err)
-			}
-		}
-		if given != 1 {
-			t.Errorf("%d are yielded", given)
-		}
 	})
 }
 
@@ -183,22 +113,6 @@ func TestAnswerMeetsNews(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestCallerOfElsewhereGoesAway: if a call ends while another process makes the payment, its error names that payment.
-func TestCallerOfElsewhereGoesAway(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
-		go func() { _, _ = s.pay("a", approved) }()
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := s.restarted(journal.Options{}).CreateSubscription(ctx, order("a", approved))
-		if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || unknown.TransactionID != "a" {
-			t.Errorf("got %v, want an unknown outcome of the payment", err)
-		}
-		time.Sleep(20 * time.Second)
-	})
 }
 
 // TestSubmittedAgainDuringQuery: what a query returns is not taken for the outcome of a payment that was submitted once, or a day

@@ -67,26 +67,6 @@ func TestPresumedAbsent(t *testing.T) {
 	})
 }
 
-// TestAckIsOfWhatWasTold acknowledges a presumed absence after the payment has arrived.
-func TestAckIsOfWhatWasTold(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 30 * time.Hour})
-		_, _ = s.pay("a", approved)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		time.Sleep(7 * time.Hour)
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
-		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.PresumedAbsent); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Ack of an absence that no longer applies: %v, want ErrChanged", err)
-		}
-		wantStates(t, s.Journal, map[string]string{"a": "conflict"})
-		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Conflicting); err != nil {
-			t.Error(err)
-		}
-		wantStates(t, s.Journal, nil)
-	})
-}
-
 func TestAbsentAfterHasAMinimum(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		j := s.restarted(journal.Options{AbsentAfter: time.Second})
@@ -96,44 +76,6 @@ func TestAbsentAfterHasAMinimum(t *testing.T) {
 		wantStates(t, j, map[string]string{"a": "unknown"})
 		time.Sleep(3 * time.Minute)
 		wantStates(t, j, map[string]string{"a": "presumed absent"})
-	})
-}
-
-// TestAbsenceIsPresumedSoon: it is presumed by the first query after AbsentAfter, and an entry is queried at least each eighth of its age.
-func TestAbsenceIsPresumedSoon(t *testing.T) {
-	for _, last := range []time.Duration{20 * time.Hour, 23 * time.Hour, 24*time.Hour - time.Minute} {
-		t.Run("queried after "+last.String(), func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
-				begun := time.Now()
-				_, _ = s.pay("a", approved)
-				time.Sleep(last)
-				told := make(chan time.Duration, 1)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				go s.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-					if e.State() == journal.PresumedAbsent {
-						told <- time.Since(begun)
-						cancel()
-					}
-					return nil
-				})
-				if after := <-told; after < 24*time.Hour || after > 27*time.Hour+30*time.Minute {
-					t.Errorf("presumed absent after %v", after)
-				}
-			})
-		})
-	}
-}
-
-// TestAbsenceNeedsAnAnswer lets every query fail for days: the payment is not presumed absent.
-func TestAbsenceNeedsAnAnswer(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
-		_, _ = s.pay("a", approved)
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Status: 503, Reply: sandbox.ReplyHTML, Times: -1})
-		time.Sleep(72 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "unknown"})
 	})
 }
 
@@ -182,23 +124,6 @@ func TestPayAgain(t *testing.T) {
 	}
 }
 
-// TestPayAgainNotSent: a repeated submission that is proved not sent is reported as not sent, and the payment stays
-// presumed absent.
-func TestPayAgainNotSent(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
-		_, _ = s.pay("a", approved)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		s.refuse = errReset
-		if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) {
-			t.Errorf("got %v, want ErrNotSent", err)
-		}
-		s.refuse = nil
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-	})
-}
-
 // TestAbsentFarApart: if two submissions are far apart, the payment is presumed absent only if the gateway knows neither.
 func TestAbsentFarApart(t *testing.T) {
 	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
@@ -207,14 +132,17 @@ func TestAbsentFarApart(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		first, second sandbox.Fault
+		fails         bool // the query for the second
 		want          string
 	}{
-		{"both lost", lost, lost, "presumed absent"},
-		{"the first has arrived, and is shown late", unheard, lost, "succeeded"},
-		{"the second has arrived", lost, unheard, "succeeded"},
+		{"both lost", lost, lost, false, "presumed absent"},
+		{"the first has arrived, and is shown late", unheard, lost, false, "succeeded"},
+		{"the second has arrived", lost, unheard, false, "succeeded"},
+		{"the query for the second fails", lost, lost, true, "unknown"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{Search: sandbox.Search{Lag: 100 * 365 * day}}, func(t *testing.T, s *shop) {
+				begun := time.Now()
 				s.gateway.Inject(tt.first)
 				_, _ = s.pay("a", approved)
 				time.Sleep(20 * day)
@@ -223,6 +151,14 @@ func TestAbsentFarApart(t *testing.T) {
 				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
 				time.Sleep(25 * time.Hour)
 				s.gateway.SetSearch(sandbox.Search{}) // until now it has shown nothing
+				if tt.fails {
+					s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+						if r.URL.Query().Get("startDate") > begun.Add(day).UTC().Format(time.DateTime) {
+							return nil, errReset
+						}
+						return s.gateway.RoundTripper().RoundTrip(r)
+					})
+				}
 				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
 			})
 		})
@@ -253,28 +189,6 @@ func TestDeclinedFarApart(t *testing.T) {
 		s.network = usual
 		s.gateway.SetSearch(sandbox.Search{})
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-	})
-}
-
-// TestPayAgainDeclined: the first request has arrived meanwhile, and the gateway declines the repeated one. That decline
-// is not the outcome; the query returns that the payment was made.
-func TestPayAgainDeclined(t *testing.T) {
-	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesDeclined}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
-		_, _ = s.pay("a", approved)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		time.Sleep(2 * time.Hour)
-		_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-		if !errors.Is(err, journal.ErrRepeatDeclined) || errors.Is(err, cardgateway.ErrDeclined) {
-			t.Fatalf("got %v, want ErrRepeatDeclined", err)
-		}
-		unknown, _ := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-		if tx, err := s.client.Resolve(t.Context(), unknown.Query()); err != nil || tx.State() != cardgateway.StateApproved {
-			t.Errorf("Resolve: got %v, want the payment that was made", err)
-		}
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-		wantExecuted(t, s, "a", 1)
 	})
 }
 
@@ -310,27 +224,6 @@ func TestRefusal(t *testing.T) {
 	})
 }
 
-// TestAnswerThatCannotBeRecorded: if the result of a query cannot be recorded, Recover ends with the store's error, and
-// does not report the result.
-func TestAnswerThatCannotBeRecorded(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, _ = s.pay("a", approved)
-		j := journal.New(s.client, &faulty{Store: s.store, fail: map[string]bool{"Record": true}}, journal.Options{})
-		var got []error
-		for e, err := range j.Recover(t.Context()) {
-			if err == nil {
-				t.Errorf("reported %s as %v", e.ID().Text, e.State())
-			}
-			got = append(got, err)
-		}
-		if len(got) != 1 || !errors.Is(got[0], errDisk) {
-			t.Errorf("got %v, want the failure of the store", got)
-		}
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-	})
-}
-
 // TestRefusalThatCannotBeSettled: a payment that was refused but charged is not submitted again while the store cannot
 // record that.
 func TestRefusalThatCannotBeSettled(t *testing.T) {
@@ -343,35 +236,6 @@ func TestRefusalThatCannotBeSettled(t *testing.T) {
 		if !cardgateway.SafeToRetry(err) || !errors.Is(err, errDisk) {
 			t.Errorf("got %v, want ErrNotSent because of the disk", err)
 		}
-		wantExecuted(t, s, "a", 1)
-	})
-}
-
-// TestAbsenceOvertaken: while one process queries for a payment, another one presumes it absent and submits it again. The
-// result of the query belongs to the earlier submission: it must not make the new one absent.
-func TestAbsenceOvertaken(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
-		_, _ = s.pay("a", approved)
-		time.Sleep(25 * time.Hour)
-		other := s.restarted(journal.Options{})
-		s.gateway.SetSearch(sandbox.Search{Latency: 10 * time.Second})
-		first := make(chan map[string]string)
-		go func() { first <- states(t, s.Journal) }()
-		time.Sleep(time.Second)
-		s.gateway.SetSearch(sandbox.Search{})
-		wantStates(t, other, map[string]string{"a": "presumed absent"})
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Before: time.Minute, After: time.Minute})
-		go func() {
-			_, _ = other.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-		}()
-		if got := <-first; got["a"] != "unknown" {
-			t.Errorf("reported %v while the payment is in flight", got)
-		}
-		if e := s.stored("a"); e.State() != journal.Unknown {
-			t.Errorf("recorded as %v while it is in flight", e.State())
-		}
-		time.Sleep(3 * time.Minute)
 		wantExecuted(t, s, "a", 1)
 	})
 }

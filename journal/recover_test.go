@@ -100,56 +100,6 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 
 var errReset = errors.New("no network")
 
-// TestRecoverFarApart: if the two submissions of a payment are far apart, it must be missing in both months.
-func TestRecoverFarApart(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		down bool // during the query for the second submission
-		want string
-	}{
-		{"both queries answered", false, "succeeded"},
-		{"the second query fails", true, "unknown"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(lost)
-				_, _ = s.pay("a", approved) // its outcome is unknown
-				time.Sleep(25 * time.Hour)
-				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-				time.Sleep(40 * 24 * time.Hour)
-				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-				if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
-					t.Fatal(err)
-				}
-				time.Sleep(25 * time.Hour)
-				if test.down {
-					s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Skip: 1, Status: 503, Reply: sandbox.ReplyHTML, Times: -1})
-				}
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": test.want})
-				wantExecuted(t, s, "a", 1)
-			})
-		})
-	}
-}
-
-// TestRecoverCutOff: a query that was interrupted by the caller's context does not count as made.
-func TestRecoverCutOff(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, _ = s.pay("a", approved) // its outcome is unknown
-		time.Sleep(8 * 24 * time.Hour)
-		s.gateway.SetSearch(sandbox.Search{Latency: time.Second})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		for _, err := range s.Recover(ctx) {
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v", err)
-			}
-		}
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-	})
-}
-
 // rewriting changes the gateway's responses.
 type rewriting struct {
 	http.RoundTripper
@@ -237,42 +187,6 @@ func TestForgottenStaysForgotten(t *testing.T) {
 	})
 }
 
-// replaced is a store that can be replaced by another one.
-type replaced struct{ journal.Store }
-
-// TestStoreThatForgets: if a store has lost evidence, as can happen when a server crashes, the entry is reported and
-// acknowledged again.
-func TestStoreThatForgets(t *testing.T) {
-	inBubble(t, sandbox.Options{SettleAfter: time.Minute}, func(t *testing.T, s *shop) {
-		store := &replaced{s.store}
-		s.store = store
-		s.Journal = s.restarted(journal.Options{})
-		if _, err := s.pay("a", pending); err != nil {
-			t.Fatal(err)
-		}
-		s.gateway.Settle("a", true)
-		time.Sleep(time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-		e, err := store.Get(t.Context(), key("a"))
-		if err != nil || len(e.Evidence) != 2 {
-			t.Fatalf("got %v, %v", e, err)
-		}
-		older := journal.NewMemoryStore()
-		if _, _, err := older.Begin(t.Context(), e.Begun); err != nil {
-			t.Fatal(err)
-		}
-		store.Store = older
-		for range 2 {
-			time.Sleep(time.Hour)
-			wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-			if err = s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err == nil {
-				return
-			}
-		}
-		t.Errorf("Ack: %v", err)
-	})
-}
-
 // TestRecoverReadsOnce: an entry that was just listed, and that nobody has changed, is not read again.
 func TestRecoverReadsOnce(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -318,52 +232,6 @@ func TestRecoverLeft(t *testing.T) {
 			if info.Complete != tt.complete || info.Reported != tt.told || info.Unreadable != tt.told && tt.at > 1 {
 				t.Errorf("%s: %+v", tt.name, info)
 			}
-		}
-	})
-}
-
-// TestRecoverWhilePaidAgain pays again while Recover waits for the gateway's response about the first submission.
-func TestRecoverWhilePaidAgain(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(lost)
-		_, _ = s.pay("a", approved) // its outcome is unknown
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		time.Sleep(25 * time.Hour)
-		s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
-			if q.Method == http.MethodGet {
-				time.Sleep(2 * time.Second)
-			}
-			return body
-		}}
-		done := make(chan error)
-		go func() {
-			time.Sleep(time.Second)
-			paid, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-			if err == nil && paid.State() != cardgateway.StateApproved {
-				err = errors.New("not paid")
-			}
-			done <- err
-		}()
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// TestForgottenUnsent: an id that was not sent can be used again if it was acknowledged and forgotten after a loop had
-// listed it.
-func TestForgottenUnsent(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		_, _ = s.pay("a", approved)
-		s.refuse = errReset
-		_, _ = s.pay("b", approved)
-		s.refuse = nil
-		time.Sleep(50 * time.Hour)
-		walk(t, s, func() { ackAndForget(t, s, "b") })
-		if paid, err := s.pay("b", approved); err != nil || paid.State() != cardgateway.StateApproved {
-			t.Errorf("got %v, %v", paid, err)
 		}
 	})
 }

@@ -77,23 +77,3 @@ func TestManyUnreadable(t *testing.T) {
 		}
 	})
 }
-
-// TestSecondOfTwo: of two submissions that are far apart, the gateway has only the second. The payment has succeeded, and
-// there is no conflict.
-func TestSecondOfTwo(t *testing.T) {
-	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(lost)
-		_, _ = s.pay("a", approved)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		time.Sleep(60 * 24 * time.Hour)
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
-			t.Fatal(err)
-		}
-		wantExecuted(t, s, "a", 1)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-	})
-}

@@ -74,35 +74,6 @@ func TestConfirmRefund(t *testing.T) {
 	})
 }
 
-// TestRefundShops: refunds of two shops with the same ids in one store do not affect each other.
-func TestRefundShops(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		s.lose()
-		_, _ = s.CreateRefund(t.Context(), req)
-		for name, other := range map[string]*journal.Journal{
-			"another app":     s.otherShop("https://gateway.test", "8", journal.Options{}),
-			"another gateway": s.otherShop("https://other.test", "7", journal.Options{}),
-		} {
-			if err := other.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); !errors.Is(err, journal.ErrNoEntry) {
-				t.Errorf("%s: Ack: %v, want ErrNoEntry", name, err)
-			}
-			if _, err := other.Get(t.Context(), journal.RefundID("r")); !errors.Is(err, journal.ErrNoEntry) {
-				t.Errorf("%s: Get: %v, want ErrNoEntry", name, err)
-			}
-			wantRefunds(t, other, nil)
-			sent := s.sent.Load()
-			if _, _ = other.CreateRefund(t.Context(), req); s.sent.Load() != sent+1 {
-				t.Errorf("%s: its refund of this id was not sent", name)
-			}
-		}
-		same := s.otherShop("https://GATEWAY.test:443/", "7", journal.Options{})
-		if _, err := same.CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || s.sent.Load() != 3 {
-			t.Errorf("the same shop: %v, %d requests", err, s.sent.Load())
-		}
-	})
-}
-
 // TestNothingSecretOfARefundIsStored makes a refund at a gateway whose responses contain a card number and the merchant's
 // remark in every text, and searches what is stored.
 func TestNothingSecretOfARefundIsStored(t *testing.T) {

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -100,27 +99,6 @@ func TestRefundPresumedAbsent(t *testing.T) {
 	}
 }
 
-// TestRefundSeenIsNeverAbsent: the gateway returns the refund with another amount, and later not at all.
-func TestRefundSeenIsNeverAbsent(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		s.lose()
-		_, _ = s.CreateRefund(t.Context(), req)
-		network := s.network
-		s.network = rewriting{network, func(r *http.Request, body []byte) []byte {
-			return bytes.Replace(body, []byte(`"refundAmount":"2.50"`), []byte(`"refundAmount":"2.51"`), 1)
-		}}
-		wantRefunds(t, s.Journal, map[string]string{"r": "unknown"})
-		s.network = rewriting{network, func(r *http.Request, body []byte) []byte {
-			return []byte(`{"code":121,"message":"Search success","currPage":1,"pageSize":10,"totalCount":0,"totalPage":0,"data":[]}`)
-		}}
-		time.Sleep(72 * time.Hour)
-		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "unknown"})
-		s.network = network
-		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
-	})
-}
-
 // TestRefundAgainDeclined: after the first request has arrived late, not enough is left of the payment for the second.
 // Its decline says nothing about the first.
 func TestRefundAgainDeclined(t *testing.T) {
@@ -165,38 +143,5 @@ func TestRefundsDeclined(t *testing.T) {
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "unknown"})
 		time.Sleep(time.Hour)
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "declined"})
-	})
-}
-
-// TestRefundOutcomeTold: in each state of a refund, its entry returns what the client's method would return.
-func TestRefundOutcomeTold(t *testing.T) {
-	inBubble(t, sandbox.Options{RefundSettleAfter: -1}, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		if _, err := s.CreateRefund(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-		told := func() journal.Entry {
-			t.Helper()
-			all := recovered(t, s.restarted(journal.Options{}))
-			if len(all) != 1 {
-				t.Fatalf("Recover yields %d entries, want 1", len(all))
-			}
-			return all[0]
-		}
-		e := told()
-		if got, err := refundOf(e); err != nil || got.Code != cardgateway.CodeRefundAccepted || got.RefundRequestAt.IsZero() || got.RefundCurrency != "USD" {
-			t.Errorf("accepted: %+v, %v", got, err)
-		}
-		s.gateway.SettleRefund("r", false)
-		e = told()
-		got, err := refundOf(e)
-		declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err)
-		if !ok || got == nil || got.Code != cardgateway.CodeRefundFailed || declined.RefundTransactionID != "r" || declined.Refund == nil {
-			t.Errorf("refused later: %+v, %v", got, err)
-		}
-		got.Code = cardgateway.CodeRefundSuccess // a caller's own copy
-		if e.State() != journal.Declined {
-			t.Error("a caller has changed the evidence")
-		}
 	})
 }

@@ -35,15 +35,9 @@ func (s *shop) lose() {
 	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Reply: sandbox.ReplyReset})
 }
 
-// refundStates returns the states of refunds that Recover reports, by refundTransactionId.
-func refundStates(t *testing.T, j *journal.Journal) map[string]string {
-	t.Helper()
-	return statesOf(t, j, true)
-}
-
 func wantRefunds(t *testing.T, j *journal.Journal, want map[string]string) {
 	t.Helper()
-	if got := refundStates(t, j); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := statesOf(t, j, true); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("Recover reports the refunds %v, want %v", got, want)
 	}
 }
@@ -89,6 +83,9 @@ func TestRefundOutcomes(t *testing.T) {
 				e, err := s.Get(t.Context(), journal.RefundID("r"))
 				if err != nil || e.State().String() != tt.recorded {
 					t.Errorf("the entry is %v, %v; want %s", e.State(), err, tt.recorded)
+				}
+				if kept := e.Refund(); kept == nil || kept.Code != got.Code || kept.RefundCurrency != got.RefundCurrency || kept.RefundRequestAt != got.RefundRequestAt {
+					t.Errorf("the entry has %+v, want what the call has returned, %+v", kept, got)
 				}
 				wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": tt.told})
 				wantRefunds(t, s.Journal, map[string]string{"r": tt.told})
@@ -191,74 +188,5 @@ func TestRefundBesidePayment(t *testing.T) {
 		}
 		wantExecuted(t, s, "a", 1)
 		wantRefunded(t, s, "a", 1)
-	})
-}
-
-// TestRefundMismatch: another refund with a recorded id is not sent, and its error says nothing about the recorded one.
-func TestRefundMismatch(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		if _, err := s.CreateRefund(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-		other := s.paidFor("b")
-		for name, change := range map[string]func(*cardgateway.RefundRequest){
-			"amount":  func(r *cardgateway.RefundRequest) { r.Amount = decimal.New(251, -2) },
-			"payment": func(r *cardgateway.RefundRequest) { r.UniqueID = other },
-		} {
-			again := req
-			change(&again)
-			_, err := s.CreateRefund(t.Context(), again)
-			if !errors.Is(err, journal.ErrMismatch) || errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "refundTransactionId") {
-				t.Errorf("another %s: %v, want a *MismatchError", name, err)
-			}
-		}
-		req.Amount, req.Remark = decimal.RequireFromString("2.5"), "another remark"
-		if _, err := s.CreateRefund(t.Context(), req); err != nil {
-			t.Errorf("the same amount in another form, with another remark: %v", err)
-		}
-		if n := s.sent.Load(); n != 1 {
-			t.Errorf("%d requests, want 1", n)
-		}
-	})
-}
-
-// TestRefundNotSent: a call that was proved not sent may be made again, and a request that the client rejects leaves
-// nothing open.
-func TestRefundNotSent(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		for name, change := range map[string]func(*cardgateway.RefundRequest){
-			"no id":             func(r *cardgateway.RefundRequest) { r.RefundTransactionID = "" },
-			"an id with a tab":  func(r *cardgateway.RefundRequest) { r.RefundTransactionID = "a\tb" },
-			"no payment":        func(r *cardgateway.RefundRequest) { r.UniqueID = "" },
-			"too long a remark": func(r *cardgateway.RefundRequest) { r.Remark = strings.Repeat("x", 256) },
-		} {
-			bad := req
-			change(&bad)
-			if _, err := s.CreateRefund(t.Context(), bad); !errors.Is(err, cardgateway.ErrInvalidRequest) || errors.Is(err, journal.ErrMismatch) {
-				t.Errorf("%s: %v, want ErrInvalidRequest", name, err)
-			}
-		}
-		wantRefunds(t, s.restarted(journal.Options{}), nil)
-		s.refuse = errors.New("no route to host")
-		_, err := s.CreateRefund(t.Context(), req)
-		if notSent, ok := errors.AsType[*cardgateway.NotSentError](err); !ok || notSent.ID != "r" || !cardgateway.SafeToRetry(err) {
-			t.Errorf("got %v, want ErrNotSent", err)
-		}
-		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "not sent"})
-		s.refuse = nil
-		if got, err := s.CreateRefund(t.Context(), req); err != nil || got == nil {
-			t.Errorf("called again: %v, %v", got, err)
-		}
-		store := &failing{Store: s.store}
-		store.begins.Store(100)
-		req.RefundTransactionID = "s"
-		_, err = journal.New(s.client, store, journal.Options{}).CreateRefund(t.Context(), req)
-		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errDisk) {
-			t.Errorf("with a store that cannot be written: %v, want ErrNotSent", err)
-		}
-		wantRefunded(t, s, "r", 1)
-		wantRefunded(t, s, "s", 0)
 	})
 }

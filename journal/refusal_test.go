@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -169,19 +167,6 @@ func TestDeclineThatIsHidden(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAfterRefusalOfNothing(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		if got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved)); err != nil || got.State() != cardgateway.StateApproved {
-			t.Errorf("a payment that was never begun: %v, %v", got, err)
-		}
-		another := order("a", approved)
-		another.Amount = decimal.New(1, 0)
-		if _, err := s.AfterRefusal().CreateSubscription(t.Context(), another); !errors.Is(err, journal.ErrMismatch) {
-			t.Errorf("another amount: %v", err)
-		}
-	})
 }
 
 // TestRecordedRefusal: if a refusal is returned again, the error says when it was recorded, that nothing was sent now, and how

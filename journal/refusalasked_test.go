@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,47 +105,6 @@ type beforeRecord struct {
 func (s *beforeRecord) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	s.do(ev)
 	return s.Store.Record(ctx, key, version, ev)
-}
-
-// TestAfterRefusalRemembersItsQuery: the query of AfterRefusal is inconclusive, and at that moment a Recover that queries for the same
-// payment is interrupted. Nothing is sent.
-func TestAfterRefusalRemembersItsQuery(t *testing.T) {
-	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		recovered := make(chan struct{})
-		s.store = &beforeRecord{s.store, func(ev journal.Evidence) {
-			if ev.Seen {
-				interrupt()
-				<-recovered
-			}
-		}}
-		s.Journal = s.restarted(journal.Options{})
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}) // it is executed
-		_, _ = s.pay("a", approved)
-		time.Sleep(time.Minute)
-		usual, searches := s.network, new(atomic.Int32)
-		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-			switch {
-			case r.Method != http.MethodGet:
-				return usual.RoundTrip(r)
-			case searches.Add(1) == 1: // that of Recover
-				<-r.Context().Done()
-				return nil, r.Context().Err()
-			}
-			return page(r, "1", ""), nil // announced, and not returned
-		})
-		go func() {
-			defer close(recovered)
-			for range s.Recover(ctx) {
-			}
-		}()
-		time.Sleep(time.Second)
-		got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
-		if !errors.Is(err, cardgateway.ErrNotSent) {
-			t.Errorf("got %v, %v; want ErrNotSent", got, err)
-		}
-		wantExecuted(t, s, "a", 1)
-	})
 }
 
 // TestAfterRefusalOfWhatWasShown: the gateway has shown what it refused, in a form that does not tell the outcome, and no longer shows it

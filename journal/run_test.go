@@ -113,23 +113,6 @@ func TestOtherNames(t *testing.T) {
 	}
 }
 
-// TestRunTellsWhatWasPending: a payment that its own call returned as pending is also reported by Run, once.
-func TestRunTellsWhatWasPending(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		_, _ = s.pay("a", pending)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-		defer cancel()
-		told := 0
-		_ = s.Run(ctx, time.Minute, func(context.Context, journal.Entry) error {
-			told++
-			return nil
-		})
-		if told != 1 {
-			t.Errorf("it was reported %d times", told)
-		}
-	})
-}
-
 // TestRunLogs: an error of tell is logged. An outcome that tell has stored, or that was acknowledged or forgotten
 // meanwhile, is not.
 func TestRunLogs(t *testing.T) {
@@ -480,35 +463,6 @@ func TestLogOfALeftLoop(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// TestRunPanics: a panic of the function for one entry is an error of that entry: it is logged, the others are reported, and it is reported
-// again.
-func TestRunPanics(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		for _, id := range []string{"a", "b", "c"} {
-			_, _ = s.pay(id, approved)
-		}
-		var log bytes.Buffer
-		panics := 3
-		told := running(t, s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}), 0, func(_ context.Context, e *journal.Entry) error {
-			if e.ID().Text == "a" && panics > 0 {
-				panics--
-				panic("a fault of the shop")
-			}
-			return nil
-		})
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		all := told.all()
-		slices.Sort(all)
-		if want := []string{"a succeeded", "a succeeded", "a succeeded", "a succeeded", "b succeeded", "c succeeded"}; !slices.Equal(all, want) {
-			t.Errorf("reported %q, want %q", all, want)
-		}
-		if n := strings.Count(log.String(), "a fault of the shop"); n != 3 || !strings.Contains(log.String(), "transactionId=a") {
-			t.Errorf("logged %d times, want 3:\n%s", n, &log)
-		}
-	})
-}
 
 // TestQueryPanics: a hook of the client that panics, or ends its goroutine, in the query for one entry is trouble of that entry: Run and
 // Recover say so, report the others, and query for it again.

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -122,36 +120,4 @@ func TestAddressesWithCards(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestStoreThatHangs: a call ends although the store does not return, whatever its context.
-func TestStoreThatHangs(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		j := journal.New(s.client, &hanging{Store: s.store}, journal.Options{})
-		begun := time.Now()
-		_, err := j.CreateSubscription(t.Context(), order("a", approved))
-		if took := time.Since(begun); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || took > 31*time.Second {
-			t.Errorf("got %v after %v", err, took)
-		}
-	})
-}
-
-// hanging is a store that returns once and then hangs.
-type hanging struct {
-	journal.Store
-	begun bool
-}
-
-func (h *hanging) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
-	if h.begun {
-		<-ctx.Done()
-		return journal.Entry{}, false, ctx.Err()
-	}
-	h.begun = true
-	return h.Store.Begin(ctx, in)
-}
-
-func (h *hanging) Record(ctx context.Context, _ journal.Key, _ int, _ journal.Evidence) error {
-	<-ctx.Done()
-	return ctx.Err()
 }

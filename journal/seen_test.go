@@ -10,7 +10,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
-	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -70,28 +69,4 @@ func TestShownOnceIsNeverAbsent(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestPresumedAbsentIsShown: the gateway shows what was presumed absent, in a form that does not tell the outcome. It is unknown again, and
-// PayAgain does not submit it.
-func TestPresumedAbsentIsShown(t *testing.T) {
-	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(lost)
-		_, _ = s.pay("a", approved)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		usual := s.network
-		searchShows(s, 999)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "unknown"})
-		s.network = usual
-		_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, journal.ErrPresumedAbsent) {
-			t.Errorf("paid again: got %v", err)
-		}
-		wantExecuted(t, s, "a", 0)
-		searchShows(s, 100)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "conflict"})
-	})
 }

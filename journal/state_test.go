@@ -350,7 +350,7 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// TestKnowledgeGrows adds every sequence of five pieces of evidence and checks every step: only another submission makes
+// TestKnowledgeGrows adds every sequence of four pieces of evidence and checks every step: only another submission makes
 // the state less definite, a success and a conflict always remain, and a success after a negative state is a conflict.
 func TestKnowledgeGrows(t *testing.T) {
 	var pieces []Evidence
@@ -376,7 +376,7 @@ func TestKnowledgeGrows(t *testing.T) {
 				no && after.state == Succeeded && !after.conflict:
 				t.Fatalf("from %v (%v) to %v (%v) by %v from %s", before.state, before.conflict, after.state, after.conflict, ev.State, ev.Source)
 			}
-			if len(next.Evidence) < 5 {
+			if len(next.Evidence) < 4 {
 				grow(next)
 			}
 		}

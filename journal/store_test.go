@@ -47,27 +47,6 @@ func TestMemoryStoreWalk(t *testing.T) {
 	})
 }
 
-// TestForgetsNothingRecent: payments that a running job may still repeat cannot be forgotten.
-func TestForgetsNothingRecent(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		_, _ = s.pay("a", approved)
-		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(48 * time.Hour)
-		store := s.store.(*journal.MemoryStore)
-		if n, err := store.Forget(t.Context(), time.Now().Add(1-24*time.Hour)); err == nil || n != 0 {
-			t.Errorf("of less than 24 hours ago: forgot %d, %v", n, err)
-		}
-		if n, err := store.Forget(t.Context(), time.Now().Add(-48*time.Hour)); err != nil || n != 0 {
-			t.Errorf("before it began: forgot %d, %v", n, err)
-		}
-		if n, err := store.Forget(t.Context(), time.Now().Add(-24*time.Hour)); err != nil || n != 1 {
-			t.Errorf("of 24 hours ago: forgot %d, %v; want 1", n, err)
-		}
-	})
-}
-
 func TestMemoryStore(t *testing.T) {
 	journaltest.Run(t, journaltest.Harness{
 		Open:     func(testing.TB, string) (journal.Store, func()) { return journal.NewMemoryStore(), func() {} },

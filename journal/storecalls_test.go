@@ -128,29 +128,3 @@ func TestAnswerInAStoreThatAlwaysChanges(t *testing.T) {
 		})
 	}
 }
-
-// TestRecordedBeforeReturned: every outcome is in the store when the call returns.
-func TestRecordedBeforeReturned(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		check := func(id string, want journal.State) {
-			t.Helper()
-			if got := s.stored(id).State(); got != want {
-				t.Errorf("%s: stored is %v, want %v", id, got, want)
-			}
-		}
-		_, _ = s.pay("approved", approved)
-		check("approved", journal.Succeeded)
-		_, _ = s.pay("declined", declined)
-		check("declined", journal.Declined)
-		_, _ = s.pay("pending", pending)
-		check("pending", journal.Pending)
-		_, _ = s.CreateCheckout(t.Context(), hosted("page"))
-		check("page", journal.Pending)
-		s.refuse = errReset
-		_, _ = s.pay("again", approved)
-		check("again", journal.NotSent)
-		s.refuse = nil
-		_, _ = s.pay("again", approved)
-		check("again", journal.Succeeded)
-	})
-}

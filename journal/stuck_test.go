@@ -177,62 +177,11 @@ func TestStoreThatAlwaysChanges(t *testing.T) {
 		s.refuse = errReset
 		_, _ = s.pay("a", approved)
 		s.refuse = nil
-		j := journal.New(s.client, changing{s.store}, journal.Options{})
+		j := journal.New(s.client, &restless{Store: s.store}, journal.Options{})
 		begun := time.Now()
 		_, err := j.CreateSubscription(t.Context(), order("a", approved))
 		if took := time.Since(begun); !errors.Is(err, cardgateway.ErrNotSent) || took > 6*time.Second || took == 0 {
 			t.Errorf("got %v after %v", err, took)
-		}
-	})
-}
-
-type changing struct{ journal.Store }
-
-func (changing) Record(context.Context, journal.Key, int, journal.Evidence) error {
-	return journal.ErrChanged
-}
-
-// overtaking is a store whose Record fails after another process has submitted the payment.
-type overtaking struct {
-	journal.Store
-	other journal.Intent
-}
-
-func (o *overtaking) Record(ctx context.Context, key journal.Key, version int, _ journal.Evidence) error {
-	if o.other.Sender != "" {
-		_ = o.Store.Record(ctx, key, version, journal.Evidence{At: o.other.At, Source: journal.SourceSubmission, Submission: &o.other})
-	}
-	return errDisk
-}
-
-// TestOvertaken: a submission that could not be recorded is not taken for the one that another process has recorded.
-func TestOvertaken(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.refuse = errReset
-		_, _ = s.pay("a", approved)
-		s.refuse = nil
-		e, err := s.Get(t.Context(), journal.PaymentID("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := e.Begun
-		other.Sender, other.At = "another process", time.Now()
-		j := journal.New(s.client, &overtaking{s.store, other}, journal.Options{})
-		if _, err := j.CreateSubscription(t.Context(), order("a", approved)); err == nil || s.sent.Load() != 0 {
-			t.Errorf("got %v and %d requests", err, s.sent.Load())
-		}
-	})
-}
-
-// TestAnsweredIsNotAwaited: a payment whose call has a response, even an unclear one, is not in flight anywhere.
-func TestAnsweredIsNotAwaited(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, _ = s.pay("a", approved)
-		begun := time.Now()
-		_, err := s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if took := time.Since(begun); took != 0 || !errors.Is(err, journal.ErrOpen) {
-			t.Errorf("got %v after %v, want ErrOpen at once", err, took)
 		}
 	})
 }

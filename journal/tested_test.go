@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -83,33 +82,6 @@ func TestTestPayments(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestRunReportsATest: Run reports a test payment as an outcome, once, and acknowledges it.
-func TestRunReportsATest(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = s.pay("a", pending)
-		if err := s.gateway.Settle("a", true); err != nil {
-			t.Fatal(err)
-		}
-		var told []error
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		_ = journal.New(client, s.store, journal.Options{}).Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-			return e.Outcome(func(_ *cardgateway.Transaction, err error) error {
-				told = append(told, err)
-				return nil
-			}, nil)
-		})
-		if n := len(told); n == 0 || !errors.Is(told[n-1], cardgateway.ErrTestPayment) {
-			t.Errorf("Run reported %v", told)
-		}
-		wantStates(t, s.Journal, map[string]string{})
-	})
 }
 
 // TestMarksThatCannotBeRead: an approval whose mark cannot be read is no outcome, from a call and from a query, with either setting.

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"regexp"
@@ -12,22 +11,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// withoutIDs removes the gateway's ids from the responses to payments and refunds. A refund is made at once.
-func withoutIDs(s *shop) {
-	ids := regexp.MustCompile(`"(uniqueId|refundUniqueId)":"[^"]*",?`)
-	s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
-		if q.Method == http.MethodGet {
-			return body
-		}
-		return bytes.Replace(ids.ReplaceAll(body, nil), []byte(`"code":110`), []byte(`"code":111`), 1)
-	}}
-}
-
 // TestConfirmOfUnnamed: an approval without an id and its confirmation with one are one payment, and the outcome then has the
 // id. A confirmation with another id is another payment.
 func TestConfirmOfUnnamed(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		withoutIDs(s)
+		s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
+			if q.Method == http.MethodGet {
+				return body
+			}
+			return regexp.MustCompile(`"uniqueId":"[^"]*",?`).ReplaceAll(body, nil)
+		}}
 		if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved || got.UniqueID != "" {
 			t.Fatalf("got %+v, %v; want an approval without an id", got, err)
 		}
@@ -51,33 +44,5 @@ func TestConfirmOfUnnamed(t *testing.T) {
 		if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); !ok || len(conflict.Transactions) != 3 {
 			t.Errorf("the next call: %v, want ErrConflict with what was shown, each once", err)
 		}
-	})
-}
-
-// TestConfirmOfUnnamedRefund: the same for a refund.
-func TestConfirmOfUnnamedRefund(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		withoutIDs(s)
-		got, err := s.CreateRefund(t.Context(), req)
-		if err != nil || !got.Refunded() || got.RefundUniqueID != "" {
-			t.Fatalf("got %+v, %v; want a refund without an id", got, err)
-		}
-		shown := *got
-		shown.UniqueID, shown.RefundUniqueID, shown.MerchantRefundID, shown.RefundAmount = req.UniqueID, "4711", "r", req.Amount
-		for range 2 {
-			if err := s.ConfirmRefund(t.Context(), &shown); err != nil {
-				t.Errorf("ConfirmRefund: %v", err)
-			}
-		}
-		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
-		if got, err := s.CreateRefund(t.Context(), req); err != nil || got.RefundUniqueID != "4711" {
-			t.Errorf("the next call: %+v, %v; want the id of the confirmation", got, err)
-		}
-		shown.RefundUniqueID = "4712"
-		if err := s.ConfirmRefund(t.Context(), &shown); err != nil {
-			t.Errorf("ConfirmRefund of another: %v", err)
-		}
-		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "conflict"})
 	})
 }

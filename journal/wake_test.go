@@ -3,7 +3,6 @@ package journal_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -123,31 +122,6 @@ func TestRunWakesOnConfirm(t *testing.T) {
 	})
 }
 
-// TestRunWakesOnRefund: so it is with refunds.
-func TestRunWakesOnRefund(t *testing.T) {
-	inBubble(t, sandbox.Options{RefundSettleAfter: 24 * time.Hour}, func(t *testing.T, s *shop) {
-		paid, err := s.pay("a", approved)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req := cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: "r", Amount: decimal.RequireFromString("2.50")}
-		if _, err := s.CreateRefund(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-		told := running(t, s.Journal, time.Hour, nil)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		told.forget()
-		err = s.ConfirmRefund(t.Context(), &cardgateway.Refund{
-			Code: cardgateway.CodeRefundSuccess, UniqueID: paid.UniqueID, MerchantRefundID: "r", RefundUniqueID: "9", RefundAmount: req.Amount, RefundCurrency: "USD",
-		})
-		synctest.Wait()
-		if err != nil || !slices.Equal(told.all(), []string{"r succeeded"}) || told.at()[0] != 0 {
-			t.Errorf("%v, reported %q after %v", err, told.all(), told.at())
-		}
-	})
-}
-
 // TestRunWakesInRecover: what is confirmed is reported at once, also while Run waits for slow queries.
 func TestRunWakesInRecover(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -199,45 +173,6 @@ func TestConfirmedWhileReporting(t *testing.T) {
 		got := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(told.all()), func(s string) bool { return s[2:] == "unknown" })))
 		if want := []string{"a succeeded", "b succeeded"}; !slices.Equal(got, want) || told.at()[len(told.at())-1] > 5*time.Second {
 			t.Errorf("reported %q at %v, want %q once each", told.all(), told.at(), want)
-		}
-	})
-}
-
-// TestManyConfirmed: more than are remembered are reported, each once, at the interval.
-func TestManyConfirmed(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		const n = 1100
-		for i := range n {
-			in := journal.Intent{
-				Shop: s.Shop(), ID: journal.PaymentID(fmt.Sprint(i)), Operation: "CreateSubscription", Amount: decimal.RequireFromString("12.50"),
-				Currency: "USD", At: time.Now(), Sender: fmt.Sprint(i),
-			}
-			if _, _, err := s.store.Begin(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
-		}
-		silence(s)
-		told := running(t, s.Journal, time.Minute, func(_ context.Context, e *journal.Entry) error {
-			if e.ID().Text == "0" && e.State() == journal.Succeeded {
-				time.Sleep(time.Second) // meanwhile all others are confirmed
-			}
-			return nil
-		})
-		time.Sleep(10 * time.Minute)
-		synctest.Wait()
-		told.forget()
-		for i := range n {
-			confirm(t, s.Journal, fmt.Sprint(i))
-			if i == 0 {
-				synctest.Wait()
-			}
-		}
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		all := told.all()
-		slices.Sort(all)
-		if different := slices.Compact(slices.Clone(all)); len(different) != n || len(all) != n {
-			t.Errorf("%d are reported, %d times; want %d", len(different), len(all), n)
 		}
 	})
 }
