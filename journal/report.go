@@ -28,14 +28,14 @@ const (
 func (r *runner) reportChanged(term context.Context) {
 	for _, id := range r.j.soon.takeChanged() {
 		if term != nil {
-			r.reportOne(term, id, nil)
+			r.reportOne(term, id)
 		}
 	}
 }
 
-// reportOne reports an entry, as it was listed, or if that is nil, as it is now. It waits until the report has returned, or for slowReport:
-// whatever one entry needs, a locked row or a function that does not return, holds up the others no longer.
-func (r *runner) reportOne(term context.Context, id ID, listed *Entry) {
+// reportOne reports an entry. It waits until the report has returned, or for slowReport: whatever one entry needs, a locked row or a
+// function that does not return, holds up the others no longer.
+func (r *runner) reportOne(term context.Context, id ID) {
 	if _, isRunning := r.reporting[id]; isRunning || len(r.reporting) > maxSlow {
 		return
 	}
@@ -47,7 +47,7 @@ func (r *runner) reportOne(term context.Context, id ID, listed *Entry) {
 				end.err = fmt.Errorf("journal: the function given to Run panicked: %v", p)
 			}
 		}()
-		end.err = r.call(term, id, listed)
+		end.err = r.call(term, id)
 	}, func(goroutine.Ending) { r.reports <- end })
 	begun := time.Now()
 	defer func() { r.heldUp += time.Since(begun) }()
@@ -68,29 +68,25 @@ func (r *runner) reportOne(term context.Context, id ID, listed *Entry) {
 	}
 }
 
-// call calls the merchant's function, unless the merchant has stored what is known or this process has lost its lease. It acknowledges an
-// outcome that was stored: exactly this version, whatever was recorded or returned to other callers meanwhile.
-func (r *runner) call(term context.Context, id ID, listed *Entry) error {
+// call calls the merchant's function with an entry as it is now, since the list can be slow, unless the merchant has stored what is known or
+// this process has lost its lease. It acknowledges an outcome that was stored: exactly this version, whatever was recorded or returned to
+// other callers meanwhile.
+func (r *runner) call(term context.Context, id ID) error {
 	j := r.j
-	if listed == nil {
-		now, err := j.get(term, j.key(id))
-		if errors.Is(err, ErrNoEntry) { // acknowledged and forgotten meanwhile
-			return nil
-		} else if err != nil {
-			return err
-		}
-		listed = &now
+	e, err := j.get(term, j.key(id))
+	if err != nil {
+		return err // ErrNoEntry: acknowledged and forgotten meanwhile
 	}
-	known, ok := j.toReport(listed)
-	if !ok || !j.mayReport(listed, known) || term.Err() != nil || !r.lease.isHeld() {
+	known, ok := j.toReport(&e)
+	if !ok || !j.mayReport(&e, known) || term.Err() != nil || !r.lease.isHeld() {
 		return nil
 	}
-	err := r.report(term, *listed)
+	err = r.report(term, e)
 	if err == nil && known.final() {
-		err = j.ack(context.WithoutCancel(term), listed) // it is stored, even if the term has ended meanwhile
+		err = j.ack(context.WithoutCancel(term), &e) // it is stored, even if the term has ended meanwhile
 	}
 	if err == nil {
-		j.memory.setStored(listed)
+		j.memory.setStored(&e)
 	}
 	return err
 }

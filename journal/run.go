@@ -209,11 +209,11 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 		j.observe(ctx, RecoverInfo{Standby: true, Holder: holder, Complete: holder != ""})
 		return time.Now().Add(r.every)
 	}
-	begun, heldUp, changes := time.Now(), r.heldUp, j.memory.changeCount()
+	begun, heldUp := time.Now(), r.heldUp
 	info := RecoverInfo{Holder: r.lease.nameOf(), Complete: true}
 	r.listed = nil
 	for e, err := range j.Unacked(term) {
-		if term.Err() != nil || !r.lease.isHeld() {
+		if term.Err() != nil {
 			info.Complete = false
 			break
 		}
@@ -230,10 +230,8 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 		switch {
 		case !known.final() && j.isDue(&e) && len(r.listed) < maxRemembered: // reported after the query
 			r.listed = append(r.listed, e.ID())
-		case j.memory.changedSince(e.ID(), changes), time.Since(begun) > freshFor: // the list can be slow
-			r.reportOne(term, e.ID(), nil)
 		case j.mayReport(&e, known):
-			r.reportOne(term, e.ID(), &e)
+			r.reportOne(term, e.ID())
 		}
 		if _, isRunning := r.reporting[e.ID()]; isRunning || j.memory.get(e.ID()).isFailing() {
 			info.Failing++
