@@ -194,7 +194,6 @@ func (d *Deduper) forget(ctx context.Context) error {
 	if err != nil || len(expired) == 0 {
 		return err
 	}
-	expired = padded(expired)
 	_, err = d.store.change(ctx, `DELETE FROM cardgateway_notified WHERE event IN (`+repeated("?", len(expired))+`) AND`+over, expired...)
 	return err
 }

@@ -70,20 +70,6 @@ func repeated(text string, n int) string {
 	return strings.Repeat(text+", ", n-1) + text
 }
 
-// padded lengthens a list to the next power of two by repeating its last element. Statements over lists then have few
-// different texts, and the driver can prepare each of them once. Use it only for statements to which a repetition makes
-// no difference.
-func padded[T any](list []T) []T {
-	n := 1
-	for n < len(list) {
-		n *= 2
-	}
-	for last := list[len(list)-1]; len(list) < n; {
-		list = append(list, last)
-	}
-	return list
-}
-
 // checkVersion rejects a server that is too old. Statements that it does not know would fail only when something is written, and
 // then each write would be repeated on its own.
 //

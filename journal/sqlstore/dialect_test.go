@@ -42,26 +42,6 @@ func TestWritable(t *testing.T) {
 	}
 }
 
-// TestPadded: a list is lengthened to a power of two without new elements; a statement has as many parameters.
-func TestPadded(t *testing.T) {
-	for _, tt := range []struct{ list, want []int }{
-		{[]int{1}, []int{1}},
-		{[]int{1, 2}, []int{1, 2}},
-		{[]int{1, 2, 3}, []int{1, 2, 3, 3}},
-		{[]int{1, 2, 3, 4}, []int{1, 2, 3, 4}},
-		{[]int{1, 2, 3, 4, 5}, []int{1, 2, 3, 4, 5, 5, 5, 5}},
-	} {
-		if got := padded(slices.Clone(tt.list)); !slices.Equal(got, tt.want) {
-			t.Errorf("%v: got %v, want %v", tt.list, got, tt.want)
-		}
-	}
-	for n, want := range map[int]string{1: "?", 2: "?, ?", 4: "?, ?, ?, ?"} {
-		if got := repeated("?", n); got != want {
-			t.Errorf("%d: got %q, want %q", n, got, want)
-		}
-	}
-}
-
 // TestLongShop: MySQL would truncate a long shop without an error: the payment would be sent, and its entry never found.
 func TestLongShop(t *testing.T) {
 	in := journal.Intent{Shop: journal.Shop{Gateway: strings.Repeat("g", maxShopLength-1), AppID: "1"}, ID: journal.PaymentID("a")}

@@ -341,6 +341,5 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int64, err erro
 // deleteAcked deletes acknowledged entries of a shop that began before a time, unless more was recorded since: then they have another
 // version. An entry that began since has an id that another Forget deleted meanwhile.
 func (s *Store) deleteAcked(ctx context.Context, shop string, before time.Time, version int, ids []any) (int64, error) {
-	ids = padded(ids)
 	return s.change(ctx, fmt.Sprintf(deleteAcked, repeated("?", len(ids))), append([]any{shop, before.UnixMicro(), version}, ids...)...)
 }
