@@ -174,7 +174,7 @@ type transactionJSON struct {
 	TransactionID string               `json:"transactionId,omitempty"`
 	Amount        string               `json:"amount,omitempty"`
 	Currency      string               `json:"currency,omitempty"`
-	Timestamp     *time.Time           `json:"timestamp,omitempty"`
+	Timestamp     time.Time            `json:"timestamp,omitzero"`
 	At            cardgateway.WallTime `json:"transactionAt,omitzero"`
 	IsTest        bool                 `json:"isTest,omitempty"`
 	Is3D          *bool                `json:"is3d,omitempty"`
@@ -188,7 +188,7 @@ func jsonOf(t *cardgateway.Transaction) *transactionJSON {
 	return &transactionJSON{
 		Code: t.Code, UniqueID: t.UniqueID, TransactionID: t.TransactionID, Amount: amountText(t.TransactionAmount),
 		Currency: t.TransactionCurrency, At: t.TransactionAt, IsTest: t.IsTest, Is3D: t.Is3D, RedirectURL: t.RedirectURL,
-		Timestamp: timeOf(t.Timestamp),
+		Timestamp: t.Timestamp.UTC(),
 	}
 }
 
@@ -200,9 +200,7 @@ func (w *transactionJSON) transaction() (*cardgateway.Transaction, error) {
 	t := &cardgateway.Transaction{
 		Code: w.Code, UniqueID: w.UniqueID, TransactionID: w.TransactionID, TransactionAmount: amount,
 		TransactionCurrency: w.Currency, TransactionAt: w.At, IsTest: w.IsTest, Is3D: w.Is3D, RedirectURL: w.RedirectURL,
-	}
-	if w.Timestamp != nil {
-		t.Timestamp = *w.Timestamp
+		Timestamp: w.Timestamp,
 	}
 	return t, err
 }
@@ -214,7 +212,7 @@ type refundJSON struct {
 	RefundUniqueID      string               `json:"refundUniqueId,omitempty"`
 	Amount              string               `json:"refundAmount,omitempty"`
 	Currency            string               `json:"refundCurrency,omitempty"`
-	Timestamp           *time.Time           `json:"timestamp,omitempty"`
+	Timestamp           time.Time            `json:"timestamp,omitzero"`
 	RequestAt           cardgateway.WallTime `json:"refundRequestAt,omitzero"`
 	At                  cardgateway.WallTime `json:"refundAt,omitzero"`
 }
@@ -225,7 +223,7 @@ func jsonOfRefund(r *cardgateway.Refund) *refundJSON {
 	}
 	return &refundJSON{
 		Code: r.Code, UniqueID: r.UniqueID, RefundTransactionID: r.MerchantRefundID, RefundUniqueID: r.RefundUniqueID,
-		Amount: amountText(r.RefundAmount), Currency: r.RefundCurrency, Timestamp: timeOf(r.Timestamp),
+		Amount: amountText(r.RefundAmount), Currency: r.RefundCurrency, Timestamp: r.Timestamp.UTC(),
 		RequestAt: r.RefundRequestAt, At: r.RefundAt,
 	}
 }
@@ -237,10 +235,7 @@ func (w *refundJSON) refund() (*cardgateway.Refund, error) {
 	amount, err := amountOf(w.Amount)
 	r := &cardgateway.Refund{
 		Code: w.Code, UniqueID: w.UniqueID, MerchantRefundID: w.RefundTransactionID, RefundUniqueID: w.RefundUniqueID,
-		RefundAmount: amount, RefundCurrency: w.Currency, RefundRequestAt: w.RequestAt, RefundAt: w.At,
-	}
-	if w.Timestamp != nil {
-		r.Timestamp = *w.Timestamp
+		RefundAmount: amount, RefundCurrency: w.Currency, RefundRequestAt: w.RequestAt, RefundAt: w.At, Timestamp: w.Timestamp,
 	}
 	return r, err
 }

@@ -187,8 +187,8 @@ type remembered struct {
 	asked    int64 // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
 	queryErr error // of that query, if it failed
 
-	changed int64     // the number of this process's latest change of the entry
-	unsent  *[]string // senders of calls that ended before they sent anything
+	changed int64    // the number of this process's latest change of the entry
+	unsent  []string // senders of calls that ended before they sent anything
 }
 
 func (m *memory) get(id ID) remembered {
@@ -335,16 +335,7 @@ func (m *memory) setQueryErr(id ID, err error) {
 // addUnsent remembers that the call of a sender has sent nothing and will send nothing.
 func (m *memory) addUnsent(id ID, sender string) {
 	m.update(id, func(r *remembered) {
-		senders := append(r.unsentSenders(), sender)
-		senders = senders[max(0, len(senders)-maxUnsent):]
-		r.unsent = &senders
+		senders := append(slices.Clip(r.unsent), sender)
+		r.unsent = senders[max(0, len(senders)-maxUnsent):]
 	})
-}
-
-// unsentSenders returns the senders of calls that ended before they sent anything.
-func (r *remembered) unsentSenders() []string {
-	if r.unsent == nil {
-		return nil
-	}
-	return slices.Clone(*r.unsent)
 }

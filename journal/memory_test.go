@@ -119,8 +119,7 @@ func TestMemoryOfGivenUp(t *testing.T) {
 	for i := range 3 * maxUnsent {
 		m.addUnsent(id, fmt.Sprint(i))
 	}
-	remembered := m.get(id)
-	got := remembered.unsentSenders()
+	got := m.get(id).unsent
 	if len(got) != maxUnsent || got[0] != fmt.Sprint(2*maxUnsent) || !slices.Contains(got, fmt.Sprint(3*maxUnsent-1)) {
 		t.Errorf("got %q", got)
 	}

@@ -17,31 +17,31 @@ import (
 // cannot be written) and in a *cardgateway.OutcomeUnknownError (ErrOpen, ErrPresumedAbsent, ErrAbandoned). A refusal that an earlier
 // call has recorded is a *cardgateway.RefusedError in a *RecordedError.
 func (j *Journal) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
-	return j.submitPayment(ctx, j.tokenOrder(req))
+	return Again{j: j}.CreateTokenOrder(ctx, req)
 }
 
 // TokenPayment is cardgateway.Client.TokenPayment, recorded in the journal. The token is not recorded. For errors see
 // CreateTokenOrder.
 func (j *Journal) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
-	return j.submitPayment(ctx, j.tokenPayment(token, req))
+	return Again{j: j}.TokenPayment(ctx, token, req)
 }
 
 // CreateSubscription is cardgateway.Client.CreateSubscription, recorded in the journal. No card data is recorded. For
 // errors see CreateTokenOrder. An unknown outcome is especially serious here: a recurring charge may have been set up,
 // and the interface documents no way to cancel it.
 func (j *Journal) CreateSubscription(ctx context.Context, req cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error) {
-	return j.submitPayment(ctx, j.subscription(req))
+	return Again{j: j}.CreateSubscription(ctx, req)
 }
 
 // CreateCheckout is cardgateway.Client.CreateCheckout, recorded in the journal. For errors see CreateTokenOrder.
 func (j *Journal) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRequest) (*cardgateway.Transaction, error) {
-	return j.submitPayment(ctx, j.checkout(req))
+	return Again{j: j}.CreateCheckout(ctx, req)
 }
 
 // CreateCheckoutSubscription is cardgateway.Client.CreateCheckoutSubscription, recorded in the journal. For errors
 // see CreateTokenOrder.
 func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
-	return j.submitPayment(ctx, j.checkoutSubscription(req))
+	return Again{j: j}.CreateCheckoutSubscription(ctx, req)
 }
 
 // CreateRefund is cardgateway.Client.CreateRefund, recorded in the journal. The remark is not recorded. A second call with
@@ -51,7 +51,7 @@ func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgatewa
 //
 // An accepted refund (code 110) is Pending; Recover reports when it has been made (111), or declined (112).
 func (j *Journal) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
-	return j.submitRefund(ctx, j.refund(req))
+	return Again{j: j}.CreateRefund(ctx, req)
 }
 
 // Get returns what the store has about a payment or a refund, or ErrNoEntry. It does not query the gateway.
@@ -336,32 +336,56 @@ const (
 	AcceptSecondRefund Acceptance = 2
 )
 
+// What the methods submit, for the first time or again. Those of Journal have the zero Again.
+
 // TokenPayment is Journal.TokenPayment, submitted again.
 func (a Again) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
 	if a.lacks(AcceptNoOrderGuard) {
 		return nil, invalid(opTokenPayment, "accept", "must contain AcceptNoOrderGuard to charge a token again")
 	}
-	return a.j.submitPayment(ctx, a.request(a.j.tokenPayment(token, req)))
+	in := Intent{ID: PaymentID(req.TransactionID), Operation: opTokenPayment, Amount: req.Amount, Currency: req.Currency}
+	return a.pay(ctx, in, secrets{token: token}, func(ctx context.Context) (*cardgateway.Transaction, error) {
+		return a.j.client.TokenPayment(ctx, token, req)
+	})
 }
 
 // CreateTokenOrder is Journal.CreateTokenOrder, submitted again.
 func (a Again) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
-	return a.j.submitPayment(ctx, a.request(a.j.tokenOrder(req)))
+	in := Intent{ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opTokenOrder, Amount: req.Amount, Currency: req.Currency}
+	return a.pay(ctx, in, secrets{}, func(ctx context.Context) (*cardgateway.Transaction, error) {
+		return a.j.client.CreateTokenOrder(ctx, req)
+	})
 }
 
 // CreateSubscription is Journal.CreateSubscription, submitted again.
 func (a Again) CreateSubscription(ctx context.Context, req cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error) {
-	return a.j.submitPayment(ctx, a.request(a.j.subscription(req)))
+	in := Intent{
+		ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opSubscription, Amount: req.Amount, Currency: req.Currency,
+		SubscriptionCycle: req.Extension.SubscriptionCycle,
+	}
+	card := secrets{number: req.Card.CardNumber, code: req.Card.CVV}
+	return a.pay(ctx, in, card, func(ctx context.Context) (*cardgateway.Transaction, error) {
+		return a.j.client.CreateSubscription(ctx, req)
+	})
 }
 
 // CreateCheckout is Journal.CreateCheckout, submitted again.
 func (a Again) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRequest) (*cardgateway.Transaction, error) {
-	return a.j.submitPayment(ctx, a.request(a.j.checkout(req)))
+	in := Intent{ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckout, Amount: req.Amount, Currency: req.Currency}
+	return a.pay(ctx, in, secrets{}, func(ctx context.Context) (*cardgateway.Transaction, error) {
+		return a.j.client.CreateCheckout(ctx, req)
+	})
 }
 
 // CreateCheckoutSubscription is Journal.CreateCheckoutSubscription, submitted again.
 func (a Again) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
-	return a.j.submitPayment(ctx, a.request(a.j.checkoutSubscription(req)))
+	in := Intent{
+		ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckoutSubscription, Amount: req.Amount, Currency: req.Currency,
+		SubscriptionCycle: req.Extension.SubscriptionCycle,
+	}
+	return a.pay(ctx, in, secrets{}, func(ctx context.Context) (*cardgateway.Transaction, error) {
+		return a.j.client.CreateCheckoutSubscription(ctx, req)
+	})
 }
 
 // CreateRefund is Journal.CreateRefund, submitted again.
@@ -369,89 +393,22 @@ func (a Again) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) 
 	if a.lacks(AcceptSecondRefund) {
 		return nil, invalid(opRefund, "accept", "must contain AcceptSecondRefund to submit a refund again")
 	}
-	return a.j.submitRefund(ctx, a.request(a.j.refund(req)))
+	in := Intent{ID: RefundID(req.RefundTransactionID), UniqueID: req.UniqueID, Operation: opRefund, Amount: req.Amount}
+	got, err := a.j.submit(ctx, &request{in, a.accepts, secrets{}, func(ctx context.Context) (gatewayResult, error) {
+		r, err := a.j.client.CreateRefund(ctx, req)
+		return gatewayResult{refund: r}, err
+	}})
+	return got.refund, err
 }
 
 func (a Again) lacks(needed Acceptance) bool {
 	return a.accepts == riskingTwice && !slices.Contains(a.accepted, needed)
 }
 
-func (a Again) request(r *request) *request {
-	r.accepts = a.accepts
-	return r
-}
-
-// What the methods submit.
-
-func (j *Journal) tokenOrder(req cardgateway.TokenOrderRequest) *request {
-	return &request{
-		intent: Intent{
-			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opTokenOrder,
-			Amount: req.Amount, Currency: req.Currency,
-		},
-		send: func(ctx context.Context) (gatewayResult, error) {
-			return ofPayment(j.client.CreateTokenOrder(ctx, req))
-		},
-	}
-}
-
-func (j *Journal) tokenPayment(token cardgateway.Token, req cardgateway.TokenPaymentRequest) *request {
-	return &request{
-		intent: Intent{
-			ID: PaymentID(req.TransactionID), Operation: opTokenPayment, Amount: req.Amount, Currency: req.Currency,
-		},
-		secrets: secrets{token: token},
-		send: func(ctx context.Context) (gatewayResult, error) {
-			return ofPayment(j.client.TokenPayment(ctx, token, req))
-		},
-	}
-}
-
-func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *request {
-	return &request{
-		intent: Intent{
-			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opSubscription,
-			Amount: req.Amount, Currency: req.Currency, SubscriptionCycle: req.Extension.SubscriptionCycle,
-		},
-		secrets: secrets{number: req.Card.CardNumber, code: req.Card.CVV},
-		send: func(ctx context.Context) (gatewayResult, error) {
-			return ofPayment(j.client.CreateSubscription(ctx, req))
-		},
-	}
-}
-
-func (j *Journal) checkout(req cardgateway.CheckoutRequest) *request {
-	return &request{
-		intent: Intent{
-			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckout,
-			Amount: req.Amount, Currency: req.Currency,
-		},
-		send: func(ctx context.Context) (gatewayResult, error) { return ofPayment(j.client.CreateCheckout(ctx, req)) },
-	}
-}
-
-func (j *Journal) checkoutSubscription(req cardgateway.CheckoutSubscriptionRequest) *request {
-	return &request{
-		intent: Intent{
-			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckoutSubscription,
-			Amount: req.Amount, Currency: req.Currency, SubscriptionCycle: req.Extension.SubscriptionCycle,
-		},
-		send: func(ctx context.Context) (gatewayResult, error) {
-			return ofPayment(j.client.CreateCheckoutSubscription(ctx, req))
-		},
-	}
-}
-
-func (j *Journal) refund(req cardgateway.RefundRequest) *request {
-	return &request{
-		intent: Intent{
-			ID: RefundID(req.RefundTransactionID), UniqueID: req.UniqueID, Operation: opRefund, Amount: req.Amount,
-		},
-		send: func(ctx context.Context) (gatewayResult, error) {
-			r, err := j.client.CreateRefund(ctx, req)
-			return gatewayResult{refund: r}, err
-		},
-	}
+// pay makes a payment, which send sends.
+func (a Again) pay(ctx context.Context, in Intent, s secrets, send func(context.Context) (*cardgateway.Transaction, error)) (*cardgateway.Transaction, error) {
+	got, err := a.j.submit(ctx, &request{in, a.accepts, s, func(ctx context.Context) (gatewayResult, error) { return ofPayment(send(ctx)) }})
+	return got.transaction, err
 }
 
 // ofPayment converts the results of a payment method.

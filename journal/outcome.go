@@ -182,7 +182,7 @@ func (p *projection) complete(err error) error {
 
 // shown reports whether the gateway has returned the payment or the refund in some form.
 func (p *projection) shown() bool {
-	return p.seen || p.state == Abandoned || p.deciding != nil && p.deciding.result().id() != ""
+	return p.seen || p.state == Abandoned || p.deciding != nil && p.deciding.facts().id != ""
 }
 
 // unknownWithoutEntry returns the error of an unknown outcome if the entry could not be read: it says what this process has returned
@@ -255,7 +255,7 @@ func evidenceOfCall(got gatewayResult, err error, certain bool) Evidence {
 		if certain {
 			ev.State = Declined
 		} else {
-			ev.Seen = got.id() != "" // with an id of the gateway, something exists
+			ev.Seen = got.facts().id != "" // with an id of the gateway, something exists
 		}
 	case isRefused:
 		ev.State, ev.HTTPStatus, ev.Code = Refused, refused.HTTPStatus, refused.Code
@@ -340,53 +340,33 @@ func (g gatewayResult) copied() gatewayResult {
 	return g
 }
 
-// id returns the gateway's own id.
-func (g gatewayResult) id() string {
-	switch {
-	case g.transaction != nil:
-		return g.transaction.UniqueID
-	case g.refund != nil:
-		return g.refund.RefundUniqueID
-	}
-	return ""
+// facts are what identifies a transaction or a refund, and what its code means, according to the gateway.
+type facts struct {
+	id    string               // the gateway's own
+	at    cardgateway.WallTime // when the transaction was made, or the refund requested
+	code  cardgateway.Code
+	state cardgateway.State
 }
 
-// at returns when the transaction was made, or the refund requested, according to the gateway.
-func (g gatewayResult) at() cardgateway.WallTime {
+func (g gatewayResult) facts() facts {
 	switch {
 	case g.transaction != nil:
-		return g.transaction.TransactionAt
+		t := g.transaction
+		return facts{t.UniqueID, t.TransactionAt, t.Code, t.State()}
 	case g.refund != nil:
-		return g.refund.RefundRequestAt
+		r := g.refund
+		return facts{r.RefundUniqueID, r.RefundRequestAt, r.Code, r.State()}
 	}
-	return cardgateway.WallTime{}
+	return facts{}
 }
 
-func (g gatewayResult) code() cardgateway.Code {
-	switch {
-	case g.transaction != nil:
-		return g.transaction.Code
-	case g.refund != nil:
-		return g.refund.Code
-	}
-	return 0
-}
-
-// gatewayState returns what the code means.
-func (g gatewayResult) gatewayState() cardgateway.State {
-	switch {
-	case g.transaction != nil:
-		return g.transaction.State()
-	case g.refund != nil:
-		return g.refund.State()
-	}
-	return cardgateway.StateUnknown
-}
+// facts returns those of the transaction or the refund of the evidence.
+func (ev *Evidence) facts() facts { return ev.result().facts() }
 
 // state returns the state that it means, if it came without an error. An approval is one whether it is marked as a test or not, but
 // not if its mark cannot be read.
 func (g gatewayResult) state() State {
-	switch g.gatewayState() {
+	switch g.facts().state {
 	case cardgateway.StateApproved:
 		if t := g.transaction; t != nil && !t.IsTest && !t.Paid() {
 			return Unknown
@@ -431,21 +411,6 @@ func (g gatewayResult) keptOfQuery(op string) gatewayResult {
 		k.transaction.RedirectURL = ""
 	}
 	return k
-}
-
-// sameTime reports whether two times are equal, or one of them is missing.
-func (g gatewayResult) sameTime(other gatewayResult) bool {
-	a, b := g.at(), other.at()
-	return a == b || a.IsZero() || b.IsZero()
-}
-
-// timeOf returns a time for JSON, or nil for none.
-func timeOf(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
 }
 
 // secrets are the values of a payment that must not be stored. The client masks them in the gateway's texts, which are

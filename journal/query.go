@@ -223,14 +223,14 @@ func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool)
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case ev.State == Declined && known.state == Succeeded && (known.intent.OnHostedPage() || !known.reverses(&ev)):
 		return nil // another attempt than the one that succeeded
-	case ev.State == Declined && known.intent.OnHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:
+	case ev.State == Declined && known.intent.OnHostedPage() && got.facts().code == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
 	case ev.State == Declined && !sole && known.isProcessingBeside(&ev):
 		ev.State = Pending // that row can still succeed
 	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):
 		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive, or has.
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case got.gatewayState() == cardgateway.StateRedirect && abandoned:
+	case got.facts().state == cardgateway.StateRedirect && abandoned:
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}
@@ -257,7 +257,7 @@ func successesOf(conflict error, operation string) (all []Evidence) {
 			add(gatewayResult{refund: &c.Refunds[i]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Evidence) int { return cmp.Compare(a.result().id(), b.result().id()) })
+	slices.SortStableFunc(all, func(a, b Evidence) int { return cmp.Compare(a.facts().id, b.facts().id) })
 	return all
 }
 

@@ -148,19 +148,20 @@ type row struct {
 }
 
 func (ev *Evidence) row() row {
-	if id := ev.result().id(); id != "" {
-		return row{id: id}
+	shown := ev.facts()
+	if shown.id != "" {
+		return row{id: shown.id}
 	}
-	return row{source: ev.Source, at: ev.result().at()}
+	return row{source: ev.Source, at: shown.at}
 }
 
 // show remembers what evidence shows of a row, and reports whether that adds anything. A success always does: see canBeOne.
 func (p *projection) show(ev *Evidence) bool {
-	got := ev.result()
-	if got.isNothing() {
+	got := ev.facts()
+	if ev.result().isNothing() {
 		return true
 	}
-	if last := p.rows[ev.row()]; last != nil && ev.State != Succeeded && last.State == ev.State && last.result().code() == got.code() {
+	if last := p.rows[ev.row()]; last != nil && ev.State != Succeeded && last.State == ev.State && last.facts().code == got.code {
 		return false
 	}
 	if p.rows == nil {
@@ -168,7 +169,7 @@ func (p *projection) show(ev *Evidence) bool {
 	}
 	p.rows[ev.row()] = ev
 	p.processing = slices.DeleteFunc(p.processing, ev.canBeOne)
-	if ev.State == Pending && got.gatewayState() == cardgateway.StateProcessing {
+	if ev.State == Pending && got.state == cardgateway.StateProcessing {
 		p.processing = append(p.processing, ev)
 	}
 	return true
@@ -223,7 +224,7 @@ func (p *projection) addSuccess(ev *Evidence) {
 	switch {
 	case p.state != Succeeded, p.isLater(p.deciding, ev):
 		p.decide(ev)
-	case p.deciding.result().id() == "" && ev.result().id() != "" && !p.isLater(ev, p.deciding): // the id is needed for a refund
+	case p.deciding.facts().id == "" && ev.facts().id != "" && !p.isLater(ev, p.deciding): // the id is needed for a refund
 		p.decide(ev)
 	}
 }
@@ -270,7 +271,7 @@ func (p *projection) chargesBefore(at time.Time) int {
 
 // chargedAt returns the gateway's time in a form that can be compared, or zero.
 func (ev *Evidence) chargedAt() time.Time {
-	if at := ev.result().at(); !at.IsZero() {
+	if at := ev.facts().at; !at.IsZero() {
 		return at.In(time.UTC)
 	}
 	return time.Time{}
@@ -278,7 +279,7 @@ func (ev *Evidence) chargedAt() time.Time {
 
 // isNoNewsAfter reports whether the outcome is the same success as before: what was added is a later charge of a subscription.
 func (p *projection) isNoNewsAfter(before *projection) bool {
-	return !p.conflict && before.state == Succeeded && p.current() == before.current() && p.deciding.result().id() == before.deciding.result().id()
+	return !p.conflict && before.state == Succeeded && p.current() == before.current() && p.deciding.facts().id == before.deciding.facts().id
 }
 
 // isLater reports whether evidence is about a later charge of a subscription than other evidence, by the gateway's times: about
@@ -323,19 +324,19 @@ func (p *projection) decide(ev *Evidence) {
 //
 // All successes of an entry can be one if every two of them can be, so the order in which they became known does not matter.
 func (ev *Evidence) canBeOne(other *Evidence) bool {
-	s, o := ev.result(), other.result()
-	if s.id() != "" && o.id() != "" {
-		return s.id() == o.id()
+	a, b := ev.facts(), other.facts()
+	if a.id != "" && b.id != "" {
+		return a.id == b.id
 	}
-	return ev.Source != other.Source || s.sameTime(o)
+	return ev.Source != other.Source || a.at == b.at || a.at.IsZero() || b.at.IsZero()
 }
 
 // reverses reports whether a decline belongs to the very payment or refund that succeeded: it was made, and then came back.
 // Their ids decide if both have one; otherwise nothing else can have been declined if there was only one submission.
 func (p *projection) reverses(decline *Evidence) bool {
-	id := decline.result().id()
+	id := decline.facts().id
 	return slices.ContainsFunc(p.outcomes, func(ev *Evidence) bool {
-		if other := ev.result().id(); id != "" && other != "" {
+		if other := ev.facts().id; id != "" && other != "" {
 			return id == other && ev.State == Succeeded
 		}
 		return p.once && ev.State == Succeeded
@@ -348,7 +349,7 @@ type outcomeID struct {
 	code cardgateway.Code
 }
 
-func (ev *Evidence) outcomeID() outcomeID { return outcomeID{ev.row(), ev.result().code()} }
+func (ev *Evidence) outcomeID() outcomeID { return outcomeID{ev.row(), ev.facts().code} }
 
 // repeats reports whether a final outcome repeats an earlier one.
 func (ev *Evidence) repeats(earlier []*Evidence) bool {
@@ -372,7 +373,7 @@ func (p *projection) code() cardgateway.Code {
 	if p.deciding == nil {
 		return 0
 	}
-	return p.deciding.result().code()
+	return p.deciding.facts().code
 }
 
 // queryable reports whether a query can still change what is known. NotSent is proved, and a final outcome is final, unless

@@ -135,8 +135,8 @@ func TestStateOfSubscriptions(t *testing.T) {
 					e.Evidence = append(e.Evidence, tt.evidence[i])
 				}
 				got, _ := e.outcome()
-				if e.State() != tt.state || got.id() != tt.uniqueID {
-					t.Errorf("in the order %v: got %v of %q, want %v of %q", order, e.State(), got.id(), tt.state, tt.uniqueID)
+				if e.State() != tt.state || got.facts().id != tt.uniqueID {
+					t.Errorf("in the order %v: got %v of %q, want %v of %q", order, e.State(), got.facts().id, tt.state, tt.uniqueID)
 				}
 			}
 		})
@@ -425,6 +425,9 @@ func TestTested(t *testing.T) {
 			if got := e.State(); got != tt.want {
 				t.Errorf("%s: got %v, want %v", name, got, tt.want)
 			}
+			if !e.project().final() {
+				t.Errorf("%s: Run would not acknowledge it", name)
+			}
 			got, err := e.outcome()
 			if test, ok := errors.AsType[*cardgateway.TestPaymentError](err); ok != (tt.want == Tested) || ok && (!test.Transaction.IsTest || got.transaction == nil) {
 				t.Errorf("%s: got %+v, %v", name, got, err)
@@ -490,7 +493,7 @@ func TestClock(t *testing.T) {
 	_, _ = j.submitOnce(t.Context(), &request{intent: Intent{ID: PaymentID("a"), At: time.Now()}, send: func(context.Context) (gatewayResult, error) {
 		return gatewayResult{}, &cardgateway.OutcomeUnknownError{}
 	}})
-	_, _ = j.submitPayment(t.Context(), &request{intent: Intent{ID: PaymentID("b")}, send: func(context.Context) (gatewayResult, error) {
+	_, _ = j.submit(t.Context(), &request{intent: Intent{ID: PaymentID("b")}, send: func(context.Context) (gatewayResult, error) {
 		return gatewayResult{}, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context(), j.shop) {

@@ -31,18 +31,7 @@ const (
 	riskingTwice                     // also after a presumed absence: an earlier one may still arrive
 )
 
-// submitPayment makes a payment, or waits for the call that is making it, or returns what is known about it.
-func (j *Journal) submitPayment(ctx context.Context, r *request) (*cardgateway.Transaction, error) {
-	got, err := j.submit(ctx, r)
-	return got.transaction, err
-}
-
-// submitRefund makes a refund as submitPayment makes a payment.
-func (j *Journal) submitRefund(ctx context.Context, r *request) (*cardgateway.Refund, error) {
-	got, err := j.submit(ctx, r)
-	return got.refund, err
-}
-
+// submit makes a payment or a refund, or waits for the call that is making it, or returns what is known about it.
 func (j *Journal) submit(ctx context.Context, r *request) (gatewayResult, error) {
 	r.intent.Shop = j.shop
 	if err := needContext(ctx, r.intent.Operation); err != nil {
@@ -150,7 +139,7 @@ func (j *Journal) notRecorded(r *request, known *projection, got gatewayResult, 
 	if unknown, ok := asUnknown(err); ok {
 		got, known.seen = unknown.got, known.seen || unknown.seen
 	}
-	known.seen = known.seen || got.id() != ""
+	known.seen = known.seen || got.facts().id != ""
 	return gatewayResult{}, known.complete(r.intent.unknown(got, fmt.Errorf("journal: the outcome could not be recorded: %w", failed)))
 }
 
@@ -368,8 +357,7 @@ func (j *Journal) failUnsent(ctx context.Context, in Intent, what string, err er
 
 // isKnownUnsent reports whether the latest submission belongs to a call of this process that ended before it sent anything.
 func (j *Journal) isKnownUnsent(known *projection) bool {
-	remembered := j.memory.get(known.intent.ID)
-	return known.state == Unknown && slices.Contains(remembered.unsentSenders(), known.intent.Sender)
+	return known.state == Unknown && slices.Contains(j.memory.get(known.intent.ID).unsent, known.intent.Sender)
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it
