@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -196,6 +197,12 @@ func (l *listing[T]) write(now bool) error {
 	if l.flags.Checkpoint == "" {
 		return nil
 	}
+	// A power failure must not leave the checkpoint, and take rows before it that were not on the disk yet.
+	if f, ok := l.out.(interface{ Sync() error }); ok && !l.watched {
+		if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) { // EINVAL: a pipe
+			return exit.CannotWrite("rows", err)
+		}
+	}
 	l.saved.Headed = true
 	return l.saved.write(l.flags.Checkpoint)
 }
@@ -241,8 +248,9 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 		return err
 	}
 	if r.WrongZone != nil {
-		l.tell("rows are missing: %s; set zone", r.WrongZone)
-	} else if end := period.Earlier(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
+		return exit.Fail(exit.Failed, "rows are missing: %s; set zone", r.WrongZone)
+	}
+	if end := period.Earlier(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
 		l.say("complete up to %s; the gateway may not list all rows after that yet", terminal.Wall(r.CompleteUpTo.In(zone)))
 	}
 	if path := l.flags.Checkpoint; path != "" {

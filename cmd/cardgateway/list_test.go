@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -162,6 +163,11 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
+// late is a disk that has no room only when it must be written to.
+type late struct{ io.Writer }
+
+func (late) Sync() error { return errors.New("no space left on device") }
+
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	server, _, _ := seeded(t, sandbox.Options{})
 	env := environment(server.URL)
@@ -171,9 +177,11 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 			t.Errorf("%s: got exit code %d and %q", format, code, err)
 		}
 		path := filepath.Join(t.TempDir(), "c.json")
-		code, err := toolTo(t, full{}, env, append(args, "--checkpoint", path)...)
-		if code != exit.Failed || !strings.Contains(err, path+" was last saved about a second ago") {
-			t.Errorf("%s with a checkpoint: got exit code %d and %q", format, code, err)
+		for _, disk := range []io.Writer{full{}, late{io.Discard}} {
+			code, err := toolTo(t, disk, env, append(args, "--checkpoint", path)...)
+			if code != exit.Failed || !strings.Contains(err, path+" was last saved about a second ago") {
+				t.Errorf("%s with a checkpoint: got exit code %d and %q", format, code, err)
+			}
 		}
 		tool(t, env, "orders", "--checkpoint", path).want(t, exit.OK, " 0 rows were written before", "the list is complete")
 	}

@@ -110,7 +110,7 @@ func (s *syncFlags) sync(c *call, out io.Writer, b *books.Books, options books.S
 		c.say("of other apps, and left out of match and report: %s", otherApps(n))
 	}
 	if report.WrongZone != nil {
-		c.tell("rows are missing: %s; set zone, and begin a new copy", report.WrongZone)
+		return exit.Fail(exit.Failed, "rows are missing: %s; set zone, and begin a new copy", report.WrongZone)
 	}
 	if report.Unreadable != nil {
 		return exit.Fail(exit.Unreadable, "the copy is up to date, except for these rows: %s", exit.Explain(report.Unreadable).Text)
