@@ -2,15 +2,12 @@ package faults
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
@@ -127,33 +124,4 @@ func saysSo(changed []byte, v Verdict) bool {
 	return found && slices.ContainsFunc(codes[v], func(code string) bool {
 		return strings.HasPrefix(strings.Trim(rest, ` "`), code)
 	})
-}
-
-// TestZones lets the gateway's clock be in every zone: an unknown payment is found in all of them.
-func TestZones(t *testing.T) {
-	for hours := -12; hours <= 14; hours++ {
-		synctest.Test(t, func(t *testing.T) {
-			time.Sleep(7*time.Hour + 31*time.Minute) // not midnight
-			zone := time.FixedZone("", hours*3600)
-			g := sandbox.New(sandbox.Options{Location: zone, NoNotifications: true})
-			defer g.Close()
-			g.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-			client := clienttest.NewClient(t, cardgateway.Config{
-				BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
-			})
-			o := Orders(1, 1)[0]
-			o.Card = sandbox.Approved
-			_, err := client.CreateSubscription(t.Context(), o.subscription())
-			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-			if !ok {
-				t.Fatalf("UTC%+d: got %v", hours, err)
-			}
-			for _, later := range []time.Duration{0, time.Hour, 23 * time.Hour} {
-				time.Sleep(later)
-				if v := verdictOf(client.Resolve(t.Context(), unknown.Query())); v != Paid {
-					t.Errorf("UTC%+d, after %v: %s", hours, later, v)
-				}
-			}
-		})
-	}
 }

@@ -32,4 +32,4 @@ func RefundBehaviors() []Behavior {
 }
 
 // Protos returns a protocol for each of the four behaviors.
-func Protos() []string { return []string{"http", "tls", "h2", "http"} }
+func Protos() []string { return []string{"", "tls", "h2", ""} }

@@ -31,15 +31,14 @@ type task struct {
 	Patience time.Duration
 	Seed     uint64
 	Payments int
-	Next     int       // index of the first payment that has not been made
-	At       time.Time // start time
+	Next     int // index of the first payment that has not been made
 
 	// Of a replica.
 	Replicas int
 	Pause    time.Duration // after a payment of each of its callers
 }
 
-var roles = map[string]func(*task) error{"shop": runShop, "last": runLast, "race": runRace, "instant": runInstant, "replica": runReplica}
+var roles = map[string]func(*task) error{"shop": runShop, "last": runLast, "instant": runInstant, "replica": runReplica}
 
 // Child runs the task of a process that was started as a child, and then does not return. Call it first.
 func Child() {
@@ -206,29 +205,5 @@ func runLast(t *task) error {
 			break
 		}
 	}
-	return done()
-}
-
-// runRace makes the same payment from 50 goroutines, and writes what each call returned.
-func runRace(t *task) error {
-	store, client, done, err := t.open()
-	if err != nil {
-		return err
-	}
-	j := journal.New(client, store, journal.Options{})
-	o := Orders(t.Seed, 1)[0]
-	time.Sleep(time.Until(t.At))
-	var wg sync.WaitGroup
-	for range raceCallers {
-		wg.Go(func() {
-			tr, err := j.CreateSubscription(background, o.subscription())
-			if err != nil {
-				fmt.Println("error", err)
-				return
-			}
-			fmt.Println("answer", int(tr.Code), tr.UniqueID, tr.TransactionAmount)
-		})
-	}
-	wg.Wait()
 	return done()
 }

@@ -1,8 +1,6 @@
 package faults
 
 import (
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -106,24 +104,5 @@ func TestConnections(t *testing.T) {
 				t.Errorf("%d unknown", verdicts[Unknown])
 			}
 		})
-	}
-}
-
-// TestNoConnection tests failures of DNS, of connecting and of TLS.
-func TestNoConnection(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.NotFoundHandler())
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail
-	s.StartTLS()
-	defer s.Close()
-	for name, url := range map[string]string{
-		"no such name": "https://nobody.invalid", "nobody listens": "http://127.0.0.1:1", "unknown certificate": s.URL,
-	} {
-		client := clienttest.NewClient(t, cardgateway.Config{
-			BaseURL: url, AppID: "7", TestPayments: true, Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond},
-		})
-		o := Orders(1, 1)[0]
-		if _, err := client.CreateSubscription(t.Context(), o.subscription()); !cardgateway.SafeToRetry(err) {
-			t.Errorf("%s: %v, want ErrNotSent", name, err)
-		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -296,27 +295,6 @@ func refused(t *testing.T, name string, d database, settings, want string) {
 	}
 }
 
-// TestSettingsOfLaterConnections: a connection that the pool opens later is also checked.
-func TestSettingsOfLaterConnections(t *testing.T) {
-	spec := postgres(t, t.Name())
-	createDatabase(t, spec)
-	db := openDB(t, spec)
-	db.SetMaxIdleConns(-1) // each use makes a connection
-	s := newStore(t, db, sqlstore.Postgres)
-	begin := func(id string) error {
-		_, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"})
-		return err
-	}
-	if err := begin("a"); err != nil {
-		t.Fatal(err)
-	}
-	execAll(t, db, "ALTER ROLE t SET synchronous_commit = off")
-	defer execAll(t, db, "ALTER ROLE t RESET synchronous_commit")
-	if err := begin("b"); err == nil || !strings.Contains(err.Error(), "set synchronous_commit = on") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // TestTransactionLeftOpen: what is recorded is not part of a transaction that somebody has left open on a connection of the pool, and of which
 // a later failure would roll it back.
 func TestTransactionLeftOpen(t *testing.T) {
@@ -342,53 +320,6 @@ func TestTransactionLeftOpen(t *testing.T) {
 	})
 }
 
-// TestManyCallers: of many callers at the same time, each has its own result.
-func TestManyCallers(t *testing.T) {
-	everyServer(t, func(t *testing.T, _ string, store journal.Store) {
-		const callers, each = 64, 10
-		at := time.Now()
-		refused := journal.Evidence{At: at, Source: journal.SourceAnswer, State: journal.Refused}
-		for _, step := range []struct {
-			name string
-			do   func(journal.Intent) error
-			want error
-		}{
-			{"intents", func(in journal.Intent) error {
-				_, created, err := store.Begin(t.Context(), in)
-				if err == nil && !created {
-					err = errors.New("not created")
-				}
-				return err
-			}, nil},
-			{"evidence", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, nil},
-			{"evidence of an old version", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, journal.ErrChanged},
-			{"acknowledgements of an old version", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 0) }, journal.ErrChanged},
-			{"acknowledgements", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 1) }, nil},
-		} {
-			t.Run(step.name, func(t *testing.T) {
-				var wg sync.WaitGroup
-				for c := range callers {
-					wg.Go(func() {
-						for i := range each {
-							in := journal.Intent{ID: journal.PaymentID(fmt.Sprintf("%d-%d", c, i)), At: at, Currency: "USD"}
-							if err := step.do(in); !errors.Is(err, step.want) {
-								t.Errorf("%s: %s: got %v, want %v", step.name, in.ID.Text, err, step.want)
-							}
-						}
-					})
-				}
-				wg.Wait()
-			})
-		}
-		for c := range callers {
-			key := journal.Key{ID: journal.PaymentID(fmt.Sprintf("%d-0", c))}
-			if e, err := store.Get(t.Context(), key); err != nil || len(e.Evidence) != 1 || e.Unacked() {
-				t.Errorf("%s has %d pieces of evidence, unacknowledged %t, %v", key.ID.Text, len(e.Evidence), e.Unacked(), err)
-			}
-		}
-	})
-}
-
 // everyServer runs a test with a store on each database server.
 func everyServer(t *testing.T, test func(t *testing.T, spec string, store journal.Store)) {
 	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
@@ -398,125 +329,6 @@ func everyServer(t *testing.T, test func(t *testing.T, spec string, store journa
 			test(t, spec, store)
 		})
 	}
-}
-
-// TestLockedRows: payments whose rows another session has locked wait, and others do not. (MySQL also locks the gap
-// before a row: the others have ids after it.)
-func TestLockedRows(t *testing.T) {
-	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
-		const locked = 4
-		statements := []string{"START TRANSACTION"}
-		for i := range locked {
-			statements = append(statements,
-				fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked %d', 0, '', '')", journal.Shop{}, i))
-		}
-		release := hold(t, spec, append(statements, "ROLLBACK")...)
-		begin := func(ctx context.Context, id string) error {
-			_, _, err := store.Begin(ctx, journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"})
-			return err
-		}
-		var wg sync.WaitGroup
-		for i := range locked {
-			wg.Go(func() { _ = begin(t.Context(), fmt.Sprint("locked ", i)) }) // which can end in a deadlock of the database
-		}
-		time.Sleep(200 * time.Millisecond)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // who waits for the lock waits until its release
-		defer cancel()
-		for i := range 20 {
-			if err := begin(ctx, fmt.Sprint("z free ", i)); err != nil {
-				t.Errorf("payment %d: %v", i, err)
-			}
-		}
-		release()
-		wg.Wait()
-	})
-}
-
-// TestIntentsWithOldRows: of many intents at the same time, some exist; the others are created, and each caller gets the right result.
-func TestIntentsWithOldRows(t *testing.T) {
-	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
-		begin := func(id, sender string) (journal.Entry, bool) {
-			e, created, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: sender})
-			if err != nil {
-				t.Error(err)
-			}
-			return e, created
-		}
-		intent := func(id string) journal.Key { return journal.Key{ID: journal.PaymentID(id)} }
-		for _, id := range []string{"old", "known", "nameless"} {
-			begin(id, map[string]string{"old": "somebody else", "known": "of known"}[id])
-		}
-		refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "of known"}
-		if err := store.Record(t.Context(), intent("known"), 0, refused); err != nil {
-			t.Fatal(err)
-		}
-		release := hold(t, spec, "START TRANSACTION",
-			fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}),
-			"ROLLBACK")
-		var wg sync.WaitGroup
-		wg.Go(func() { begin("locked", "of locked") }) // it waits
-		time.Sleep(5 * time.Millisecond)
-		want := map[string]bool{"old": false, "known": false, "nameless": false}
-		for i := range 30 {
-			want[fmt.Sprint("new ", i)] = true
-		}
-		for id, want := range want {
-			wg.Go(func() {
-				sender := "of " + id
-				if id == "nameless" {
-					sender = ""
-				}
-				if e, created := begin(id, sender); created != want || created && e.Begun.Sender != sender {
-					t.Errorf("%s: created %t by %q, want %t", id, created, e.Begun.Sender, want)
-				}
-			})
-		}
-		time.Sleep(100 * time.Millisecond)
-		release()
-		wg.Wait()
-		if err := store.Record(t.Context(), intent("nameless"), 1, refused); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Record of a later version: %v, want ErrChanged", err)
-		}
-		if err := store.Ack(t.Context(), intent("nameless"), 1); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Ack of a later version: %v, want ErrChanged", err)
-		}
-	})
-}
-
-// TestBadWrite: evidence that the database rejects does not affect others at the same time.
-func TestBadWrite(t *testing.T) {
-	everyServer(t, func(t *testing.T, spec string, store journal.Store) {
-		ids := []string{"bad"}
-		for i := range 30 {
-			ids = append(ids, fmt.Sprint("good ", i))
-		}
-		for _, id := range append(ids, "held") {
-			if _, _, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		execAll(t, openDB(t, spec), "ALTER TABLE cardgateway_journal ADD CONSTRAINT not_bad CHECK (transaction_id <> 'bad' OR version = 0)")
-		release := hold(t, spec, "START TRANSACTION",
-			fmt.Sprintf("SELECT 1 FROM cardgateway_journal WHERE shop = '%s' AND transaction_id = 'held' FOR UPDATE", journal.Shop{}), "ROLLBACK")
-		refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused}
-		var all sync.WaitGroup
-		record := func(id string) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			err := store.Record(ctx, journal.Key{ID: journal.PaymentID(id)}, 0, refused)
-			if bad := id == "bad"; (err != nil) != bad || bad && !strings.Contains(err.Error(), "not_bad") {
-				t.Errorf("%s: %v", id, err)
-			}
-		}
-		all.Go(func() { record("held") }) // it waits
-		time.Sleep(5 * time.Millisecond)
-		for _, id := range ids {
-			all.Go(func() { record(id) })
-		}
-		time.Sleep(100 * time.Millisecond)
-		release()
-		all.Wait()
-	})
 }
 
 // TestWalkReadsEachRowOnce: MySQL reads the entries that are not acknowledged from its index, and does not sort the table
@@ -566,40 +378,6 @@ func shopOver(t *testing.T, g *sandbox.Gateway, store journal.Store, app cardgat
 		BaseURL: "https://gateway.test", AppID: app, TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
 	})
 	return journal.New(client, store, journal.Options{})
-}
-
-// TestTwoShops: a shop never sees the payments of another shop in the same database.
-func TestTwoShops(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		store := openStore(t, spec)
-		g := sandbox.New(sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
-		defer g.Close()
-		a, b := shopOver(t, g, store, "7"), shopOver(t, g, store, "8")
-		o := Order{ID: "1001", Card: sandbox.Approved, Amount: "12.50"}
-		for i, j := range []*journal.Journal{a, b} {
-			if _, err := j.CreateSubscription(t.Context(), o.subscription()); err != nil {
-				t.Fatal(err)
-			}
-			if n := g.Executed(o.ID); n != i+1 {
-				t.Errorf("after shop %d: charged %d times", i+1, n)
-			}
-		}
-		if err := a.Ack(t.Context(), journal.PaymentID(o.ID), journal.Succeeded); err != nil {
-			t.Error(err)
-		}
-		for name, want := range map[*journal.Journal]int{a: 0, b: 1} {
-			n := 0
-			for _, err := range name.Recover(t.Context()) {
-				if err != nil {
-					t.Error(err)
-				}
-				n++
-			}
-			if n != want {
-				t.Errorf("told %d payments, want %d", n, want)
-			}
-		}
-	})
 }
 
 // TestBadRows: damaged rows do not affect others.
@@ -681,22 +459,44 @@ func TestBadRows(t *testing.T) {
 	})
 }
 
-// TestMany: recovery takes linear time and constant memory, and an acknowledgement is one look-up.
+// TestMany: recovery takes linear time and constant memory.
 func TestMany(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		n := 3000
-		if long() {
-			n = 1_000_000
-		}
-		row, err := Many(t.Name(), spec, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%+v", *row)
-		if row.Heap > 64<<20 {
-			t.Errorf("it took %d MB of memory", row.Heap>>20)
-		}
-	})
+	var rows []*ManyRow
+	sizes := []int{3000}
+	if long() {
+		sizes = []int{100_000, 1_000_000}
+	}
+	for _, n := range sizes {
+		everyStore(t, func(t *testing.T, spec string) {
+			row, err := Many(spec, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rows = append(rows, row); row.Heap > 64<<20 {
+				t.Errorf("it took %d MB of memory", row.Heap>>20)
+			}
+		})
+	}
+	publish(t, "many", manyTable(rows))
+}
+
+// TestSpeed measures payments with the journal beside those of the client alone.
+func TestSpeed(t *testing.T) {
+	callers, payments := []int{4}, 300
+	if long() {
+		callers, payments = []int{1, 16, 64}, 30_000
+	}
+	var rows []*SpeedRow
+	for _, n := range callers {
+		everyStore(t, func(t *testing.T, spec string) {
+			row, err := Speed(spec, n, payments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, row)
+		})
+	}
+	publish(t, "speed", speedTable(rows))
 }
 
 // hold keeps a session open, with its locks, until the returned function runs the last statement.

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -14,10 +12,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/dedupertest"
-	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/notify"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 const dedupedGateway = "https://gateway.example"
@@ -284,67 +280,6 @@ func TestDeduperCreatedAtOnce(t *testing.T) {
 		}
 		close(start)
 		all.Wait()
-	})
-}
-
-// TestDeduperForeignTable: a table that has the name and other columns is refused.
-func TestDeduperForeignTable(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		store := openStore(t, spec)
-		execAll(t, openDB(t, spec), "CREATE TABLE cardgateway_notified (event VARCHAR(200), expires BIGINT)")
-		client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.example", AppID: "7", TestPayments: true})
-		if _, err := store.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "column") {
-			t.Errorf("got %v, want that a column is missing", err)
-		}
-	})
-}
-
-// TestDeduperHandlers: two processes get the same notification at the same time, and one of them handles it.
-func TestDeduperHandlers(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gateway.Close()
-		client := clienttest.NewClient(t, cardgateway.Config{BaseURL: gateway.URL, AppID: "7", TestPayments: true})
-		j := shopOver(t, gateway.Gateway, journal.NewMemoryStore(), "7")
-		var mu sync.Mutex
-		handled := make(map[string]int)
-		var handlers []http.Handler
-		for range 2 {
-			handlers = append(handlers, notify.NewHandler(client, notify.Options{QueriesPerSecond: 1000, Deduper: openDeduper(t, spec, "7")},
-				func(_ context.Context, n *notify.Notification) error {
-					mu.Lock()
-					defer mu.Unlock()
-					handled[n.Transaction.TransactionID]++
-					return nil
-				}))
-		}
-		for i := range 10 {
-			o := Order{ID: fmt.Sprint(i), Card: sandbox.Approved, Amount: "12.50"}
-			paid, err := j.CreateSubscription(t.Context(), o.subscription())
-			if err != nil {
-				t.Fatal(err)
-			}
-			body := fmt.Sprintf(`{"transactionType":"Sale","uniqueId":%q,"transactionId":%q,"code":"100"}`, paid.UniqueID, o.ID)
-			var both sync.WaitGroup
-			for _, h := range handlers {
-				both.Go(func() {
-					r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
-					r.Header.Set("Content-Type", "application/json")
-					w := httptest.NewRecorder()
-					h.ServeHTTP(w, r)
-					if w.Code != http.StatusOK && w.Code != http.StatusServiceUnavailable { // the other one is handling it
-						t.Errorf("got %d", w.Code)
-					}
-				})
-			}
-			both.Wait()
-			if handled[o.ID] != 1 {
-				t.Errorf("%s was handled %d times", o.ID, handled[o.ID])
-			}
-		}
 	})
 }
 

@@ -5,8 +5,6 @@
 // point at which they can break. The sandbox counts how often each payment moved money, and results are checked against
 // that count. A seed and the payment's id decide which fault a payment meets, so that a run can be repeated.
 //
-// go test runs everything in a short form; CARDGATEWAY_LONG=1 runs it in full. The following command prints the
-// measurements in RESULTS.md:
-//
-//	go run ./cmd/faults
+// go test runs everything in a short form; CARDGATEWAY_LONG=1 runs it in full. With -v it logs the tables of RESULTS.md, and
+// with -write it replaces them there.
 package faults

@@ -14,33 +14,10 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
-// TestPlainDrivers: a driver that wraps another one, and has fewer optional interfaces, works with a store, if more slowly.
-func TestPlainDrivers(t *testing.T) {
-	for name, wrap := range map[string]func(fullConn) driver.Conn{
-		"connections that cannot be compared":               func(c fullConn) driver.Conn { return incomparableConn{c, nil} },
-		"connections that cannot prepare with a context":    func(c fullConn) driver.Conn { return &plainConn{c, c, c, c} },
-		"statements that cannot be executed with a context": func(c fullConn) driver.Conn { return &plainStatements{c} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newStore(t, openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), wrap), sqlstore.MySQL)
-			refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "s"}
-			for _, id := range []string{"a", "b"} {
-				in := journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: "s"}
-				if _, created, err := s.Begin(t.Context(), in); err != nil || !created {
-					t.Errorf("Begin: created %t, %v", created, err)
-				}
-				if err := s.Record(t.Context(), in.Key(), 0, refused); err != nil {
-					t.Errorf("Record: %v", err)
-				}
-				if err := s.Ack(t.Context(), in.Key(), 1); err != nil {
-					t.Errorf("Ack: %v", err)
-				}
-				if e, err := s.Get(t.Context(), in.Key()); err != nil || e.State() != journal.Refused || e.Unacked() {
-					t.Errorf("got %v, unacknowledged %t, %v", e.State(), e.Unacked(), err)
-				}
-			}
-		})
-	}
+// TestIncomparableConnections: a store works with a driver whose connections cannot be compared, and so not be remembered.
+func TestIncomparableConnections(t *testing.T) {
+	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn { return incomparableConn{c, nil} })
+	everyWrite(t, newStore(t, db, sqlstore.MySQL), "a")
 }
 
 // TestConnectionClosedMeanwhile: if the server has closed a connection, which is detected only when it is used, no write is
@@ -86,11 +63,6 @@ type fullConn interface {
 type incomparableConn struct {
 	fullConn
 	_ []int
-}
-
-// PrepareContext must not be called: nobody could find the statement again, and close it.
-func (incomparableConn) PrepareContext(context.Context, string) (driver.Stmt, error) {
-	return nil, errors.New("a statement was prepared")
 }
 
 type plainConn struct {
@@ -156,13 +128,6 @@ type oldConn struct{ plainConn }
 
 func (c *oldConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	return c.plainConn.QueryContext(ctx, strings.ReplaceAll(query, "VERSION()", "'5.7.44-log'"), args)
-}
-
-type plainStatements struct{ fullConn }
-
-func (c *plainStatements) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	s, err := c.fullConn.PrepareContext(ctx, query)
-	return struct{ driver.Stmt }{s}, err
 }
 
 // openWrapped opens a new database, whose connections are wrapped, until the end of the test.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -126,32 +125,6 @@ func FailingMySQL() (_ *Failing, err error) {
 	}, stop}, nil
 }
 
-// FailingSQLite is a file that another program locks for a while.
-func FailingSQLite(dir string) (*Failing, error) {
-	spec := "sqlite:" + filepath.Join(dir, "failing.db")
-	store, closeStore, err := OpenStore(spec)
-	if err != nil {
-		return nil, err
-	}
-	d, _ := databaseOf(spec) // it was opened
-	other, err := sql.Open(d.driver, d.source)
-	if err != nil {
-		return nil, errors.Join(err, closeStore())
-	}
-	return &Failing{"SQLite, locked", store, func() error {
-		conn, err := other.Conn(background)
-		if err != nil {
-			return err
-		}
-		if _, err := conn.ExecContext(background, "BEGIN IMMEDIATE"); err != nil {
-			return errors.Join(err, conn.Close())
-		}
-		time.Sleep(readOnlyFor)
-		_, err = conn.ExecContext(background, "ROLLBACK")
-		return errors.Join(err, conn.Close())
-	}, func() error { return errors.Join(other.Close(), closeStore()) }}, nil
-}
-
 // FailoverRun makes payments while the database of the journal fails again and again. A call that sent nothing is repeated with the same id.
 type FailoverRun struct {
 	Mix
@@ -244,12 +217,11 @@ func (d *failing) Finish(ctx context.Context, all []movement, verdicts []Verdict
 	d.Design.Finish(ctx, all, verdicts)
 }
 
-// PrintFailovers writes the results as a Markdown table.
-func PrintFailovers(w io.Writer, results []*FailoverResult) {
-	var cells [][]any
-	for _, r := range results {
-		n := len(r.Gaps)
-		cells = append(cells, []any{r.Design, r.Payments, n, r.Twice, r.Forgotten(), r.Wrong, r.Open(), seconds(r.Gaps[n/2]), seconds(r.Gaps[n-1])})
-	}
-	printTable(w, "Journal|Payments|Failures|Charged twice|Forgotten|Reported wrong|Open at the end|Nobody could pay, median|worst", cells)
+// failoverTable returns the results as a table.
+func failoverTable(results []*FailoverResult) string {
+	const head = "Journal|Payments|Failures|Charged twice|Forgotten|Reported wrong|Open at the end|Nobody could pay, median|worst"
+	return table(head, results, func(r *FailoverResult) []any {
+		median, worst := medianAndWorst(r.Gaps)
+		return []any{r.Design, r.Payments, len(r.Gaps), r.Twice, r.Forgotten(), r.Wrong, r.Open(), median, worst}
+	})
 }

@@ -18,6 +18,13 @@ type Fault struct {
 	Slow bool
 }
 
+func (f *Fault) String() string {
+	if f == nil {
+		return "every fault"
+	}
+	return f.Name
+}
+
 // Exec says whether, and when, the operation is carried out.
 type Exec int
 

@@ -27,7 +27,7 @@ type FrontOptions struct {
 	QueryShare   float64 // share of queries with a fault
 	LeakShare    float64 // share of searches that return another transaction's order first
 	Only         *Fault  // if set, every disturbed payment has this fault
-	Proto        string  // "http", "tls" or "h2"
+	Proto        string  // "tls" or "h2"; empty: HTTP/1.1
 }
 
 // patience is how long a caller waits for a response before it times out; "late" is twice that.

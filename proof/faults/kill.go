@@ -1,7 +1,7 @@
 package faults
 
 import (
-	"io"
+	"cmp"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -21,23 +21,15 @@ type KillRun struct {
 
 // KillResult is the result of a KillRun.
 type KillResult struct {
-	Payments  int
-	Kills     int
-	Charged   int
-	Refunded  int // refunds that moved money
-	Forgotten int // charged or refunded, and never reported to the merchant as such
-	Twice     int
-	Wrong     int // reported as paid and was not, or as finally not paid and was
-	Open      int // payments and refunds without a final outcome
-	Took      time.Duration
+	Row
+	Kind     string // of the store
+	Kills    int
+	Charged  int
+	Refunded int // refunds that moved money
 }
-
-// Broken returns the number of payments and refunds for which a guarantee was broken.
-func (r *KillResult) Broken() int { return r.Forgotten + r.Twice + r.Wrong + r.Open }
 
 // Run makes the payments. A fifth of them also has a fault.
 func (k KillRun) Run() (*KillResult, error) {
-	begun := time.Now()
 	g := sandbox.New(sandbox.Options{
 		Duplicates: sandbox.DuplicatesExecuted, RefundDuplicates: sandbox.RefundDuplicatesExecuted, NoNotifications: true, Seed: k.Seed,
 	})
@@ -48,7 +40,7 @@ func (k KillRun) Run() (*KillResult, error) {
 		Role: "shop", Store: k.Store, URL: front.URL, Tokens: storedCards(g), Patience: patience, Seed: k.Seed, Payments: k.Payments,
 	}
 	books := make(map[string]Verdict)
-	r := &KillResult{Payments: k.Payments}
+	r := &KillResult{Kind: storeKind(k.Store)}
 	for chance := rand.New(rand.NewPCG(k.Seed, 2)); t.Next < k.Payments; {
 		killed, err := t.live(books, chance, k.Payments/k.Lives)
 		if err != nil {
@@ -58,23 +50,32 @@ func (k KillRun) Run() (*KillResult, error) {
 			r.Kills++
 		}
 	}
+	return r, r.settle(t, g, front, books)
+}
+
+// settle recovers what the processes have left, and compares what they have told with what happened to the money.
+func (r *KillResult) settle(t *task, g *sandbox.Gateway, front *Front, books map[string]Verdict) error {
 	if err := front.Drain(); err != nil {
-		return nil, err
+		return err
 	}
-	orders := Orders(k.Seed, k.Payments)
+	orders := Orders(t.Seed, t.Payments)
 	approvePending(g, orders)
 	t.Role = "last"
 	if _, err := t.live(books, nil, 0); err != nil {
-		return nil, err
+		return err
 	}
-	r.Took = time.Since(begun)
-	for _, o := range orders {
-		r.Charged += r.judge(books[o.ID], g.Executed(o.ID))
-		if back := refundOf(o.ID); books[back] != "" || g.Refunded(back) > 0 { // a payment may be refunded or not
-			r.Refunded += r.judge(books[back], g.Refunded(back))
+	r.Payments, r.Verdicts = t.Payments, make(map[Verdict]int)
+	judge := func(id string, charged int) int {
+		if v := books[id]; v != "" || charged > 0 {
+			r.judge(id, cmp.Or(v, Unknown), charged)
 		}
+		return min(charged, 1)
 	}
-	return r, nil
+	for _, o := range orders {
+		r.Charged += judge(o.ID, g.Executed(o.ID))
+		r.Refunded += judge(refundOf(o.ID), g.Refunded(refundOf(o.ID)))
+	}
+	return nil
 }
 
 // live runs one process and records its output. With a certain probability the process is killed after it has begun about
@@ -112,26 +113,9 @@ func (t *task) live(books map[string]Verdict, chance *rand.Rand, payments int) (
 	return killed, nil
 }
 
-// judge returns 1 if money was moved.
-func (r *KillResult) judge(v Verdict, charged int) int {
-	switch {
-	case charged > 1:
-		r.Twice++
-	case v == Unknown || v == Pending:
-		r.Open++
-	case charged > 0 && v == "":
-		r.Forgotten++
-	case charged > 0 != (v == Paid):
-		r.Wrong++
-	}
-	return min(charged, 1)
-}
-
-// PrintKills writes what became of the payments of processes that were killed, for each store.
-func PrintKills(w io.Writer, stores []string, rows []*KillResult) {
-	var cells [][]any
-	for i, r := range rows {
-		cells = append(cells, []any{stores[i], r.Payments, r.Kills, r.Charged, r.Refunded, r.Forgotten, r.Twice, r.Wrong, r.Open})
-	}
-	printTable(w, "Store|Payments|Kills|Charged|Refunded|Lost|Twice|Reported wrong|Open at the end", cells)
+// killTable returns what became of the payments of processes that were killed.
+func killTable(results []*KillResult) string {
+	return table("Store|Payments|Kills|Charged|Refunded|Lost|Twice|Reported wrong|Open at the end", results, func(r *KillResult) []any {
+		return []any{r.Kind, r.Payments, r.Kills, r.Charged, r.Refunded, r.Forgotten(), r.Twice, r.Wrong, r.Open()}
+	})
 }

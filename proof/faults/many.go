@@ -18,21 +18,20 @@ import (
 
 // ManyRow is the cost of very many open payments.
 type ManyRow struct {
-	Store   string
+	Kind    string // of the store
 	Entries int
 	First   time.Duration // a Recover that queries each, with a gateway that responds at once
 	Heap    uint64        // maximum heap during that, minus the heap before
-	Ack     time.Duration // after a restart, the median of 100
 }
 
 // Many fills a store with open payments, and recovers them as a program does after its start.
-func Many(name, spec string, entries int) (row *ManyRow, err error) {
+func Many(spec string, entries int) (row *ManyRow, err error) {
 	store, done, err := OpenStore(spec)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	row = &ManyRow{Store: name, Entries: entries}
+	row = &ManyRow{Kind: storeKind(spec), Entries: entries}
 	if err := fillMany(store, entries); err != nil {
 		return nil, err
 	}
@@ -56,19 +55,6 @@ func Many(name, spec string, entries int) (row *ManyRow, err error) {
 	if row.First = time.Since(begun); told != entries {
 		return nil, fmt.Errorf("faults: %d of %d payments were told", told, entries)
 	}
-	var took []time.Duration
-	for i := range 100 {
-		j, err := manyJournal(store)
-		if err != nil {
-			return nil, err
-		}
-		begun := time.Now()
-		if err := j.Ack(background, journal.PaymentID(manyID(i*entries/100)), journal.Pending); err != nil {
-			return nil, err
-		}
-		took = append(took, time.Since(begun))
-	}
-	row.Ack = percentile(took, 50)
 	return row, nil
 }
 
@@ -126,11 +112,9 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// PrintMany writes rows as a table.
-func PrintMany(w io.Writer, rows []*ManyRow) {
-	var cells [][]any
-	for _, r := range rows {
-		cells = append(cells, []any{r.Store, r.Entries, seconds(r.First), fmt.Sprintf("%.1f MB", float64(r.Heap)/1e6), micros(r.Ack)})
-	}
-	printTable(w, "Store|Open entries|`Recover`|Memory during that|`Ack` after a restart", cells)
+// manyTable returns rows as a table.
+func manyTable(rows []*ManyRow) string {
+	return table("Store|Open entries|`Recover`|Memory during that", rows, func(r *ManyRow) []any {
+		return []any{r.Kind, r.Entries, seconds(r.First), fmt.Sprintf("%.1f MB", float64(r.Heap)/1e6)}
+	})
 }

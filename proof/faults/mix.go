@@ -1,9 +1,7 @@
 package faults
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -22,11 +20,9 @@ type Mix struct {
 
 // Row is the result of a run with one design.
 type Row struct {
-	Design   string
-	Behavior string
-	Proto    string
-	Payments int
-	Posts    int64
+	Mix
+	Design string
+	Posts  int64
 	// Twice is how many payments moved money more than once.
 	Twice int
 	// Wrong is how many certain verdicts were false: paid and was not, or declined or refused and was paid.
@@ -38,7 +34,6 @@ type Row struct {
 	StillPending   int
 	Verdicts       map[Verdict]int
 	Failures       []string // some payments for which a guarantee was broken, for debugging
-	Took           time.Duration
 }
 
 // Broken returns the number of payments for which a guarantee was broken.
@@ -79,7 +74,6 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	begun := time.Now()
 	verdicts := make([]Verdict, m.Payments)
 	each(len(verdicts), workersOver(m.Proto), func(i int) { verdicts[i] = d.Make(background, all[i]) })
 	if err := s.front.Drain(s.callers...); err != nil {
@@ -88,10 +82,7 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	time.Sleep(patience) // until the slowest row can be found, and the last refund is made
 	approvePending(g, orders)
 	d.Finish(background, all, verdicts)
-	row := &Row{
-		Design: d.Name(), Behavior: m.Behavior.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
-		Posts: s.front.Posts.Load(), Verdicts: make(map[Verdict]int), Took: time.Since(begun),
-	}
+	row := &Row{Mix: m, Design: d.Name(), Posts: s.front.Posts.Load(), Verdicts: make(map[Verdict]int)}
 	for i, v := range verdicts {
 		row.judge(all[i].id(), v, all[i].moved(g))
 	}
@@ -100,7 +91,7 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 
 // workersOver returns the number of concurrent callers.
 func workersOver(proto string) int {
-	if proto == "tls" || proto == "h2" { // with more, the handshakes alone would take longer than a caller's timeout
+	if proto != "" { // with more, the handshakes alone would take longer than a caller's timeout
 		return 48
 	}
 	return 256
@@ -133,22 +124,22 @@ func (r *Row) judge(id string, v Verdict, charged int) {
 	}
 }
 
-// Print writes rows as a table.
-func Print(w io.Writer, rows []*Row) {
-	var cells [][]any
-	for _, r := range rows {
-		cells = append(cells, []any{r.gateway(), r.Design, int(r.Posts), r.Twice, r.Wrong, r.FalseNotSent, r.UnknownCharged, r.UnknownNot, r.StillPending})
+// table returns rows as a table. Forgotten refunds were made, and reported as absent or unknown.
+func (m Mix) table(rows []*Row) string {
+	if m.Refunds {
+		return table("Gateway|Design|Requests|Refunded twice|Wrong|Lost|Unknown, not refunded|Left pending", rows, func(r *Row) []any {
+			return []any{r.gateway(), r.Design, int(r.Posts), r.Twice, r.Wrong, r.Forgotten(), r.UnknownNot, r.StillPending}
+		})
 	}
-	printTable(w, "Gateway|Design|Requests|Charged twice|Wrong|False absent|Unknown, charged|Unknown, not charged|Left pending", cells)
+	const head = "Gateway|Design|Requests|Charged twice|Wrong|False absent|Unknown, charged|Unknown, not charged|Left pending"
+	return table(head, rows, func(r *Row) []any {
+		return []any{r.gateway(), r.Design, int(r.Posts), r.Twice, r.Wrong, r.FalseNotSent, r.UnknownCharged, r.UnknownNot, r.StillPending}
+	})
 }
 
 // gateway names a row's gateway, and how it is reached.
 func (r *Row) gateway() string {
-	proto := map[string]string{"tls": "TLS", "h2": "HTTP/2"}[r.Proto]
-	if proto == "" {
-		proto = "HTTP/1.1"
-	}
-	return r.Behavior + " (" + proto + ")"
+	return r.Behavior.Name + " (" + map[string]string{"": "HTTP/1.1", "tls": "TLS", "h2": "HTTP/2"}[r.Proto] + ")"
 }
 
 // each runs do for every index, many concurrently: most of them wait most of the time.

@@ -2,13 +2,7 @@
 
 package faults
 
-import (
-	"os"
-	"time"
-)
+import "os"
 
 // stopSignal is nil: a process cannot be stopped here, only killed.
 var stopSignal, continueSignal os.Signal
-
-// processorTime is not known here.
-func processorTime() time.Duration { return 0 }

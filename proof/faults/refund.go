@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -97,13 +96,4 @@ func (r *Refund) answered(code int) Verdict {
 		return Declined
 	}
 	return Unknown
-}
-
-// PrintRefunds writes rows of refunds as a table. Forgotten are refunds that were made and reported as absent or unknown.
-func PrintRefunds(w io.Writer, rows []*Row) {
-	var cells [][]any
-	for _, r := range rows {
-		cells = append(cells, []any{r.gateway(), r.Design, int(r.Posts), r.Twice, r.Wrong, r.Forgotten(), r.UnknownNot, r.StillPending})
-	}
-	printTable(w, "Gateway|Design|Requests|Refunded twice|Wrong|Lost|Unknown, not refunded|Left pending", cells)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os/signal"
 	"slices"
@@ -21,7 +20,6 @@ import (
 // ReplicasRun makes payments in several processes that all call Journal.Run, over connections that break. Every few seconds one
 // of them is killed and started again, or stopped for 5 to 15 seconds.
 type ReplicasRun struct {
-	Name     string // of the store
 	Store    string // see OpenStore
 	Replicas int
 	Payments int
@@ -32,9 +30,9 @@ type ReplicasRun struct {
 
 // ReplicasResult is the result of a ReplicasRun.
 type ReplicasResult struct {
-	ReplicasRun
-	KillResult // Kills, and what became of the payments
+	KillResult // and what became of the payments
 
+	Replicas int
 	Stops    int
 	Reports  int             // calls of the function that Run receives
 	Overlaps int             // reports that had not returned when another process began one
@@ -44,7 +42,6 @@ type ReplicasResult struct {
 
 // Run makes the payments.
 func (r ReplicasRun) Run() (*ReplicasResult, error) {
-	begun := time.Now()
 	g := sandbox.New(sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, NoNotifications: true, Seed: r.Seed})
 	defer g.Close()
 	front := NewFront(g, FrontOptions{Seed: r.Seed, PaymentShare: 0.3, QueryShare: 0.1})
@@ -65,21 +62,12 @@ func (r ReplicasRun) Run() (*ReplicasResult, error) {
 	if err := errors.Join(failed, all.stop()); err != nil {
 		return nil, err
 	}
-	if err := front.Drain(); err != nil {
-		return nil, err
-	}
-	orders := Orders(r.Seed, r.Payments)
-	approvePending(g, orders)
-	t.Role = "last"
-	if _, err := t.live(all.books, nil, 0); err != nil {
-		return nil, err
-	}
 	result := &ReplicasResult{
-		ReplicasRun: r, KillResult: KillResult{Payments: r.Payments, Kills: all.kills, Took: time.Since(begun)},
-		Stops: all.stops, Reports: len(all.reports), Gaps: all.gaps,
+		KillResult: KillResult{Kind: storeKind(r.Store), Kills: all.kills},
+		Replicas:   r.Replicas, Stops: all.stops, Reports: len(all.reports), Gaps: all.gaps,
 	}
-	for _, o := range orders {
-		result.Charged += result.judge(all.books[o.ID], g.Executed(o.ID))
+	if err := result.settle(&t, g, front, all.books); err != nil {
+		return nil, err
 	}
 	result.Overlaps, result.Stopped = all.overlaps()
 	slices.Sort(result.Gaps)
@@ -362,17 +350,13 @@ func runReplica(t *task) error {
 	return done()
 }
 
-// PrintReplicas writes the results as a Markdown table.
-func PrintReplicas(w io.Writer, results []*ReplicasResult) {
-	var cells [][]any
-	for _, r := range results {
-		var median, worst time.Duration
-		if n := len(r.Gaps); n > 0 {
-			median, worst = r.Gaps[n/2], r.Gaps[n-1]
-		}
-		cells = append(cells, []any{r.Name, r.Replicas, r.KillResult.Payments, r.Kills, r.Stops, r.Charged, r.Twice, r.Forgotten, r.Wrong, r.Open,
-			r.Reports, r.Overlaps, r.Stopped, seconds(median), seconds(worst)})
-	}
-	printTable(w, "Store|Processes|Payments|Kills|Stops|Charged|Charged twice|Lost|Reported wrong|Open at the end|Reports|Two at a time|"+
-		"Of these, in a stopped process|Nobody worked, median|worst", cells)
+// replicasTable returns the results as a table.
+func replicasTable(results []*ReplicasResult) string {
+	const head = "Store|Processes|Payments|Kills|Stops|Charged|Charged twice|Lost|Reported wrong|Open at the end|Reports|Two at a time|" +
+		"Of these, in a stopped process|Nobody worked, median|worst"
+	return table(head, results, func(r *ReplicasResult) []any {
+		median, worst := medianAndWorst(r.Gaps)
+		return []any{r.Kind, r.Replicas, r.Payments, r.Kills, r.Stops, r.Charged, r.Twice, r.Forgotten(), r.Wrong, r.Open(),
+			r.Reports, r.Overlaps, r.Stopped, median, worst}
+	})
 }

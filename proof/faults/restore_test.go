@@ -107,7 +107,7 @@ func restored(t *testing.T, spec string, rounds, payments int, walks bool) *Row 
 	approvePending(g, orders)
 	d.Finish(background, all, verdicts)
 	end()
-	row := &Row{Payments: len(orders), Verdicts: make(map[Verdict]int)}
+	row := &Row{Mix: Mix{Payments: len(orders)}, Verdicts: make(map[Verdict]int)}
 	for i, v := range verdicts {
 		row.judge(orders[i].ID, v, orders[i].moved(g))
 	}

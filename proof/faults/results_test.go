@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-func TestPrintTable(t *testing.T) {
-	var b strings.Builder
-	printTable(&b, "Store|Payments|Took", [][]any{{"sqlite", 999, seconds(1500 * time.Millisecond)}, {"mysql", 1_234_567, micros(4321 * time.Microsecond)}})
+func TestTable(t *testing.T) {
+	rows := [][]any{{"sqlite", 999, seconds(1500 * time.Millisecond)}, {"mysql", 1_234_567, micros(4321 * time.Microsecond)}}
+	got := table("Store|Payments|Took", rows, func(cells []any) []any { return cells })
 	want := `| Store | Payments | Took |
 |---|---|---|
 | sqlite | 999 | 1.5 s |
 | mysql | 1,234,567 | 4,321 µs |
 `
-	if b.String() != want {
-		t.Errorf("got\n%s, want\n%s", &b, want)
+	if got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
 	}
 }
 

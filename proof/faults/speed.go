@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -9,9 +8,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -22,24 +18,18 @@ import (
 
 // SpeedRow is the number of payments per second with one store, and a server that responds at once.
 type SpeedRow struct {
-	Store    string
+	Kind     string // of the store
 	Callers  int
-	Bare     float64 // payments per second by the client alone
-	Journal  float64 // the same through the journal
-	BareP50  time.Duration
+	Bare     float64       // payments per second by the client alone
+	Journal  float64       // the same through the journal
 	P50, P99 time.Duration // of a payment through the journal
-	BareCPU  time.Duration // of this process for each payment by the client alone
-	CPU      time.Duration // the same through the journal
 }
-
-// Ratio is the speed with the journal, divided by that of the bare client.
-func (r *SpeedRow) Ratio() float64 { return r.Journal / r.Bare }
 
 // speedRounds is how many times bare client and journal alternate, so that other load affects both alike.
 const speedRounds = 3
 
-// Speed measures TokenPayment with one store and so many concurrent callers, for about the given time for each of the two.
-func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, err error) {
+// Speed measures TokenPayment with one store and so many concurrent callers, by about so many payments of each of the two.
+func Speed(spec string, callers, payments int) (row *SpeedRow, err error) {
 	c, err := startChild(&task{Role: "instant"})
 	if err != nil {
 		return nil, err
@@ -71,28 +61,26 @@ func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, e
 			to    *timings
 			name  string
 		}{{client, &bare, "bare"}, {j, &through, "journal"}} {
-			begun, cpu := time.Now(), processorTime()
-			some, err := payFor(p.payer, callers, long/speedRounds, fmt.Sprintf("%s-%d-%d", p.name, callers, round))
+			begun := time.Now()
+			some, err := payFor(p.payer, callers, payments/speedRounds, fmt.Sprintf("%s-%d-%d", p.name, callers, round))
 			if err != nil {
 				return nil, err
 			}
 			p.to.each = append(p.to.each, some...)
 			p.to.took += time.Since(begun)
-			p.to.cpu += processorTime() - cpu
 		}
 	}
 	return &SpeedRow{
-		Store: name, Callers: callers,
+		Kind: storeKind(spec), Callers: callers,
 		Bare: float64(len(bare.each)) / bare.took.Seconds(), Journal: float64(len(through.each)) / through.took.Seconds(),
-		BareP50: percentile(bare.each, 50), P50: percentile(through.each, 50), P99: percentile(through.each, 99),
-		BareCPU: bare.cpu / time.Duration(len(bare.each)), CPU: through.cpu / time.Duration(len(through.each)),
+		P50: percentile(through.each, 50), P99: percentile(through.each, 99),
 	}, nil
 }
 
 // timings are what payments took: each of them, and all together.
 type timings struct {
-	each      []time.Duration
-	took, cpu time.Duration
+	each []time.Duration
+	took time.Duration
 }
 
 // percentile sorts all, and returns the one that so many per cent are below.
@@ -101,88 +89,42 @@ func percentile(all []time.Duration, percent int) time.Duration {
 	return all[len(all)*percent/100]
 }
 
-// payFor pays with so many callers for a time, and returns the duration of each payment.
-func payFor(p payer, callers int, long time.Duration, name string) (all []time.Duration, err error) {
-	var wg sync.WaitGroup
-	took := make([][]time.Duration, callers)
-	failed := make([]error, callers)
-	until := time.Now().Add(long)
+// payFor makes so many payments with so many callers, and returns the duration of each.
+func payFor(p payer, callers, payments int, name string) ([]time.Duration, error) {
+	took, failed := make([]time.Duration, payments), make([]error, payments)
 	token := cardgateway.NewToken("tok-0123456789abcdef")
-	for i := range callers {
-		wg.Go(func() {
-			for n := 0; ; n++ {
-				begun := time.Now()
-				if begun.After(until) {
-					return
-				}
-				_, failed[i] = p.TokenPayment(background, token, cardgateway.TokenPaymentRequest{
-					TransactionID: fmt.Sprintf("%s-%02d-%06d", name, i, n), Currency: "USD", Amount: decimal.New(1250, -2), TransactionIP: shopIP,
-					CallbackURL: shopURL, NotificationURL: shopURL, ProductInfos: products,
-				})
-				if failed[i] != nil {
-					return
-				}
-				took[i] = append(took[i], time.Since(begun))
-			}
+	each(payments, callers, func(i int) {
+		begun := time.Now()
+		_, failed[i] = p.TokenPayment(background, token, cardgateway.TokenPaymentRequest{
+			TransactionID: fmt.Sprintf("%s-%06d", name, i), Currency: "USD", Amount: decimal.New(1250, -2), TransactionIP: shopIP,
+			CallbackURL: shopURL, NotificationURL: shopURL, ProductInfos: products,
 		})
-	}
-	wg.Wait()
-	return slices.Concat(took...), errors.Join(failed...)
+		took[i] = time.Since(begun)
+	})
+	return took, errors.Join(failed...)
 }
 
-// PrintSpeed writes rows as a table.
-func PrintSpeed(w io.Writer, rows []*SpeedRow) {
-	var cells [][]any
-	for _, r := range rows {
-		cells = append(cells, []any{r.Store, r.Callers, int(r.Bare), int(r.Journal), fmt.Sprintf("%.2f", r.Ratio()), micros(r.P50), micros(r.P99),
-			micros(r.BareCPU), micros(r.CPU)})
-	}
-	printTable(w, "Store|Callers|Payments a second, plain client|with the journal|Ratio|Journal, median|99 %|CPU a payment, plain client|with the journal",
-		cells)
+// speedTable returns rows as a table.
+func speedTable(rows []*SpeedRow) string {
+	const head = "Store|Callers|Payments a second, plain client|with the journal|Ratio|Journal, median|99 %"
+	return table(head, rows, func(r *SpeedRow) []any {
+		return []any{r.Kind, r.Callers, int(r.Bare), int(r.Journal), fmt.Sprintf("%.2f", r.Journal/r.Bare), micros(r.P50), micros(r.P99)}
+	})
 }
 
-// runInstant is a server that approves every payment at once, with as little work as possible.
+// runInstant is a server that approves every payment at once.
 func runInstant(*task) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Println("url", "http://"+l.Addr().String())
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return err
-		}
-		go approveAll(c)
-	}
-}
-
-func approveAll(c net.Conn) {
-	defer c.Close()
-	in := bufio.NewReader(c)
-	for {
-		length := 0
-		for {
-			line, err := in.ReadSlice('\n')
-			if err != nil {
-				return
-			}
-			if len(line) <= 2 {
-				break
-			}
-			if name, value, _ := strings.Cut(string(line), ":"); strings.EqualFold(name, "Content-Length") {
-				length, _ = strconv.Atoi(strings.TrimSpace(value)) // of this program's client
-			}
-		}
-		body := make([]byte, length)
-		if _, err := io.ReadFull(in, body); err != nil {
-			return
-		}
+	return http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // without all of it there is no id
 		_, rest, _ := bytes.Cut(body, []byte(`"transactionId":"`))
 		id, _, _ := bytes.Cut(rest, []byte(`"`))
-		reply := fmt.Sprintf(`{"code":100,"message":"ok","uniqueId":"20261120000000000001","transactionId":"%s","transactionAmount":"12.50","transactionCurrency":"USD"}`, id)
-		if _, err := fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(reply), reply); err != nil {
-			return
-		}
-	}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"code":100,"message":"ok","uniqueId":"20261120000000000001","transactionId":"%s",`+
+			`"transactionAmount":"12.50","transactionCurrency":"USD"}`, id)
+	}))
 }

@@ -45,6 +45,12 @@ type database struct {
 	dialect        sqlstore.Dialect
 }
 
+// storeKind is the kind of database in a specification of OpenStore.
+func storeKind(spec string) string {
+	kind, _, _ := strings.Cut(spec, ":")
+	return kind
+}
+
 // databaseOf returns the database of a specification of OpenStore.
 func databaseOf(spec string) (database, error) {
 	kind, place, _ := strings.Cut(spec, ":")
@@ -75,54 +81,41 @@ func (d database) openStore(ctx context.Context) (*sqlstore.Store, func() error,
 }
 
 // create creates the schema or the database on a server, if it does not exist.
-func (d database) create() error {
+func (d database) create() (err error) {
+	var server, statement string
 	switch d.dialect {
-	case sqlstore.Postgres:
-		return makeSchema(d.source)
+	case sqlstore.Postgres: // its search_path names the schema
+		u, err := url.Parse(d.source)
+		if err != nil {
+			return err
+		}
+		q := u.Query()
+		schema := q.Get("search_path")
+		if schema == "" {
+			return nil
+		}
+		q.Del("search_path")
+		u.RawQuery = q.Encode()
+		server, statement = u.String(), `CREATE SCHEMA IF NOT EXISTS "`+schema+`"`
 	case sqlstore.MySQL:
-		return makeDatabase(d.source)
-	}
-	return nil
-}
-
-// makeDatabase creates the database in a data source name of MySQL.
-func makeDatabase(dsn string) (err error) {
-	config, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		return err
-	}
-	name := config.DBName
-	config.DBName = ""
-	db, err := sql.Open("mysql", config.FormatDSN())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.Exec("CREATE DATABASE IF NOT EXISTS `" + name + "`")
-	return err
-}
-
-// makeSchema creates the schema in a connection URL of Postgres.
-func makeSchema(dsn string) (err error) {
-	u, err := url.Parse(dsn)
-	if err != nil {
-		return err
-	}
-	q := u.Query()
-	schema := q.Get("search_path")
-	if schema == "" {
+		config, err := mysql.ParseDSN(d.source)
+		if err != nil {
+			return err
+		}
+		statement = "CREATE DATABASE IF NOT EXISTS `" + config.DBName + "`"
+		config.DBName = ""
+		server = config.FormatDSN()
+	default:
 		return nil
 	}
-	q.Del("search_path")
-	u.RawQuery = q.Encode()
-	db, err := sql.Open("pgx", u.String())
+	db, err := sql.Open(d.driver, server)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for range 5 { // processes that make the same schema at once can fail, though it says IF NOT EXISTS
-		if _, err = db.Exec(`CREATE SCHEMA IF NOT EXISTS "` + schema + `"`); err == nil {
-			return nil
+		if _, err = db.Exec(statement); err == nil {
+			break
 		}
 	}
 	return err

@@ -137,7 +137,10 @@ func (d *clientDesign) Finish(ctx context.Context, all []movement, verdicts []Ve
 	})
 }
 
-// Designs returns the compared designs: the first two are this project's.
+// ourDesigns is how many of the designs are this project's: they are the first ones.
+const ourDesigns = 2
+
+// Designs returns the compared designs.
 func Designs() []func(*site) (Design, error) {
 	return []func(*site) (Design, error){newClientDesign, newJournalDesign, newRetryable, newLoop}
 }
