@@ -53,14 +53,9 @@ type pastRow struct {
 	at   time.Time // in whole seconds
 	made time.Time // of a refund; its at is the time of the request
 	gone bool
-	arrival
-	before arrival // when the latest walk or loop began
-}
 
-// arrival says whether a row is owed by the walks that continue at the checkpoint.
-type arrival struct {
-	// late says that the row has come while a walk was reading, perhaps too late for it; see isSeen and isCounted. missable says
-	// that it came where the walk was complete already.
+	// late says that the row has come while a walk was reading, perhaps too late for it and for those that continue at the checkpoint; see
+	// isSeen and isCounted. missable says that it came where the walk was complete already.
 	late, missable bool
 	reader         time.Time // where the query began with which the row came, behind it
 }
@@ -109,22 +104,16 @@ func (l *pastRows) begin(config Walk, resumed bool, complete func() time.Time) {
 	defer l.mu.Unlock()
 	l.isRead, l.config, l.complete, l.arrived = true, config, complete, 0
 	for _, r := range l.rows {
-		r.before = r.arrival
 		if !resumed {
-			r.arrival = arrival{}
+			r.late, r.missable, r.reader = false, false, time.Time{}
 		}
 	}
 }
 
-// end is called when a walk no longer reads. What a loop without a checkpoint has seen, the walk at the checkpoint has not.
+// end is called when a walk no longer reads.
 func (l *pastRows) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, r := range l.rows {
-		if l.config.Plain {
-			r.arrival = r.before
-		}
-	}
 	l.isRead, l.config, l.complete = false, Walk{}, nil
 }
 
@@ -201,7 +190,7 @@ func (l *pastRows) change(from, to time.Time, page int, several bool) {
 		r := l.add(at)
 		r.late = true
 		l.tell("row %s of the archive, of %v, appears before page %d of %v to %v", r.id, r.at, page, from, to)
-		r.missable = l.complete != nil && at.Before(l.complete())
+		r.missable = at.Before(l.complete())
 		if at.Before(from) {
 			r.reader = from
 		}

@@ -46,7 +46,6 @@ type Settings struct {
 	WaitElsewhere      time.Duration
 	Parallel           int // zero: one
 	MaxAttempts        int
-	KeepResponses      bool
 	ClockAhead         time.Duration // of the process's clock; negative if it is late
 }
 

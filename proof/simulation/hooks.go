@@ -100,23 +100,3 @@ func (w *world) searchPrinted(where string, v any) {
 	slog.New(slog.NewTextHandler(&text, nil)).Info("", "value", v)
 	w.searchSecrets(where, text.Bytes())
 }
-
-// keptResponse returns the response that an error keeps for a support ticket.
-func keptResponse(err error) *cardgateway.RawResponse {
-	if e, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-		return e.Raw
-	}
-	if e, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
-		return e.Raw
-	}
-	if e, ok := errors.AsType[*cardgateway.RefusedError](err); ok {
-		return e.Raw
-	}
-	if e, ok := errors.AsType[*cardgateway.QueryError](err); ok {
-		return e.Raw
-	}
-	if e, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && e.Transaction != nil {
-		return e.Transaction.Raw
-	}
-	return nil
-}

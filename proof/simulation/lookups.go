@@ -9,19 +9,17 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// lookups are the calls of people and of small programs: they look something up, send tracking numbers, and resolve what an
-// error left open.
+// lookups are the calls of people and of small programs: they send tracking numbers, resolve what an error left open, and pay
+// without a journal.
 type lookups struct{ w *world }
 
 func (x *lookups) do(s *Step) (made func(), ok bool) {
 	w := x.w
 	do, ok := map[string]func(*call, *thing){
-		"get transaction": x.get, "search": x.search, "search refunds": x.searchRefunds, "upload": x.upload, "resolve": x.resolve,
-		"pay bare": x.payBare,
+		"upload": x.upload, "resolve": x.resolve, "pay bare": x.payBare,
 	}[s.Do]
 	if !ok {
 		return nil, false
@@ -31,7 +29,7 @@ func (x *lookups) do(s *Step) (made func(), ok bool) {
 		if t.hasEntry() || t.called || t.frozen || !t.prepare() {
 			return nil, true
 		}
-		t.frozen = true // the journal never hears of it
+		t.bare, t.frozen = true, true // the journal never hears of it
 	}
 	return w.callAbout(s, do), true
 }
@@ -42,126 +40,6 @@ func (c *call) client() *cardgateway.Client {
 		return c.process.client
 	}
 	return c.process.client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: c.step.N % 4, MinWait: time.Second, MaxWait: time.Minute})
-}
-
-// get gets a transaction by the gateway's id.
-func (x *lookups) get(c *call, t *thing) {
-	w := x.w
-	id := "99999999"
-	var row sandbox.Row
-	if rows := t.rows(); len(rows) > 0 && !t.isRefund() {
-		row = rows[c.step.N%len(rows)]
-		id = row.UniqueID
-	}
-	ctx, cancel := c.context()
-	defer cancel()
-	got, err := c.client().GetTransaction(ctx, id)
-	if c.process.isDead() {
-		return
-	}
-	w.tell("%s: gets transaction %s: %v", c.process.name(), id, err)
-	w.searchError("an error of GetTransaction", err)
-	if err != nil {
-		if errors.Is(err, cardgateway.ErrNotFound) && row.UniqueID != "" && time.Since(row.At) > t.shop.gateway.config.Lag+time.Minute {
-			w.violate("what is looked up is true", "%s is not found, and the ledger has %v", id, row)
-		}
-		return
-	}
-	w.searchPrinted("a transaction", *got)
-	x.compare(c, t, got)
-}
-
-// compare compares a transaction with the ledger.
-func (x *lookups) compare(c *call, t *thing, got *cardgateway.Transaction) {
-	at := slices.IndexFunc(t.rows(), func(r sandbox.Row) bool { return r.UniqueID == got.UniqueID })
-	if at < 0 || t.shop.byID[journal.PaymentID(got.TransactionID)] != t || got.State() == cardgateway.StateApproved && t.rows()[at].Code != 100 {
-		x.w.violate("what is looked up is true", "%s gets %s of %s with code %v, and the ledger has %v",
-			c.process.name(), got.UniqueID, got.TransactionID, got.Code, t.rows())
-	}
-	if declined := got.State() == cardgateway.StateDeclined; declined != errors.Is(got.Err(), cardgateway.ErrDeclined) || !got.Code.Known() && got.Err() == nil {
-		x.w.violate("what is looked up is true", "%s has code %v and error %v", got.UniqueID, got.Code, got.Err())
-	}
-	card := got.TransactionCardNumber
-	if n := len(card.First6() + card.Last4()); n != 0 && n != 10 {
-		x.w.violate("a card number is masked", "%s has %q", got.UniqueID, card)
-	}
-}
-
-// isForeign reports whether an appId is that of another shop.
-func (w *world) isForeign(s *shop, app cardgateway.AppID) bool {
-	return app != "" && slices.ContainsFunc(w.shops, func(other *shop) bool { return other.appID() == app && app != s.appID() })
-}
-
-// window is the range of a search around now.
-func window() (from, to time.Time) {
-	return time.Now().Add(-25 * day), time.Now().Add(2 * day)
-}
-
-// search gets a page of the orders, as a person who looks.
-func (x *lookups) search(c *call, t *thing) {
-	from, to := window()
-	q := cardgateway.OrderQuery{Start: from, End: to}
-	asked := cardgateway.PageRequest{CurrPage: 1 + c.step.N/4, PageSize: one(newDraw(c.step.Seed), 1, 2, 10, 999)}
-	if c.step.Text == "by id" {
-		q.TransactionID, asked.CurrPage = t.id, 1
-	}
-	rows := pageOf(c, c.client().SearchOrders, q, asked)
-	for i := range rows {
-		row := &rows[i]
-		if of := t.shop.byID[journal.PaymentID(row.TransactionID)]; of != nil && of.disguise == "" && !x.w.isForeign(t.shop, row.AppID) {
-			x.compare(c, of, row)
-		}
-	}
-}
-
-func (x *lookups) searchRefunds(c *call, t *thing) {
-	w := x.w
-	from, to := window()
-	q := cardgateway.RefundQuery{Start: from, End: to}
-	asked := cardgateway.PageRequest{CurrPage: 1 + c.step.N/4, PageSize: 10}
-	if t.isRefund() && c.step.Text == "by id" {
-		q.RefundTransactionID, asked.CurrPage = t.id, 1
-	}
-	rows := pageOf(c, c.client().SearchRefunds, q, asked)
-	for i := range rows {
-		row := &rows[i]
-		of := t.shop.byID[journal.RefundID(row.MerchantRefundID)]
-		if of == nil || of.disguise != "" {
-			continue
-		}
-		at := slices.IndexFunc(of.rows(), func(r sandbox.Row) bool { return r.UniqueID == row.RefundUniqueID })
-		if at < 0 || row.Refunded() && of.rows()[at].Code != 111 {
-			w.violate("what is looked up is true", "refund %s has code %v, and the ledger %v", row.RefundUniqueID, row.Code, of.rows())
-		}
-		if declined := row.State() == cardgateway.StateDeclined; declined != errors.Is(row.Err(), cardgateway.ErrDeclined) {
-			w.violate("what is looked up is true", "refund %s has code %v and error %v", row.RefundUniqueID, row.Code, row.Err())
-		}
-	}
-}
-
-// pageOf makes a search, and returns the rows of its page.
-func pageOf[Query, Row any](
-	c *call, search func(context.Context, Query, cardgateway.PageRequest) (*cardgateway.Page[Row], error), q Query, asked cardgateway.PageRequest,
-) []Row {
-	w, s := c.process.w, c.process.shop
-	ctx, cancel := c.context()
-	defer cancel()
-	page, err := search(ctx, q, asked)
-	if c.process.isDead() {
-		return nil
-	}
-	w.searchError("an error of a search", err)
-	if page == nil {
-		if err == nil {
-			w.violate("a page or an error", "a search has returned neither")
-		}
-		return nil
-	}
-	w.searchPrinted("a page", *page)
-	if len(page.Data) > asked.PageSize && !s.config.SharesCredentials && s.gateway.config.LeakRows == 0 {
-		w.violate("a page has no more rows than asked for", "%d of %d", len(page.Data), asked.PageSize)
-	}
-	return page.Data
 }
 
 // upload sends the tracking number of a payment. Sent again, it replaces the one before.
@@ -189,7 +67,6 @@ func (x *lookups) upload(c *call, t *thing) {
 
 // resolve asks the gateway for an outcome with what the call returned, or with what a program that lost that has in its database.
 func (x *lookups) resolve(c *call, t *thing) {
-	w := x.w
 	if t.whole == 0 || t.isRefund() && t.uniqueID == "" || t.frozen {
 		return
 	}
@@ -197,18 +74,25 @@ func (x *lookups) resolve(c *call, t *thing) {
 	if lost == nil {
 		lost = t.unknownOutcome()
 	}
+	x.resolveLost(c, t, lost)
+}
+
+// resolveLost asks the gateway for the outcome that an error left open.
+func (x *lookups) resolveLost(c *call, t *thing, lost error) {
+	w := x.w
 	r, sentAt, err := c.resolve(lost)
 	if c.process.isDead() {
 		return
 	}
-	v := verdictOf(r, err)
-	if errors.Is(err, cardgateway.ErrNotFound) {
+	w.searchError("an error of Resolve", err)
+	switch {
+	case errors.Is(err, cardgateway.ErrNotFound):
 		x.checkNotFound(t, err)
 		return
-	}
-	if errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	case errors.Is(err, cardgateway.ErrQueryFailed), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return
 	}
+	v := verdictOf(r, err)
 	w.hear(c, t, v, err, nil)
 	x.checkDeclined(c, t, v, sentAt)
 	if v == conflict && t.successes() < 2 && !t.cameBack && !t.renewedTwice {
@@ -278,46 +162,20 @@ func (x *lookups) payBare(c *call, t *thing) {
 		if c.process.isDead() {
 			return
 		}
-		w.tell("%s: pays %s without a journal: %v", c.process.name(), t.name(), err)
-		w.searchError("an error of a payment", err)
 		if r.payment != nil {
 			w.searchPrinted("a payment", *r.payment)
 		}
 		v := verdictOf(r, err)
-		x.checkBare(t, v, err)
+		w.hear(c, t, v, err, nil)
 		if cardgateway.SafeToRetry(err) != (v == notSent) || v == notSent && c.whole > before {
 			w.violate("what is safe to repeat was not sent", "%s: %v, and %d requests have left", t.name(), err, c.whole)
 		}
 		if errors.Is(err, cardgateway.ErrOutcomeUnknown) {
-			x.resolveBare(c, t, err)
+			x.resolveLost(c, t, err)
 		}
 		if !cardgateway.SafeToRetry(err) {
 			return
 		}
-	}
-}
-
-// checkBare compares what a call of the client says with the ledger.
-func (x *lookups) checkBare(t *thing, v verdict, err error) {
-	n := t.successes()
-	if v == paid && n == 0 || v == declined && n > 0 && !t.doubled || v == unlisted || n > 1 && !t.doubled {
-		x.w.violate("what is told is true", "%s is told %s (%v), and the ledger has %v", t.name(), v, err, t.rows())
-	}
-}
-
-func (x *lookups) resolveBare(c *call, t *thing, err error) {
-	r, sentAt, err := c.resolve(err)
-	if c.process.isDead() {
-		return
-	}
-	x.w.tell("%s: resolves %s: %v", c.process.name(), t.name(), err)
-	x.w.searchError("an error of Resolve", err)
-	switch {
-	case errors.Is(err, cardgateway.ErrNotFound):
-		x.checkNotFound(t, err)
-	case !errors.Is(err, cardgateway.ErrQueryFailed) && !errors.Is(err, context.DeadlineExceeded):
-		x.checkBare(t, verdictOf(r, err), err)
-		x.checkDeclined(c, t, verdictOf(r, err), sentAt)
 	}
 }
 
@@ -339,20 +197,17 @@ func (x *lookups) rest() {
 }
 
 func (x *lookups) plan(d *draw, h *History) {
-	for i := range h.World.Shops {
-		h.World.Shops[i].Settings.KeepResponses = d.chance(2)
-	}
 	for i := range h.Steps {
 		if s := &h.Steps[i]; strings.HasPrefix(s.Do, "pay") && d.chance(40) {
 			s.Refuse = one(d, "authenticate", "limiter")
 		}
 	}
 	var steps []Step
-	for range len(h.Steps) / 8 {
+	for range len(h.Steps) / 14 {
 		s := Step{
-			Do:    one(d, "get transaction", "search", "search refunds", "upload", "resolve", "resolve", "pay bare"),
+			Do:    one(d, "upload", "resolve", "resolve", "pay bare"),
 			After: d.between(time.Second, time.Hour), Process: d.IntN(4), Thing: d.IntN(max(len(h.Things), 1)), N: d.IntN(8),
-			Seed: d.Uint64() % 1000, Text: one(d, "", "by id"),
+			Seed: d.Uint64() % 1000,
 		}
 		switch d.IntN(6) {
 		case 0:

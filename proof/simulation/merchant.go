@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -18,8 +19,6 @@ func (m *merchant) do(s *Step) (do func(), ok bool) {
 	switch s.Do {
 	case "pay", "pay after refusal", "pay again":
 		return m.pay(s), true
-	case "unaccepted", "nobody's context":
-		return m.wrongly(s), true
 	case "mismatch":
 		return m.mismatch(s), true
 	case "recover":
@@ -88,33 +87,6 @@ func (m *merchant) pay(s *Step) func() {
 		}
 		w.checkRecorded(t, v)
 		m.keep(c, t, v, r.state(err))
-	})
-}
-
-// wrongly calls as nobody should: to submit again without accepting the risk, or without a context.
-func (m *merchant) wrongly(s *Step) func() {
-	w := m.w
-	t := w.thing(s.Thing)
-	if t.frozen || !t.prepare() {
-		return nil
-	}
-	return w.callAbout(s, func(c *call, t *thing) {
-		j := c.process.journal
-		var err error
-		switch {
-		case s.Do == "nobody's context":
-			var none context.Context
-			_, err = j.CreateRefund(none, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r-nobody", Amount: t.amount()})
-		case t.isRefund():
-			_, err = j.PayAgainRiskingSecondCharge().CreateRefund(c.process.ctx, cardgateway.RefundRequest{
-				UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(),
-			})
-		default:
-			_, err = j.PayAgainRiskingSecondCharge().TokenPayment(c.process.ctx, cardgateway.NewToken("t"), cardgateway.TokenPaymentRequest{TransactionID: t.id})
-		}
-		if !c.process.isDead() && (!errors.Is(err, cardgateway.ErrInvalidRequest) || c.contacts > 0) {
-			w.violate("what is not accepted is not done", "%s of %s: %v after %d contacts", s.Do, t.name(), err, c.contacts)
-		}
 	})
 }
 
@@ -302,7 +274,7 @@ func (m *merchant) confirm(c *call, t *thing) {
 	p := c.process
 	ctx, cancel := c.context()
 	defer cancel()
-	from, to := window()
+	from, to := time.Now().Add(-25*day), time.Now().Add(2*day)
 	if t.isRefund() {
 		page, err := p.client.SearchRefunds(ctx, cardgateway.RefundQuery{RefundTransactionID: t.id, Start: from, End: to}, cardgateway.PageRequest{})
 		if err != nil {

@@ -164,7 +164,7 @@ func (w *world) hear(c *call, t *thing, v verdict, err error, e *journal.Entry) 
 	if e != nil {
 		w.searchPrinted("an entry", *e)
 	}
-	if t.frozen {
+	if t.frozen && !t.bare {
 		return
 	}
 	if e != nil {
@@ -227,9 +227,6 @@ func (w *world) checkRecorded(t *thing, v verdict) {
 func (w *world) searchError(where string, err error) {
 	if err != nil {
 		w.searchSecrets(where, fmt.Appendf(nil, "%v %+v", err, err))
-		if raw := keptResponse(err); raw != nil {
-			w.searchPrinted("a response that an error keeps", *raw)
-		}
 		if _, holds := errors.AsType[*holdingError](err); holds {
 			w.violate("no secret is stored, logged or told", "%s has the request", where)
 		}

@@ -399,7 +399,7 @@ var kinds = []struct {
 	{"stop run", 6, true}, {"ack", 8, false}, {"ack told", 4, false}, {"get", 4, false}, {"confirm", 10, false}, {"card", 8, true},
 	{"settle", 4, false}, {"close", 1, false}, {"disguise", 12, false}, {"weather", 4, false}, {"restart", 4, false},
 	{"crash", 4, false}, {"forget", 4, false}, {"mismatch", 4, false}, {"backup", 1, false}, {"restore", 1, false},
-	{"damage", 1, false}, {"lock", 3, false}, {"wrongly", 1, false}, {"sleep", 5, true},
+	{"damage", 1, false}, {"lock", 3, false}, {"sleep", 5, true},
 }
 
 // step draws one step. Most are about the thing that the step before was about.
@@ -441,8 +441,6 @@ func (p *plan) step() Step {
 		s.Delay = p.between(time.Second, 2*time.Hour)
 	case "forget":
 		s.Delay = p.between(day+time.Hour, 60*day)
-	case "wrongly":
-		s.Do = one(p.draw, "unaccepted", "nobody's context")
 	}
 	p.disturb(&s)
 	return s

@@ -40,19 +40,17 @@ func (p *process) name() string { return fmt.Sprintf("%s process %d", p.shop.nam
 
 func (p *process) isDead() bool { return p.dead.Load() }
 
-// newProcess returns a process without a client and a journal.
-func (w *world) newProcess(s *shop, number int, settings Settings) *process {
+// start starts a process with these settings.
+func (w *world) start(s *shop, number int, settings Settings) {
 	p := &process{w: w, shop: s, number: number, settings: settings}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.program = &call{process: p, step: &Step{}}
-	return p
-}
-
-// start starts a process with these settings.
-func (w *world) start(s *shop, number int, settings Settings) {
-	p := w.newProcess(s, number, settings)
 	p.store = w.medium.open(p)
-	config := p.config(p, s.gateway.location)
+	config := cardgateway.Config{
+		BaseURL: cmp.Or(settings.BaseURL, s.base()), AppID: s.appID(), AnyAppID: s.config.Gateway.StatesApp != "",
+		HTTPClient: &http.Client{Transport: p}, Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: s.gateway.location,
+		Retry: cardgateway.RetryPolicy{MaxAttempts: settings.MaxAttempts}, HostedPageLifetime: settings.HostedPageLifetime, Logger: w.logger,
+	}
 	p.hook(&config)
 	var err error
 	if p.client, err = cardgateway.New(config); err != nil {
@@ -71,16 +69,6 @@ func (w *world) start(s *shop, number int, settings Settings) {
 	}
 	p.journal = journal.New(p.client, store, opts)
 	s.processes[number], s.settings = p, append(s.settings, settings)
-}
-
-// config returns the configuration of a client of the process, with this network and the gateway's location.
-func (p *process) config(network http.RoundTripper, location *time.Location) cardgateway.Config {
-	return cardgateway.Config{
-		BaseURL: cmp.Or(p.settings.BaseURL, p.shop.base()), AppID: p.shop.appID(), AnyAppID: p.shop.config.Gateway.StatesApp != "",
-		HTTPClient: &http.Client{Transport: network}, Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: location,
-		Retry: cardgateway.RetryPolicy{MaxAttempts: p.settings.MaxAttempts}, HostedPageLifetime: p.settings.HostedPageLifetime,
-		Logger: p.w.logger, KeepResponses: p.settings.KeepResponses,
-	}
 }
 
 // kill ends a process at once.

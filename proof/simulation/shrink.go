@@ -107,32 +107,14 @@ func (s *shrinking) arguments() {
 	s.things()
 }
 
-// things leaves out the things that no step is about.
+// things leaves out the last things, if no step is about them.
 func (s *shrinking) things() {
-	used := make([]bool, len(s.best.Things))
+	last := 0
 	for _, x := range s.best.Steps {
-		used[x.Thing%len(used)] = true
+		t := x.Thing % len(s.best.Things)
+		last = max(last, t, s.best.Things[t].Of)
 	}
-	for i, t := range s.best.Things {
-		if used[i] && t.Op == opRefund {
-			used[t.Of%len(used)] = true
-		}
-	}
-	s.try(func(h *History) {
-		at, kept := make([]int, len(used)), h.Things[:0]
-		for i, t := range h.Things {
-			if at[i] = len(kept); used[i] {
-				kept = append(kept, t)
-			}
-		}
-		for i := range kept {
-			kept[i].Of = at[kept[i].Of%len(used)]
-		}
-		for i := range h.Steps {
-			h.Steps[i].Thing = at[h.Steps[i].Thing%len(used)]
-		}
-		h.Things = kept
-	})
+	s.try(func(h *History) { h.Things = h.Things[:min(last+1, len(h.Things))] })
 }
 
 // world sets what the world has to its zero values.

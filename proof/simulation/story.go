@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"strings"
 	"time"
-
-	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // Code returns a history as a test that can be pasted into this package.
@@ -43,15 +41,11 @@ func goText(v reflect.Value, indent string) string {
 	case reflect.String:
 		return fmt.Sprintf("%q", v.String())
 	}
-	switch x := v.Interface().(type) {
-	case time.Duration:
-		return durationText(x)
-	case sandbox.Outcome:
-		return [...]string{"sandbox.Approved", "sandbox.Pending", "sandbox.Challenged", "sandbox.Declined"}[x]
-	case sandbox.Duplicates:
-		return [...]string{"sandbox.DuplicatesRefused", "sandbox.DuplicatesDeclined", "sandbox.DuplicatesExecuted", "sandbox.DuplicatesPerOrder"}[x]
-	case sandbox.RefundDuplicates:
-		return [...]string{"sandbox.RefundDuplicatesRefused", "sandbox.RefundDuplicatesRepeated", "sandbox.RefundDuplicatesExecuted"}[x]
+	if d, ok := v.Interface().(time.Duration); ok {
+		return durationText(d)
+	}
+	if v.CanInt() { // without the name of an enumeration's constant
+		return fmt.Sprint(v.Int())
 	}
 	return fmt.Sprint(v.Interface())
 }

@@ -52,6 +52,7 @@ type thing struct {
 
 	entry   journal.Entry // as the oracle last saw it; zero: there was none
 	damaged bool          // the entry cannot be read for a while
+	bare    bool          // it is paid without a journal
 	frozen  bool          // the journal has lost part of it by a restore, or it was forgotten: it is not called any more
 
 	lockedUntil time.Time // the row of the entry

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -31,7 +31,6 @@ func newWalks(w *world) *walks { return &walks{w, make(map[jobKey]*job)} }
 type Walk struct {
 	Archive    bool // over the archive, and not over what this world has made; again from its beginning after its end
 	Refunds    bool
-	Plain      bool // a loop over Orders or Refunds, without a checkpoint
 	PageSize   int
 	Prefetch   int
 	SplitAbove int
@@ -95,7 +94,7 @@ func (x *walks) run(c *call, config Walk) {
 			query: func(start, end time.Time) cardgateway.RefundQuery {
 				return cardgateway.RefundQuery{Start: start, End: end}
 			},
-			walk: client.RefundWalk, loop: client.Refunds,
+			walk: client.RefundWalk,
 			read: func(r *cardgateway.Refund) walkedRow {
 				if !r.RefundAt.IsZero() && r.RefundRequestAt.Compare(r.RefundAt) > 0 {
 					x.w.violate("a walk gives what the gateway has", "refund %s was made at %v and requested at %v", r.RefundUniqueID, r.RefundAt, r.RefundRequestAt)
@@ -111,18 +110,17 @@ func (x *walks) run(c *call, config Walk) {
 		query: func(start, end time.Time) cardgateway.OrderQuery {
 			return cardgateway.OrderQuery{Start: start, End: end}
 		},
-		walk: client.OrderWalk, loop: client.Orders,
+		walk: client.OrderWalk,
 		read: func(t *cardgateway.Transaction) walkedRow {
 			return walkedRow{t.UniqueID, journal.PaymentID(t.TransactionID), t.AppID, t.Code, t.TransactionAt.In(l), time.Time{}, t.State() == cardgateway.StateApproved}
 		},
 	})
 }
 
-// way is how the rows of a kind are read: in a walk, or in a loop without one.
+// way is how the rows of a kind are read.
 type way[T, Query any] struct {
 	query func(start, end time.Time) Query
 	walk  func(Query, cardgateway.WalkOptions) *cardgateway.Walk[T]
-	loop  func(context.Context, Query) iter.Seq2[*T, error]
 	read  func(*T) walkedRow
 }
 
@@ -153,8 +151,8 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 		}
 	}
 	start, end := j.start, j.end
-	resumed := !config.Plain && j.checkpoint != nil
-	inBatches := config.SaveEvery > 1 && !config.Plain
+	resumed := j.checkpoint != nil
+	inBatches := config.SaveEvery > 1
 	if resumed {
 		err := json.Unmarshal(j.checkpoint, &o.Resume)
 		if inBatches {
@@ -173,31 +171,16 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 			return
 		}
 	}
-	var walk *cardgateway.Walk[T] // nil if it is a loop without one
-	var all iter.Seq2[*T, error]
-	switch {
-	case config.Plain:
-		all = by.loop(ctx, by.query(start, end))
-	case resumed:
-		walk = by.walk(by.query(time.Time{}, time.Time{}), o)
-	default:
-		walk = by.walk(by.query(start, end), o)
+	query := by.query(start, end)
+	if resumed { // the checkpoint has the range
+		query = by.query(time.Time{}, time.Time{})
 	}
-	checkpoint := func() (none cardgateway.Checkpoint) { return none }
-	if walk != nil {
-		all, checkpoint = walk.All(ctx), walk.Checkpoint
-	}
+	walk := by.walk(query, o)
 	if past != nil {
-		var complete func() time.Time
-		if walk != nil {
-			complete = func() time.Time { return walk.Report().CompleteUpTo }
-		}
-		// A walk cannot take account of an answer that it does not get, and a loop without a checkpoint does not tell where an earlier walk
-		// is complete.
-		if config.Plain || c.step.Query != "" || p.shop.query != "" || c.step.Timeout > 0 {
+		if c.step.Query != "" || p.shop.query != "" || c.step.Timeout > 0 { // a walk cannot take account of an answer that it does not get
 			config.Arrive, config.Vanish = 0, 0
 		}
-		past.begin(config, resumed || config.Plain, complete)
+		past.begin(config, resumed, func() time.Time { return walk.Report().CompleteUpTo })
 	}
 	w.tell("%s: walks (refunds %v) from %v to %v, resumed %v, %+v", p.name(), config.Refunds, start, end, resumed, config)
 	seen, fresh := make(map[string]bool), make(map[string]int64)
@@ -224,7 +207,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 		j.checkpoint, j.start, j.end = b, start, end
 		x.claim(c, j, config, checkpoint.CompleteUpTo(), lag, end)
 	}
-	rows, began := 0, time.Now()
+	rows := 0
 	take := func(row *T) {
 		rows++
 		r := by.read(row)
@@ -255,7 +238,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 			isLast = batch.Last
 		}
 	} else {
-		for row, err := range all {
+		for row, err := range walk.All(ctx) {
 			if p.isDead() {
 				runtime.Goexit()
 			}
@@ -264,7 +247,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 			}
 			take(row)
 			if config.SaveEvery > 0 && rows%config.SaveEvery == 0 {
-				save(checkpoint())
+				save(walk.Checkpoint())
 			}
 			if isEnough() {
 				break
@@ -284,13 +267,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	if left && c.step.Books != "" { // without saving
 		return
 	}
-	save(checkpoint())
-	if walk == nil {
-		if whole && !left {
-			x.claim(c, j, config, minTime(end, began.Add(-lag)), lag, end)
-		}
-		return
-	}
+	save(walk.Checkpoint())
 	report := walk.Report()
 	if report.RowsSeen != rows {
 		w.violate("a walk counts what it gives", "%s: %d rows, and the report has %d", p.name(), rows, report.RowsSeen)
@@ -302,12 +279,19 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	}
 	if whole && !left {
 		x.claim(c, j, config, report.CompleteUpTo, lag, end)
-		j.checkpoint, j.completeTo = nil, maxTime(j.completeTo, report.CompleteUpTo)
+		if j.checkpoint = nil; report.CompleteUpTo.After(j.completeTo) {
+			j.completeTo = report.CompleteUpTo
+		}
 		if r := report.CompleteUpTo; r.Before(end.Add(-lag - time.Second)) {
 			w.violate("a walk that ends without an error is complete", "%s: up to %v only, of %v; %v", p.name(), r, end, report.WrongZone)
 		}
 	}
 	x.checkError(c, failed)
+}
+
+// isForeign reports whether an appId is that of another shop.
+func (w *world) isForeign(s *shop, app cardgateway.AppID) bool {
+	return app != "" && slices.ContainsFunc(w.shops, func(other *shop) bool { return other.appID() == app && app != s.appID() })
 }
 
 // checkRow compares a row with the ledger.
@@ -415,7 +399,7 @@ func (x *walks) plan(d *draw, h *History) {
 		s := Step{
 			Do: "walk", After: d.between(time.Second, time.Hour), Shop: d.IntN(4), Process: d.IntN(4), Seed: d.Uint64() % 1000,
 			Walk: Walk{
-				Refunds: d.chance(3), Plain: d.chance(8), PageSize: one(d, 0, 0, 1, 2, 3, 10), Prefetch: one(d, 1, 1, 4), SplitAbove: one(d, 0, 0, 5, 100),
+				Refunds: d.chance(3), PageSize: one(d, 0, 0, 1, 2, 3, 10), Prefetch: one(d, 1, 1, 4), SplitAbove: one(d, 0, 0, 5, 100),
 				Window: one(d, 0, 0, time.Hour, 24*time.Hour, 7*24*time.Hour), SaveEvery: one(d, 0, 1, 5),
 			},
 		}
@@ -459,7 +443,7 @@ func (x *walks) planArchives(d *draw, h *History) {
 			s := Step{
 				Do: "walk", After: d.between(time.Second, time.Hour), Shop: i, Process: d.IntN(4), Seed: d.Uint64() % 1000,
 				Walk: Walk{
-					Archive: true, Refunds: d.chance(4), Plain: d.chance(12), PageSize: one(d, 0, 3, 5, 10), Prefetch: one(d, 1, 1, 4),
+					Archive: true, Refunds: d.chance(4), PageSize: one(d, 0, 3, 5, 10), Prefetch: one(d, 1, 1, 4),
 					SplitAbove: one(d, 0, 0, 20, 1000), Window: one(d, 0, 0, max(a.Span/7, time.Minute), max(a.Span/30, time.Minute)),
 					SaveEvery: saveEvery, Arrive: arrive, Vanish: vanish,
 				},
@@ -479,18 +463,4 @@ func (x *walks) planArchives(d *draw, h *History) {
 		}
 	}
 	h.scatter(d, steps)
-}
-
-func minTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -29,6 +29,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "first seed")
 	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "processes")
 	flag.StringVar(&o.overlay, "overlay", "", "a file for go test -overlay: changes of the code under test")
+	passed := []string{"replay", "days", "store", "for", "whole", "shrink", "first"}
 	replay := flag.Uint64("replay", 0, "tell the story of this seed, and the shortest one that breaks the same promise")
 	flag.Int("days", 30, "days of a history")
 	flag.String("store", "memory", "memory, sqlite, postgres or mixed")
@@ -37,7 +38,7 @@ func main() {
 	flag.Duration("shrink", 20*time.Second, "how long to look for a shorter history that breaks the same promise")
 	flag.Bool("first", false, "end with the first seed that breaks a promise")
 	flag.Parse()
-	for _, name := range []string{"replay", "days", "store", "for", "whole", "shrink", "first"} {
+	for _, name := range passed {
 		o.passed = append(o.passed, fmt.Sprintf("-%s=%v", name, flag.Lookup(name).Value))
 	}
 	if *replay != 0 {
@@ -87,23 +88,17 @@ func (o *options) run(out io.Writer) (broken bool, err error) {
 			})
 		})
 	}
-	begun, minute := time.Now(), time.NewTicker(time.Minute)
-	defer minute.Stop()
-	done := make(chan struct{})
+	begun := time.Now()
 	go func() {
-		defer close(done)
-		all.Wait()
-	}()
-	for running := true; running; {
-		select {
-		case <-minute.C:
+		for range time.Tick(time.Minute) {
 			mu.Lock()
 			fmt.Fprintf(os.Stderr, "after %v: %v\n", time.Since(begun).Round(time.Minute), sum)
 			mu.Unlock()
-		case <-done:
-			running = false
 		}
-	}
+	}()
+	all.Wait()
+	mu.Lock()
+	defer mu.Unlock()
 	fmt.Fprintf(out, "%.0f days of virtual time\n%v\n", sum.days, sum)
 	return sum.violations > 0, errors.Join(failed...)
 }
@@ -129,21 +124,20 @@ func (o *options) worker(binary string, i int, line func(string)) error {
 	}
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 1<<24)
-	ended := false
 	done := 0 // seeds
 	for lines.Scan() {
-		text := lines.Text()
-		if strings.HasPrefix(text, "sum ") {
+		switch text := lines.Text(); {
+		case text == "PASS", text == "FAIL", strings.HasPrefix(text, "--- "):
+		case strings.HasPrefix(text, "sum "):
 			done++
-		}
-		ended = ended || text == "PASS" || text == "FAIL"
-		if text != "PASS" && text != "FAIL" && !strings.HasPrefix(text, "--- ") {
+			line(text)
+		default:
 			line(text)
 		}
 	}
-	if err := cmd.Wait(); err != nil && !ended {
-		line(fmt.Sprintf("a worker ended with seed %d", o.seed+uint64(i)+uint64(done*o.workers)))
-		return fmt.Errorf("a worker ended: %w", err)
+	err = cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && exit.ExitCode() == 1) { // 1: a promise was broken
+		return fmt.Errorf("a worker ended with seed %d: %w", o.seed+uint64(i)+uint64(done*o.workers), err)
 	}
 	return nil
 }
