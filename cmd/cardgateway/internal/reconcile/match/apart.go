@@ -63,12 +63,7 @@ func (k *kindMatcher) apart(p *pair, isOurs func(books.Line) bool) (*Difference,
 
 // monthOf returns the month that holds a time, if it was compared and is not the one that is.
 func (k *kindMatcher) monthOf(t time.Time) books.Month {
-	for _, m := range k.months {
-		if !m.From.Equal(k.Month.From) && !t.Before(m.From) && t.Before(m.To) {
-			return m
-		}
-	}
-	return books.Month{}
+	return k.month(func(m books.Month) bool { return !m.From.Equal(k.Month.From) && Span{m.From, m.To}.holds(t) })
 }
 
 // distance returns how far a line is from a time.

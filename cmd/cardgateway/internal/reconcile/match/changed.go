@@ -112,22 +112,22 @@ func (k *kindMatcher) changeOf(month *books.Month, changes *books.RowChanges, no
 // homeOf returns the start of the compared month in which an approved row counts: that of its time or, if it was not final then, the one in
 // which it became final. It is zero if there is none.
 func (k *kindMatcher) homeOf(r *books.Row, changes *books.RowChanges) (time.Time, error) {
-	i := slices.IndexFunc(k.months, func(m books.Month) bool { return !r.At.Before(m.From) && r.At.Before(m.To) })
-	if i < 0 {
+	month := k.month(func(m books.Month) bool { return Span{m.From, m.To}.holds(r.At) })
+	if month.From.IsZero() {
 		return time.Time{}, nil
 	}
-	was, err := changes.At(k.months[i].Seen)
+	was, err := changes.At(month.Seen)
 	if err != nil || was != nil && was.IsFinal() {
-		return k.months[i].From, err
+		return month.From, err
 	}
 	if was != nil {
 		r = was
 	}
-	item, _, err := k.books.KeptItem(k.ctx, k.kind, k.months[i].From, cmp.Or(r.ID, r.UniqueID))
+	item, _, err := k.books.KeptItem(k.ctx, k.kind, month.From, cmp.Or(r.ID, r.UniqueID))
 	if item.Rows[r.Key()] != "" || item.Rows[r.UnnamedKey()] != "" {
 		return item.Closed, err
 	}
-	return k.months[i].From, err
+	return month.From, err
 }
 
 // isSame reports whether rows are the same but for the gateway's ids and their order.
@@ -154,7 +154,7 @@ func (k *kindMatcher) tellChanges() error {
 		}
 		c.Why = "it was " + describe(c.Was) + ", and is " + describe(c.Gateway) + ": the gateway's total of " + c.Since.Format("January 2006") +
 			" changes by " + c.Effect()
-		k.summary.changeTotals(k.months, c)
+		k.summary.changeTotals(k.startsAt(c.Since), c)
 		if c.Since.Equal(k.Month.From) {
 			k.summary.OwnChanges++
 			continue
@@ -169,8 +169,7 @@ func (k *kindMatcher) tellChanges() error {
 }
 
 // changeTotals adds the effects of a change to the total of its month.
-func (s *Summary) changeTotals(months []books.Month, c *Changed) {
-	month := months[slices.IndexFunc(months, func(m books.Month) bool { return m.From.Equal(c.Since) })]
+func (s *Summary) changeTotals(month books.Month, c *Changed) {
 	for _, e := range c.effects {
 		at := slices.IndexFunc(s.ChangedTotals, func(t ChangedTotal) bool {
 			return t.Kind == c.Kind && t.Month.Equal(c.Since) && t.Currency == e.currency

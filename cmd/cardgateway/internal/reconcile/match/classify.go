@@ -101,7 +101,7 @@ func (k *kindMatcher) laterChargeAgain(p *pair, e *Earlier) *Difference {
 	if len(p.later) == 0 || e.Was != ClassUnchecked {
 		return nil
 	}
-	month := Span{From: e.Since, To: k.endOf(e.Since)}
+	month := Span{From: e.Since, To: k.startsAt(e.Since).To}
 	left, untimed := k.listed(p, func(*books.Line, *books.Row) {})
 	left = chargesIn(left, func(r *books.Row) bool { return Span{From: e.Since, To: k.Period.To}.holds(r.At) })
 	if len(left) <= untimed {
@@ -204,7 +204,7 @@ func (k *kindMatcher) atEdge(t time.Time) bool {
 			to = list.To
 		}
 	}
-	if before := k.monthBefore(); !before.IsZero() { // whose list was read, and what it left open is known
+	if before := k.endsAt(k.Month.From).From; !before.IsZero() { // whose list was read, and what it left open is known
 		from = before
 	}
 	return t.Before(from.Add(k.Grace)) || !t.Before(to.Add(-k.Grace))

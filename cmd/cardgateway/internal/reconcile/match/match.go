@@ -31,17 +31,10 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments, findings: findings{}}
 	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds, findings: findings{}}
 	for _, k := range []*kindMatcher{payments, refunds} {
-		if err := k.unreadables(); err != nil {
-			return nil, err
-		}
-		if err := k.unreadRows(); err != nil {
-			return nil, err
-		}
-		if err := k.readEarlier(); err != nil {
-			return nil, err
-		}
-		if err := k.readChanges(); err != nil {
-			return nil, err
+		for _, read := range []func() error{k.unreadables, k.unreadRows, k.readEarlier, k.readChanges} {
+			if err := read(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if o.Payments.Read {

@@ -109,7 +109,7 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 	}
 	if len(lines) == 0 {
 		lines = append(lines, e.Books...)
-		month := Span{From: e.Since, To: k.endOf(e.Since)}
+		month := Span{From: e.Since, To: k.startsAt(e.Since).To}
 		inMonth := slices.IndexFunc(rows, func(r books.Row) bool { return isApproved(r) && month.holds(r.At) })
 		if inMonth < 0 {
 			inMonth = slices.IndexFunc(rows, func(r books.Row) bool { return month.holds(r.At) })
@@ -134,35 +134,33 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 	return lines
 }
 
-// monthBefore returns the start of the month before this one, or zero if it was not compared.
-func (k *kindMatcher) monthBefore() time.Time {
-	for _, m := range k.months {
-		if m.To.Equal(k.Month.From) {
-			return m.From
-		}
+// month returns the month that was compared and satisfies a condition, or the zero Month.
+func (k *kindMatcher) month(is func(books.Month) bool) books.Month {
+	if i := slices.IndexFunc(k.months, is); i >= 0 {
+		return k.months[i]
 	}
-	return time.Time{}
+	return books.Month{}
 }
 
-// endOf returns the end of a month that was compared.
-func (k *kindMatcher) endOf(month time.Time) time.Time {
-	i := slices.IndexFunc(k.months, func(m books.Month) bool { return m.From.Equal(month) })
-	if i < 0 {
-		return month
-	}
-	return k.months[i].To
+// endsAt and startsAt return the month that was compared and ends or starts at a time, or the zero Month.
+func (k *kindMatcher) endsAt(t time.Time) books.Month {
+	return k.month(func(m books.Month) bool { return m.To.Equal(t) })
+}
+
+func (k *kindMatcher) startsAt(t time.Time) books.Month {
+	return k.month(func(m books.Month) bool { return m.From.Equal(t) })
 }
 
 // mayBeNext reports whether the other side of the carried entry may be in the list of a month that was not compared: the one before its own,
 // or the one after it.
 func (k *kindMatcher) mayBeNext(t time.Time) bool {
-	from, to := k.carried.Since, k.endOf(k.carried.Since)
-	if !from.Before(to) {
+	own := k.startsAt(k.carried.Since)
+	if own.From.IsZero() {
 		return false
 	}
-	hasBefore := slices.ContainsFunc(k.months, func(m books.Month) bool { return m.To.Equal(from) })
-	hasAfter := to.Equal(k.Month.From) || slices.ContainsFunc(k.months, func(m books.Month) bool { return m.From.Equal(to) })
-	return !hasBefore && t.Before(from.Add(k.Grace)) || !hasAfter && !t.Before(to.Add(-k.Grace))
+	hasBefore := !k.endsAt(own.From).From.IsZero()
+	hasAfter := own.To.Equal(k.Month.From) || !k.startsAt(own.To).From.IsZero()
+	return !hasBefore && t.Before(own.From.Add(k.Grace)) || !hasAfter && !t.Before(own.To.Add(-k.Grace))
 }
 
 // reachesOn reports whether a row or a line of a difference belongs to a later period.

@@ -194,16 +194,11 @@ func weight(state string) int {
 }
 
 // approvedOf returns the approved rows: the same slice if all are.
-func approvedOf(rows []books.Row) (paid []books.Row) {
-	if !slices.ContainsFunc(rows, func(r books.Row) bool { return r.State != books.StateApproved }) {
+func approvedOf(rows []books.Row) []books.Row {
+	if !slices.ContainsFunc(rows, func(r books.Row) bool { return !isApproved(r) }) {
 		return rows
 	}
-	for i := range rows {
-		if rows[i].State == books.StateApproved {
-			paid = append(paid, rows[i])
-		}
-	}
-	return paid
+	return chargesIn(rows, func(r *books.Row) bool { return isApproved(*r) })
 }
 
 func isApproved(r books.Row) bool { return r.State == books.StateApproved }
