@@ -72,10 +72,7 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 			continue
 		}
 		source := common
-		source.Names = books.ListNames{
-			List: list.flag, DSN: "--list-dsn", Query: "--list-query", Columns: list.columnsFlag, Currency: "--list-currency",
-			Amounts: "--amounts", Zone: "--list-zone", Dates: "--dates", States: "--states", Refunds: "--refund-list",
-		}
+		source.Flag, source.ColumnsFlag = list.flag, list.columnsFlag
 		source.Kind, source.Path, source.Query = list.kind, list.path, list.query
 		if list.path == "" {
 			source.DSN = dsn
@@ -108,7 +105,7 @@ func (c *call) importLists(b *books.Books, sources []books.ListSource) error {
 		return booksError("", err)
 	}
 	for i, info := range infos {
-		flag := sources[i].Names.List
+		flag := sources[i].Flag
 		c.say("%s: %s lines read from %s, %s not readable", flag, terminal.Thousands(info.Rows), info.Name, terminal.Thousands(info.Unreadable))
 		if info.First != "" {
 			c.say("%s: the first that is not readable is %s", flag, info.First)

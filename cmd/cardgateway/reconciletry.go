@@ -41,7 +41,7 @@ func (r *tryCommand) Run(c *call) error {
 		return err
 	}
 	source := sources[0]
-	source.Kind, source.Names.List = "", "FILE"
+	source.Kind, source.Flag = "", "FILE"
 	t, err := books.Try(c.ctx, source)
 	if err != nil {
 		return booksError("", err)

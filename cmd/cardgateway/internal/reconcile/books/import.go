@@ -35,11 +35,8 @@ type ListSource struct {
 	Dates    string            // how dates are written, such as DD.MM.YYYY hh:mm:ss; those of ISO 8601 are read in any case
 	States   map[string]string // states by the words of the list, in lower case; they come before the usual English words
 
-	Names ListNames // what messages call these settings
+	Flag, ColumnsFlag string // what messages call the list, and its Columns; the other settings have one flag each
 }
-
-// ListNames are the names that the user knows for the settings of a list. They begin every error about one of them.
-type ListNames struct{ List, DSN, Query, Columns, Currency, Amounts, Zone, Dates, States, Refunds string }
 
 // listTable is the database table of a list.
 type listTable struct {
@@ -82,7 +79,7 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 	err = b.change(ctx, func(tx *sql.Tx) error {
 		for _, l := range lists {
 			if err := b.importLines(ctx, tx, l); err != nil {
-				return fmt.Errorf("%s: %w", l.Names.List, err)
+				return fmt.Errorf("%s: %w", l.Flag, err)
 			}
 		}
 		return nameLines(ctx, tx)
@@ -155,7 +152,7 @@ func (s *ListSource) openAs(ctx context.Context, guesses bool) (_ *openList, err
 	l := &openList{lineReader: &lineReader{ListSource: *s, listTable: s.table(), counts: map[string]int{}, sums: map[string]*sum{}, guesses: guesses}}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s: %w", l.Names.List, err)
+			err = fmt.Errorf("%s: %w", l.Flag, err)
 		}
 	}()
 	if l.layouts, err = s.timeLayouts(); err != nil {
@@ -193,6 +190,36 @@ func (l *openList) encoding() string {
 	return ""
 }
 
+// each calls do for every line of a list: with its cells, or with why it cannot be parsed.
+func (l *openList) each(do func(line int, cells []string, bad *Unreadable) error) error {
+	for {
+		line, cells, err := l.source.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		var bad *Unreadable
+		if wrong, ok := errors.AsType[*badLine](err); ok {
+			bad = &Unreadable{Line: wrong.line, Why: wrong.why}
+		} else if err != nil {
+			return l.named(err)
+		}
+		if err := do(line, cells, bad); err != nil {
+			return err
+		}
+	}
+}
+
+// eachRow is each with what read returns.
+func (l *openList) eachRow(do func(row record, bad *Unreadable) error) error {
+	return l.each(func(line int, cells []string, bad *Unreadable) error {
+		var row record
+		if bad == nil {
+			row, bad = l.read(line, cells, l.source.isNumber)
+		}
+		return do(row, bad)
+	})
+}
+
 // importLines replaces the list.
 func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error {
 	info := &l.info
@@ -214,34 +241,23 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		}
 		return err
 	}
-	for {
-		line, cells, err := l.source.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		var row record
-		var unreadable *Unreadable
-		if wrong, ok := errors.AsType[*badLine](err); ok {
-			unreadable = &Unreadable{Line: wrong.line, Why: wrong.why}
-		} else if err != nil {
-			return l.named(err)
-		} else {
-			row, unreadable = l.read(line, cells, l.source.isNumber)
-		}
-		if unreadable != nil {
+	err := l.eachRow(func(row record, unreadable *Unreadable) error {
+		switch {
+		case unreadable != nil:
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
 			bad = append(bad, record{string(l.Kind), int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
-		} else if row == nil {
+		case row == nil:
 			info.As.Totals++
-		} else {
+		default:
 			info.Rows++
 			good = append(good, row)
 		}
-		if err := flush(batchSize); err != nil {
-			return err
-		}
+		return flush(batchSize)
+	})
+	if err != nil {
+		return err
 	}
 	if first != nil {
 		info.First = fmt.Sprintf("line %d: %s", first.Line, strings.TrimSpace(first.Column+" "+first.Why))

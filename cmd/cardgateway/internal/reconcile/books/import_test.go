@@ -76,21 +76,12 @@ var sameDecimal = cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(
 
 // importOne replaces one list.
 func importOne(ctx context.Context, b *Books, kind Kind, s ListSource) (ListInfo, error) {
-	s.Kind, s.Names = kind, namesOfKind(kind)
+	s.Kind, s.ColumnsFlag = kind, "--columns"
 	infos, err := b.Import(ctx, s)
 	if err != nil {
 		return ListInfo{}, err
 	}
 	return infos[0], nil
-}
-
-// namesOfKind are names that the user of these tests knows.
-func namesOfKind(kind Kind) ListNames {
-	n := ListNames{List: "the payments", Columns: "columns", Currency: "list currency", Amounts: "amounts", Zone: "list zone", Dates: "dates", States: "states", Refunds: "the refunds"}
-	if kind == Refund {
-		n.List, n.Columns = "the refunds", "refund columns"
-	}
-	return n
 }
 
 // TestImport reads lists with lines that are right and such that are not, and replaces them.
@@ -121,7 +112,7 @@ func TestImport(t *testing.T) {
 		}
 		hash := sha256.Sum256([]byte(text))
 		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 10,
-			First:  "line 4: amount is not an amount such as 1234.50; say how your list writes that with amounts, such as amounts 1.234,50 or amounts 1,234.50",
+			First:  "line 4: amount is not an amount such as 1234.50; say how your list writes that with --amounts, such as --amounts 1.234,50 or --amounts 1,234.50",
 			ReadAt: info.ReadAt,
 			As: ReadAs{Columns: []ColumnTitle{{"transaction_id", "Transaction ID"}, {"amount", "AMOUNT"}, {"currency", "Currency"}, {"state", "Status"},
 				{"order", "Order-ID"}, {"at", "Date"}}, States: []StateWord{{"declined", "declined", 1}, {"paid", "approved", 2}}}}
@@ -195,15 +186,15 @@ func TestImportBoth(t *testing.T) {
 			name, refunds, want string
 			found               bool // by CheckLists
 		}{
-			{"no column", "Erstattung,amount,currency\nr-new,1,EUR\n", "the refunds: the list list.csv has no column refund_id; it has \"Erstattung\", \"amount\", " +
-				"\"currency\". Name the column with refund columns refund_id=NAME", true},
-			{"no line", "refund_id,amount,currency,at\nr-new,1,EUR,soon\n", "the refunds: no line of the list list.csv can be read; line 2: at is not a time; write " +
-				"2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with dates, such as dates DD.MM.YYYY, or ignore the column with " +
-				"refund columns at=", false},
+			{"no column", "Erstattung,amount,currency\nr-new,1,EUR\n", "--refund-list: the list list.csv has no column refund_id; it has \"Erstattung\", \"amount\", " +
+				"\"currency\". Name the column with --refund-columns refund_id=NAME", true},
+			{"no line", "refund_id,amount,currency,at\nr-new,1,EUR,soon\n", "--refund-list: no line of the list list.csv can be read; line 2: at is not a time; write " +
+				"2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with --dates, such as --dates DD.MM.YYYY, or ignore the column with " +
+				"--refund-columns at=", false},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				refunds := source(Refund, tt.refunds)
-				refunds.Names = namesOfKind(Refund)
+				refunds.Flag, refunds.ColumnsFlag = "--refund-list", "--refund-columns"
 				if err := CheckLists(t.Context(), payments, refunds); (err != nil) != tt.found || tt.found && err.Error() != tt.want {
 					t.Errorf("checked: got %v, want %s", err, tt.want)
 				}
@@ -232,15 +223,15 @@ func TestImportRefused(t *testing.T) {
 	}{
 		{"no such file", "", func(s *ListSource) { s.Path += "x" }, "cannot be opened"},
 		{"no amount", "transaction_id,total,currency\n", nil,
-			`has no column amount; it has "transaction_id", "total", "currency". Name the column with columns amount=NAME`},
+			`has no column amount; it has "transaction_id", "total", "currency". Name the column with --columns amount=NAME`},
 		{"no column at all", "Kennung,Wert\n", nil, `has no column transaction_id, amount, currency; it has "Kennung", "Wert". ` +
-			`Name the column with columns transaction_id=NAME,amount=NAME,currency=NAME, or say the currency of all lines with `},
+			`Name the column with --columns transaction_id=NAME,amount=NAME,currency=NAME, or say the currency of all lines with `},
 		{"no such mapping", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"sum": "total"} },
-			`columns: there is no column "sum"`},
+			`--columns: there is no column "sum"`},
 		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},
 		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "is used twice"},
-		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns that can be transaction_id, \"transaction_id\" and \"Transaction ID\"; name the right one with columns"},
-		{"two that fit", "transaction_id,amount,currency,Created at,Paid at\n", nil, `two columns that can be at, "Created at" and "Paid at"; name the right one with columns at=NAME`},
+		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns that can be transaction_id, \"transaction_id\" and \"Transaction ID\"; name the right one with --columns"},
+		{"two that fit", "transaction_id,amount,currency,Created at,Paid at\n", nil, `two columns that can be at, "Created at" and "Paid at"; name the right one with --columns at=NAME`},
 		{"mapped to two columns", "transaction_id,sum,sum,currency\nt,1,2,EUR\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "sum"} },
 			"has two columns for amount"},
 		{"only the titles", "transaction_id,amount,currency\n\n", nil, "has no lines with an id and an amount below the column names"},

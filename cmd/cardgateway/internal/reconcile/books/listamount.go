@@ -39,7 +39,7 @@ func (s *ListSource) amountForm() (amountForm, error) {
 	}
 	parts := examplePattern.FindStringSubmatch(s.Amounts)
 	if parts == nil || parts[1] != "" && parts[1] == parts[2] {
-		return f, &Refused{s.Names.Amounts, fmt.Sprintf("%q is not a way to write the amount 1234.50; write it as your list does, such as 1,234.50 or 1.234,50 "+
+		return f, &Refused{"--amounts", fmt.Sprintf("%q is not a way to write the amount 1234.50; write it as your list does, such as 1,234.50 or 1.234,50 "+
 			`or "1 234,50", 1.234 if your amounts have no decimals, or 123450 if they are in cents`, s.Amounts)}
 	}
 	thousands, decimals := parts[1], ""
@@ -76,15 +76,15 @@ func (l *lineReader) parseAmount(text, currency string, isNumber bool) (amount d
 	case f.example != "":
 		return f.parse(text, currency)
 	case !isNumber && !plainPattern.MatchString(text):
-		return amount, fmt.Errorf("is not an amount such as 1234.50; say how your list writes that with %[1]s, such as %[1]s 1.234,50 or %[1]s 1,234.50", l.Names.Amounts)
+		return amount, errors.New("is not an amount such as 1234.50; say how your list writes that with --amounts, such as --amounts 1.234,50 or --amounts 1,234.50")
 	case !isNumber && isLikeThousands(text):
-		return amount, fmt.Errorf("can mean thousands, or have three decimals; say how your list writes 1234.50 with %[1]s: %[1]s 1.234 or %[1]s 1234.500", l.Names.Amounts)
+		return amount, errors.New("can mean thousands, or have three decimals; say how your list writes 1234.50 with --amounts: --amounts 1.234 or --amounts 1234.500")
 	}
 	if amount, err = decimal.NewFromString(text); err != nil {
 		return amount, errors.New("is not an amount")
 	}
 	if !fits(amount, currency) {
-		return amount, fmt.Errorf("has more decimals than %s; if it is right, say how your list writes 1234.50 with %s, with as many decimals", currency, l.Names.Amounts)
+		return amount, fmt.Errorf("has more decimals than %s; if it is right, say how your list writes 1234.50 with --amounts, with as many decimals", currency)
 	}
 	return amount, nil
 }

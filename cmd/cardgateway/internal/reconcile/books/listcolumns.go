@@ -63,7 +63,7 @@ type notTitles struct{ Refused }
 func (l *lineReader) chooseColumns(titles []string) error {
 	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {
 		if !slices.ContainsFunc(l.understood, func(c listColumn) bool { return c.name == name }) {
-			return &Refused{l.Names.Columns, fmt.Sprintf("there is no column %q to map; there are %s", name, namesOf(l.understood))}
+			return &Refused{l.ColumnsFlag, fmt.Sprintf("there is no column %q to map; there are %s", name, namesOf(l.understood))}
 		}
 	}
 	l.at, l.width, l.clock, l.header, l.titles = nil, len(titles), -1, titles, nil
@@ -75,7 +75,7 @@ func (l *lineReader) chooseColumns(titles []string) error {
 			return err
 		}
 		if at >= 0 && taken[at] {
-			return &Refused{l.Names.Columns, fmt.Sprintf("the column %q is used twice", titles[at])}
+			return &Refused{l.ColumnsFlag, fmt.Sprintf("the column %q is used twice", titles[at])}
 		}
 		taken[at] = true
 		if l.at = append(l.at, at); at >= 0 {
@@ -95,10 +95,10 @@ func (l *lineReader) chooseColumns(titles []string) error {
 	if missing == nil {
 		return nil
 	}
-	why := fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", strings.Join(missing, ", "), quoted(titles), l.Names.Columns,
+	why := fmt.Sprintf("has no column %s; it has %s. Name the column with %s %s=NAME", strings.Join(missing, ", "), quoted(titles), l.ColumnsFlag,
 		strings.Join(missing, "=NAME,"))
 	if slices.Contains(missing, "currency") {
-		why += ", or say the currency of all lines with " + l.Names.Currency
+		why += ", or say the currency of all lines with --list-currency"
 	}
 	return &notTitles{Refused{Why: why}}
 }
@@ -127,7 +127,7 @@ func (l *lineReader) findColumn(titles []string, column listColumn) (int, error)
 			at, clock = indexes(plainName(date)), indexes(plainName(other))
 		}
 		if len(at) == 0 || strings.Contains(title, "+") && len(at)+len(clock) == 1 && plainName(titles[at[0]]) != plainName(title) {
-			return -1, &notTitles{Refused{Why: fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, l.Names.Columns, column.name, quoted(titles))}}
+			return -1, &notTitles{Refused{Why: fmt.Sprintf("has no column %q, to which %s maps %s; it has %s", title, l.ColumnsFlag, column.name, quoted(titles))}}
 		}
 	} else {
 		at = indexes(append([]string{plainName(column.name)}, column.also...)...)
@@ -151,7 +151,7 @@ func (l *lineReader) findColumn(titles []string, column listColumn) (int, error)
 			l.unsure = append(l.unsure, ColumnTitle{column.name, quoted([]string{titles[found[0]], titles[found[1]]})})
 		default:
 			return -1, &Refused{Why: fmt.Sprintf("has two columns that can be %s, %q and %q; name the right one with %s %s=NAME", column.name,
-				titles[found[0]], titles[found[1]], l.Names.Columns, column.name)}
+				titles[found[0]], titles[found[1]], l.ColumnsFlag, column.name)}
 		}
 	}
 	if len(at) == 0 {

@@ -260,7 +260,7 @@ func (l *lineReader) value(column listColumn, text, currency string, isNumber bo
 		case l.Kind == Refund:
 			amount = amount.Neg() // many lists write refunds as negative amounts
 		case column.required:
-			err = errors.New("is negative; if it is a refund, export it to a list of refunds: " + l.Names.Refunds)
+			err = errors.New("is negative; if it is a refund, export it to a list of refunds: --refund-list")
 		default:
 			err = errors.New("is negative")
 		}
@@ -328,10 +328,10 @@ func (l *lineReader) readState(text string) (string, error) {
 		return state, nil
 	}
 	if word == "" {
-		return "", fmt.Errorf("is empty; say what that means, such as %s =approved", l.Names.States)
+		return "", errors.New("is empty; say what that means, such as --states =approved")
 	}
-	return "", fmt.Errorf("is not a state; say what your word means with %[1]s, such as %[1]s bezahlt=approved,storniert=declined, or ignore the column with %[2]s state=",
-		l.Names.States, l.Names.Columns)
+	return "", fmt.Errorf("is not a state; say what your word means with --states, such as --states bezahlt=approved,storniert=declined, or ignore the column with %s state=",
+		l.ColumnsFlag)
 }
 
 // IsState reports whether a text is the name of a state.

@@ -33,10 +33,10 @@ type queryRows struct {
 func (s *ListSource) openQuery(ctx context.Context, choose func(titles []string) error) (_ lines, err error) {
 	name, err := database.Parse(s.DSN)
 	if err != nil {
-		return nil, &Refused{s.Names.DSN, err.Error()}
+		return nil, &Refused{"--list-dsn", err.Error()}
 	}
 	if strings.TrimSpace(s.Query) == "" {
-		return nil, &Refused{s.Names.Query, "is missing: set a SELECT statement or a table name"}
+		return nil, &Refused{"--list-query", "is missing: set a SELECT statement or a table name"}
 	}
 	q := &queryRows{hash: sha256.New()}
 	defer func() {
@@ -110,7 +110,7 @@ func (s *ListSource) openReadOnly(name database.Name) (*sql.DB, error) {
 		return name.OpenServer("")
 	}
 	if _, err := os.Stat(name.Text); err != nil {
-		return nil, &Refused{s.Names.DSN, fmt.Sprintf("names a file that cannot be opened: %v", err)}
+		return nil, &Refused{"--list-dsn", fmt.Sprintf("names a file that cannot be opened: %v", err)}
 	}
 	return database.OpenSQLite(name.Text, "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(10000)")
 }

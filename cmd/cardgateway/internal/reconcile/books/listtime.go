@@ -32,7 +32,7 @@ func (s *ListSource) timeLayouts() (all []timeLayout, err error) {
 	if s.Dates != "" {
 		parts := datesPattern.FindStringSubmatch(s.Dates)
 		if parts == nil || parts[1][0] == parts[3][0] || parts[1][0] == parts[5][0] || parts[3][0] == parts[5][0] {
-			return nil, &Refused{s.Names.Dates, fmt.Sprintf("%q is not a way to write dates; write DD.MM.YYYY, MM/DD/YYYY or \"DD.MM.YYYY hh:mm:ss\"", s.Dates)}
+			return nil, &Refused{"--dates", fmt.Sprintf("%q is not a way to write dates; write DD.MM.YYYY, MM/DD/YYYY or \"DD.MM.YYYY hh:mm:ss\"", s.Dates)}
 		}
 		own := dateParts.Replace(strings.Join(parts[1:6], ""))
 		dates = []string{own}
@@ -76,8 +76,8 @@ func (l *lineReader) readTime(text string) (timeRange, error) {
 			}
 		}
 	}
-	return timeRange{}, fmt.Errorf("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with %[1]s, "+
-		"such as %[1]s DD.MM.YYYY, or ignore the column with %[2]s at=", l.Names.Dates, l.Names.Columns)
+	return timeRange{}, fmt.Errorf("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, say how your list writes dates with --dates, "+
+		"such as --dates DD.MM.YYYY, or ignore the column with %s at=", l.ColumnsFlag)
 }
 
 // serialPattern is the number of days since 1899-12-30, as spreadsheets have it, from the year 1982 on.

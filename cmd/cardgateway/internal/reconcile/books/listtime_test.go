@@ -65,9 +65,9 @@ func TestReadTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := (&lineReader{ListSource: ListSource{Zone: zone, Names: namesOfKind(Payment)}, layouts: layouts}).readTime(test.text)
+			got, err := (&lineReader{ListSource: ListSource{Zone: zone}, layouts: layouts}).readTime(test.text)
 			if test.start == "refused" {
-				if err == nil || !strings.Contains(err.Error(), "with dates") {
+				if err == nil || !strings.Contains(err.Error(), "with --dates") {
 					t.Errorf("got %v, %v, want an error that names dates", got, err)
 				}
 				return
@@ -88,7 +88,7 @@ func TestReadTime(t *testing.T) {
 func TestDatesRefused(t *testing.T) {
 	for _, dates := range []string{"DD.MM", "DD.DD.YYYY", "YYYY-YY-MM", "dd.mm.yyyy", "02.01.2006", "DD.MM.YYYY hh", "DD.MM.YYYY x", "DD MM YYYY"} {
 		t.Run(dates, func(t *testing.T) {
-			if layouts, err := (&ListSource{Dates: dates, Names: namesOfKind(Payment)}).timeLayouts(); err == nil || !strings.Contains(err.Error(), "dates: ") {
+			if layouts, err := (&ListSource{Dates: dates}).timeLayouts(); err == nil || !strings.Contains(err.Error(), "--dates: ") {
 				t.Errorf("got %v, %v, want an error that names dates", layouts, err)
 			}
 		})
@@ -150,8 +150,8 @@ func TestImportAsWritten(t *testing.T) {
 			t.Errorf("totals (-want +got):\n%s", diff)
 		}
 		unread := collect(t, b.Unreadables(t.Context(), Payment))
-		for i, want := range []string{"A-4 state is not a state; say what your word means with states",
-			"A-5 amount is negative; if it is a refund, export it to a list of refunds: the refunds",
+		for i, want := range []string{"A-4 state is not a state; say what your word means with --states",
+			"A-5 amount is negative; if it is a refund, export it to a list of refunds: --refund-list",
 			"A-6 order_total is negative"} {
 			if len(unread) != 3 || !strings.HasPrefix(unread[i].Order+" "+unread[i].Column+" "+unread[i].Why, want) {
 				t.Errorf("got %+v, want %s", unread, want)

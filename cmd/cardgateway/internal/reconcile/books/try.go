@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -72,25 +71,6 @@ func Try(ctx context.Context, s ListSource) (*Trial, error) {
 	return nil, first
 }
 
-// each calls do for every line of a list, and closes it.
-func (l *openList) each(do func(line int, cells []string), bad func(*Unreadable)) (err error) {
-	defer func() { err = errors.Join(err, l.source.close()) }()
-	for {
-		line, cells, err := l.source.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if wrong, ok := errors.AsType[*badLine](err); ok {
-			bad(&Unreadable{Line: wrong.line, Why: wrong.why})
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", l.Names.List, l.named(err))
-		}
-		do(line, cells)
-	}
-}
-
 // reading counts the cells that a form can read, and adds up what it reads, times its line: two dates can be each other's.
 type reading struct {
 	*lineReader
@@ -138,7 +118,10 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 	state := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "state" })
 	words := map[string]bool{}
 	t := &Trial{Columns: l.titles}
-	err := l.each(func(line int, cells []string) {
+	err := l.each(func(line int, cells []string, bad *Unreadable) error {
+		if bad != nil {
+			return nil
+		}
 		currency, _ := l.readCurrency(l.cell(currencyColumn, cells))
 		for _, r := range amounts {
 			if amount, err := r.parseAmount(l.cell(amountColumn, cells), currency, l.source.isNumber(l.at[amountColumn])); err == nil && fits(amount, currency) {
@@ -156,9 +139,10 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 				words[strings.ToLower(word)] = true
 			}
 		}
-	}, func(*Unreadable) {})
-	if err != nil {
-		return nil, err
+		return nil
+	})
+	if err = errors.Join(err, l.source.close()); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.Flag, err)
 	}
 	for _, title := range l.unsure {
 		t.Unsure = append(t.Unsure, Doubt{title.Column, fmt.Sprintf("two columns can be %s: %s", title.Column, title.Title)})
@@ -169,7 +153,7 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 			unread = append(unread, title)
 		}
 		if slices.Contains(zoneNames, plainName(title)) && l.at[at] >= 0 && !isZoneSaid {
-			t.Unsure = append(t.Unsure, Doubt{"list-zone", fmt.Sprintf("the column %q is not read, but the times need their zone (%s)", title, l.Names.Zone)})
+			t.Unsure = append(t.Unsure, Doubt{"list-zone", fmt.Sprintf("the column %q is not read, but the times need their zone (--list-zone)", title)})
 		}
 	}
 	t.Unread = quoted(unread)
@@ -194,19 +178,15 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	problem := func(u *Unreadable) {
-		i := slices.IndexFunc(t.Problems, func(p Problem) bool { return p.Column == u.Column && p.Why == u.Why })
-		if i < 0 {
-			i = len(t.Problems) // there are few texts
-			t.Problems = append(t.Problems, Problem{Column: u.Column, Why: u.Why, First: u.Line})
-		}
-		t.Problems[i].Lines++
-	}
-	err = again.each(func(line int, cells []string) {
-		row, bad := again.read(line, cells, again.source.isNumber)
+	err = again.eachRow(func(row record, bad *Unreadable) error {
 		switch {
 		case bad != nil:
-			problem(bad)
+			i := slices.IndexFunc(t.Problems, func(p Problem) bool { return p.Column == bad.Column && p.Why == bad.Why })
+			if i < 0 {
+				i = len(t.Problems) // there are few texts
+				t.Problems = append(t.Problems, Problem{Column: bad.Column, Why: bad.Why, First: bad.Line})
+			}
+			t.Problems[i].Lines++
 		case row == nil:
 			t.Totals++
 		default:
@@ -214,9 +194,13 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 				t.First = append(t.First, again.lineOf(row))
 			}
 		}
-	}, problem)
+		return nil
+	})
+	if err = errors.Join(err, again.source.close()); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.Flag, err)
+	}
 	t.Encoding = again.encoding()
-	return t, err
+	return t, nil
 }
 
 // lineOf returns a record as a Line.

@@ -55,7 +55,7 @@ func TestTry(t *testing.T) {
 		{"day or month of each other", "ref,amount,currency,date\nt1,5,EUR,01/02/2026\nt2,5,EUR,02/01/2026\n", ListSource{}, "t1 5 EUR approved  2026-01-02 00:00:00  MM/DD/YYYY 2 1 0"},
 		{"a currency without decimals", "ref,amount,currency\nt1,\"1,234\",JPY\nt2,950,JPY\n", ListSource{}, "t1 1234 JPY approved   1,234.50  2 0 0"},
 		{"currencies in the amounts", "ref,amount\nt1,EUR 1.50\n", ListSource{Currency: "EUR"}, "t1 1.5 EUR approved   1,234.50  1 0 0"},
-		{"no currency", "ref,amount\nt1,1.50\n", ListSource{}, "Name the column with columns currency=NAME, or say the currency of all lines with list currency"},
+		{"no currency", "ref,amount\nt1,1.50\n", ListSource{}, "Name the column with --columns currency=NAME, or say the currency of all lines with --list-currency"},
 		{"a comma without quotation marks", "ref,currency,amount,note\nt1,EUR,7.50,\nt2,EUR,12,50,\nt3,EUR,1,234.50,\n", ListSource{}, "t1 7.5 EUR approved     1 0 1"},
 		{"a comma without quotation marks, no title", "ref,currency,amount,\nt1,EUR,7.50\nt2,EUR,12,50\nt3,EUR,12,x\n", ListSource{}, "t1 7.5 EUR approved     2 0 1"},
 		{"titles on each page", "ref;amount;currency\nt1;5;EUR\nref;amount;currency\nt2;5;EUR\n\ufeffref;amount;currency\nt3;5;EUR\n", ListSource{}, "t1 5 EUR approved     3 0 0"},
@@ -80,7 +80,7 @@ func TestTry(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := test.source
-			s.Path, s.Names = csvList(t, test.text).Path, namesOfKind(Payment)
+			s.Path, s.ColumnsFlag = csvList(t, test.text).Path, "--columns"
 			got, err := Try(t.Context(), s)
 			if err != nil {
 				if !strings.Contains(err.Error(), test.want) {

@@ -81,7 +81,7 @@ func TestWorkbook(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"t-1 1.134 KWD 2026-10-02 09:00:00", "t-2 1200 EUR 2026-10-02 12:00:00",
 		"transaction_id was shortened by a spreadsheet", "amount is an error of a spreadsheet", "amount can mean thousands", "at is an error of a spreadsheet",
-		"amount is not an amount such as 1234.50; say how your list writes that with amounts"}, got); diff != "" {
+		"amount is not an amount such as 1234.50; say how your list writes that with --amounts"}, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 	if title := info.As.Columns[3].Title; title != "Date+Time" {
