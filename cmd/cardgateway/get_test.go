@@ -87,21 +87,6 @@ func TestGet(t *testing.T) {
 	tool(t, env, "get", "--transaction", "t-1", "--last", "soon").want(t, exit.Failed, `--last: "soon" is not a duration`)
 }
 
-func TestWrongCredentials(t *testing.T) {
-	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {Responses: sandbox.Responses{HTTPStatusFollowsCode: true}}} {
-		t.Run(name, func(t *testing.T) {
-			env := with(environment(gatewayFor(t, opts).URL), "CARDGATEWAY_SECRET", secretKey+"x")
-			tool(t, env, "get", "123").want(t, exit.Failed, "the gateway does not accept the credentials; check merchant-id and the secret key: ")
-			tool(t, env, "orders", "--last", "1h").want(t, exit.Failed, "the gateway does not accept the credentials")
-		})
-	}
-}
-
-func TestUnreachable(t *testing.T) {
-	env := environment("http://127.0.0.1:1") // nobody listens there
-	tool(t, env, "get", "123").want(t, exit.Failed, "the gateway cannot be reached; check base-url and the network: ", "connection refused")
-}
-
 // TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.
 func TestOtherRows(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{Search: sandbox.Search{LeakRows: 3}})

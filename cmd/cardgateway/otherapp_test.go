@@ -66,11 +66,6 @@ func TestOtherApp(t *testing.T) {
 	tool(t, a.env, "get", a.own).want(t, exit.OK)
 	tool(t, a.env, "get", a.others).want(t, exit.Failed, "states another appId")
 	tool(t, a.env, "get", a.others, "--any-app").want(t, exit.OK)
-	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "true"), "get", a.others).want(t, exit.OK)
-	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "false"), "get", a.others).want(t, exit.Failed)
-	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "perhaps"), "get", a.own).
-		want(t, exit.Failed, `any-app (environment CARDGATEWAY_ANY_APP): "perhaps" is neither true nor false`)
-	tool(t, a.env, "get", a.others, "--config", writeText(t, t.TempDir(), "any.toml", "any-app = true\n")).want(t, exit.OK)
 
 	tool(t, a.env, "refund", a.others, "--amount", "2.00", "--refund-id", "r-9", "--yes").want(t, exit.Failed, "states another appId")
 	sentAt := time.Now().Add(-time.Minute).Format(time.RFC3339)

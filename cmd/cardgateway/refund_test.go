@@ -257,9 +257,3 @@ func TestResolveInterrupted(t *testing.T) {
 	r.want(t, exit.Interrupted, "interrupted; the outcome is still unknown. Run again: cardgateway resolve payment 'it'\\''s' "+
 		"--amount 1 --currency EUR --sent-at '2026-11-22 03:10:00' '--order=o 1'\n")
 }
-
-func TestResolveWithWrongCredentials(t *testing.T) {
-	env := with(environment(gatewayFor(t, sandbox.Options{}).URL), "CARDGATEWAY_SECRET", "wrong")
-	tool(t, env, "resolve", "refund", "123", "r-1", "--amount", "1", "--sent-at", time.Now().Format(time.RFC3339), "--wait", "1ms").
-		want(t, exit.Unknown, "code 401 (unauthorized)")
-}

@@ -34,11 +34,11 @@ func NewWriter[T any](format string, columns []Column[T], noHeader bool, out io.
 	case CSV:
 		return &csvWriter[T]{columns: columns, headed: noHeader, out: csv.NewWriter(out)}
 	case JSONL:
-		return &jsonWriter[T]{columns: columns, out: buffered}
+		return &textWriter[T]{buffered, func(row *T) ([]byte, error) { return JSON(columns, row) }}
 	case SumsOnly:
-		return noRows[T]{}
+		return &textWriter[T]{buffered, func(*T) ([]byte, error) { return nil, nil }}
 	case Details:
-		return &detailsWriter[T]{columns: columns, out: buffered}
+		return &textWriter[T]{buffered, details(columns)}
 	}
 	w := &tableWriter[T]{headed: noHeader, out: out}
 	for _, c := range columns {
@@ -49,11 +49,6 @@ func NewWriter[T any](format string, columns []Column[T], noHeader bool, out io.
 	w.widths = make([]int, len(w.columns))
 	return w
 }
-
-type noRows[T any] struct{}
-
-func (noRows[T]) Write(*T) error { return nil }
-func (noRows[T]) Flush() error   { return nil }
 
 type csvWriter[T any] struct {
 	columns []Column[T]
@@ -88,42 +83,36 @@ func (w *csvWriter[T]) Flush() error {
 	return w.out.Error()
 }
 
-type jsonWriter[T any] struct {
-	columns []Column[T]
-	out     *bufio.Writer
+// textWriter writes a text for each row.
+type textWriter[T any] struct {
+	out  *bufio.Writer
+	text func(*T) ([]byte, error)
 }
 
-func (w *jsonWriter[T]) Write(row *T) error {
-	line, err := JSON(w.columns, row)
+func (w *textWriter[T]) Write(row *T) error {
+	text, err := w.text(row)
 	if err == nil {
-		_, err = w.out.Write(line)
+		_, err = w.out.Write(text)
 	}
 	return err
 }
 
-func (w *jsonWriter[T]) Flush() error { return w.out.Flush() }
+func (w *textWriter[T]) Flush() error { return w.out.Flush() }
 
-// detailsWriter writes one member per line, and an empty line between rows.
-type detailsWriter[T any] struct {
-	columns []Column[T]
-	out     *bufio.Writer
-	begun   bool
-}
-
-func (w *detailsWriter[T]) Write(row *T) error {
-	if w.begun {
-		_, _ = w.out.WriteString("\n") // Flush reports it
-	}
-	w.begun = true
-	for _, c := range w.columns {
-		if cell := Cell(c.Value(row)); cell != "" {
-			_, _ = w.out.WriteString(text.Pad(c.name, 23, ' ') + cell + "\n")
+// details returns a function that writes a row with one member per line, and an empty line before all but the first.
+func details[T any](columns []Column[T]) func(*T) ([]byte, error) {
+	between := ""
+	return func(row *T) ([]byte, error) {
+		b := []byte(between)
+		between = "\n"
+		for _, c := range columns {
+			if cell := Cell(c.Value(row)); cell != "" {
+				b = append(b, text.Pad(c.name, 23, ' ')+cell+"\n"...)
+			}
 		}
+		return b, nil
 	}
-	return nil
 }
-
-func (w *detailsWriter[T]) Flush() error { return w.out.Flush() }
 
 // tableWriter writes rows in pieces, so that a long list needs little memory. Columns become wider from piece to piece,
 // never narrower.
