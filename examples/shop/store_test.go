@@ -9,21 +9,14 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 )
-
-// postgresURL returns the tests' own database.
-func postgresURL(t *testing.T) string {
-	t.Helper()
-	return pgserver.Shared(t).URL("public")
-}
 
 // TestStore runs the same tests for every kind of database.
 func TestStore(t *testing.T) {
 	for name, database := range map[string]func(*testing.T) string{
 		"SQLite in memory": func(*testing.T) string { return ":memory:" },
 		"SQLite in a file": func(t *testing.T) string { return filepath.Join(t.TempDir(), "a ?strange#name.db") },
-		"Postgres":         postgresURL,
+		"Postgres":         func(t *testing.T) string { return pgserver.Shared(t).URL("public") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := database(t)
@@ -31,26 +24,6 @@ func TestStore(t *testing.T) {
 			t.Run("an order is placed once", func(t *testing.T) { testPlaceOnce(t, w) })
 			t.Run("events", func(t *testing.T) { testEvents(t, w) })
 		})
-	}
-}
-
-// TestShopInPostgres uses the shop with its data and its journal in Postgres.
-func TestShopInPostgres(t *testing.T) {
-	w := open(t, withDB(postgresURL(t), ""))
-	s := newShopper(t, w)
-	card := s.saveCard(sandbox.Approved)
-	w.courier.SetMode(courierDrop)
-	w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-	lost := s.buy("orange", card)
-	hosted := s.buy("pillar", "")
-	s.enter(s.hostedPage(), sandbox.Declined)
-	s.awaits(hosted, payments.Declined)
-	s.awaits(lost, payments.Paid)
-	if n := w.gateway.Executed(lost); n != 1 {
-		t.Errorf("charged %d times", n)
-	}
-	if s.get("/orders"); s.status != 200 {
-		t.Errorf("HTTP %d", s.status)
 	}
 }
 
