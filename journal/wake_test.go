@@ -45,13 +45,6 @@ func (r *reports) at() []time.Duration {
 	return slices.Clone(r.times)
 }
 
-// forget forgets the reports so far, and measures from now on.
-func (r *reports) forget() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.begun, r.told, r.times = time.Now(), nil, nil
-}
-
 // running calls Run in the background until the test ends. It returns what Run has reported: complete after synctest.Wait.
 func running(t *testing.T, j *journal.Journal, every time.Duration, store func(context.Context, *journal.Entry) error) *reports {
 	t.Helper()

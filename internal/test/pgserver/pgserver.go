@@ -3,7 +3,6 @@
 package pgserver
 
 import (
-	"cmp"
 	"database/sql"
 	"errors"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -129,20 +127,14 @@ func (s *Server) execute(program string, args ...string) error {
 // binaries returns the directory with initdb, postgres and the others: on the PATH, or where Debian installs them, the newest version
 // first.
 func binaries() (string, error) {
-	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well-formed
-	slices.SortFunc(installed, func(a, b string) int { return cmp.Compare(version(b), version(a)) })
+	installed, _ := filepath.Glob("/usr/lib/postgresql/[1-9][0-9]/bin") // sorted; the pattern is well-formed
+	slices.Reverse(installed)
 	initdb, err := testprogram.Postgres.Find(installed...)
 	if err != nil {
 		return "", err
 	}
 	initdb, err = filepath.EvalSymlinks(initdb) // the other programs are where it really is
 	return filepath.Dir(initdb), err
-}
-
-// version returns the version number in such a path.
-func version(bin string) float64 {
-	number, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(bin)), 64) // zero if there is none
-	return number
 }
 
 func (s *Server) start(bin string) error {
