@@ -28,15 +28,8 @@ func (g statesAnotherApp) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // withApps returns the journal of a process whose client accepts any app, or only its own.
-func (s *shop) withApps(t *testing.T, anyAppID bool) *journal.Journal {
-	t.Helper()
-	var err error
-	s.client, err = cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: s}, AnyAppID: anyAppID,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s *shop) withApps(anyAppID bool) *journal.Journal {
+	s.client = s.newClient(func(cfg *cardgateway.Config) { cfg.AnyAppID = anyAppID })
 	return s.restarted(journal.Options{})
 }
 
@@ -51,7 +44,7 @@ func TestOtherApp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 				s.network = statesAnotherApp{s.network}
-				s.Journal = s.withApps(t, anyAppID)
+				s.Journal = s.withApps(anyAppID)
 				_, err := s.pay("a", approved)
 				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 				_, lost := s.pay("b", approved)
@@ -89,7 +82,7 @@ func TestOtherApp(t *testing.T) {
 				if err := s.ConfirmRefund(t.Context(), ofApp8); err != nil {
 					t.Errorf("ConfirmRefund: got %v", err)
 				}
-				if err := s.withApps(t, false).ConfirmRefund(t.Context(), ofApp8); !errors.Is(err, journal.ErrMismatch) {
+				if err := s.withApps(false).ConfirmRefund(t.Context(), ofApp8); !errors.Is(err, journal.ErrMismatch) {
 					t.Errorf("ConfirmRefund of another app: got %v, want a mismatch", err)
 				}
 			})

@@ -323,18 +323,15 @@ func TestRestore(t *testing.T) {
 			inBubble(t, opts, func(t *testing.T, s *shop) {
 				begun := time.Now()
 				token := cardgateway.NewToken(s.gateway.NewToken(sandbox.Approved))
-				o := order("token", "")
-				byToken := cardgateway.TokenPaymentRequest{
-					TransactionID: o.TransactionID, Currency: o.Currency, Amount: decimal.New(12, 0), TransactionIP: o.TransactionIP,
-					CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos,
-				}
+				cheap := byToken("token")
+				cheap.Amount = decimal.New(12, 0)
 				uniqueID := s.paidFor("kept")
 				calls := map[string]func() error{
 					"paid":     func() error { _, err := s.pay("paid", approved); return err },
 					"declined": func() error { _, err := s.pay("declined", declined); return err },
 					"pending":  func() error { _, err := s.pay("pending", pending); return err },
 					"page":     func() error { _, err := s.CreateCheckout(t.Context(), hosted("page")); return err },
-					"token":    func() error { _, err := s.TokenPayment(t.Context(), token, byToken); return err },
+					"token":    func() error { _, err := s.TokenPayment(t.Context(), token, cheap); return err },
 					"refund":   func() error { _, err := s.CreateRefund(t.Context(), refund("r", uniqueID)); return err },
 				}
 				for _, call := range calls {

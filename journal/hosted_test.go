@@ -20,6 +20,33 @@ func hosted(id string) cardgateway.CheckoutRequest {
 	}
 }
 
+// tokenOrder is a token order, which is made on that page, too.
+func tokenOrder(id string) cardgateway.TokenOrderRequest {
+	o := hosted(id)
+	return cardgateway.TokenOrderRequest{
+		TransactionID: id, OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
+		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
+	}
+}
+
+// hostedSubscription is a subscription that is begun there.
+func hostedSubscription(id string) cardgateway.CheckoutSubscriptionRequest {
+	o := order(id, approved)
+	return cardgateway.CheckoutSubscriptionRequest{
+		TransactionID: id, OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP, CallbackURL: o.CallbackURL,
+		NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: hosted(id).BillingAddress, Extension: o.Extension,
+	}
+}
+
+// byToken is a payment with a token.
+func byToken(id string) cardgateway.TokenPaymentRequest {
+	o := order(id, approved)
+	return cardgateway.TokenPaymentRequest{
+		TransactionID: id, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
+		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos,
+	}
+}
+
 // TestHostedPage: what the journal concludes from the result of a search for a payment on the hosted page, after some
 // time.
 func TestHostedPage(t *testing.T) {
@@ -83,15 +110,6 @@ func TestHostedPage(t *testing.T) {
 // shown in a form that does not tell the outcome.
 func TestPageWithoutARow(t *testing.T) {
 	o := hosted("a")
-	tokenOrder := cardgateway.TokenOrderRequest{
-		TransactionID: "a", OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
-		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
-	}
-	subscription := cardgateway.CheckoutSubscriptionRequest{
-		TransactionID: "a", OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
-		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
-		Extension: order("a", approved).Extension,
-	}
 	for _, tt := range []struct {
 		name  string
 		begin func(t *testing.T, s *shop) error
@@ -99,9 +117,12 @@ func TestPageWithoutARow(t *testing.T) {
 		want  string
 	}{
 		{"a checkout", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, nil, "abandoned"},
-		{"a token order", func(t *testing.T, s *shop) error { _, err := s.CreateTokenOrder(t.Context(), tokenOrder); return err }, nil, "abandoned"},
+		{"a token order", func(t *testing.T, s *shop) error {
+			_, err := s.CreateTokenOrder(t.Context(), tokenOrder("a"))
+			return err
+		}, nil, "abandoned"},
 		{"a subscription", func(t *testing.T, s *shop) error {
-			_, err := s.CreateCheckoutSubscription(t.Context(), subscription)
+			_, err := s.CreateCheckoutSubscription(t.Context(), hostedSubscription("a"))
 			return err
 		}, nil, "abandoned"},
 		{"its row has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{301}, "abandoned"},

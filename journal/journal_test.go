@@ -45,16 +45,24 @@ func inBubble(t *testing.T, opts sandbox.Options, test func(*testing.T, *shop)) 
 	})
 }
 
-// setHostedPageLifetime gives the shop a client with this lifetime, and a journal that uses it.
-func (s *shop) setHostedPageLifetime(lifetime time.Duration) {
+// newClient returns a client of the shop's gateway, with a config that can be changed.
+func (s *shop) newClient(change func(*cardgateway.Config)) *cardgateway.Client {
 	s.t.Helper()
-	var err error
-	s.client, err = cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: s}, HostedPageLifetime: lifetime,
-	})
+	cfg := cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: s}}
+	change(&cfg)
+	client, err := cardgateway.New(cfg)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return client
+}
+
+// live is a config of a shop that takes real money.
+func live(cfg *cardgateway.Config) { cfg.TestPayments = false }
+
+// setHostedPageLifetime gives the shop a client with this lifetime, and a journal that uses it.
+func (s *shop) setHostedPageLifetime(lifetime time.Duration) {
+	s.client = s.newClient(func(cfg *cardgateway.Config) { cfg.HostedPageLifetime = lifetime })
 	s.Journal = s.restarted(journal.Options{})
 }
 

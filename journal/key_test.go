@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"errors"
-	"net/http"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -13,11 +12,7 @@ import (
 // otherShop is a journal with the same store for another gateway or app.
 func (s *shop) otherShop(baseURL string, app cardgateway.AppID, opts journal.Options) *journal.Journal {
 	s.t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: app, TestPayments: true, HTTPClient: &http.Client{Transport: s}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return journal.New(client, s.store, opts)
+	return journal.New(s.newClient(func(cfg *cardgateway.Config) { cfg.BaseURL, cfg.AppID = baseURL, app }), s.store, opts)
 }
 
 // TestIDText: different ids have different texts, which are read back.

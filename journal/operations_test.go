@@ -23,19 +23,12 @@ type methods interface {
 // again, and the plain method does not.
 func TestEveryMethod(t *testing.T) {
 	o := hosted("a")
-	token := cardgateway.TokenPaymentRequest{
-		TransactionID: "a", Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
-		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos,
-	}
 	pays := map[string]func(context.Context, methods) (*cardgateway.Transaction, error){
 		"CreateTokenOrder": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
-			return m.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
-				TransactionID: "a", OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
-				CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
-			})
+			return m.CreateTokenOrder(ctx, tokenOrder("a"))
 		},
 		"TokenPayment": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
-			return m.TokenPayment(ctx, cardgateway.NewToken("tok"), token)
+			return m.TokenPayment(ctx, cardgateway.NewToken("tok"), byToken("a"))
 		},
 		"CreateSubscription": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
 			return m.CreateSubscription(ctx, order("a", approved))
@@ -44,11 +37,7 @@ func TestEveryMethod(t *testing.T) {
 			return m.CreateCheckout(ctx, o)
 		},
 		"CreateCheckoutSubscription": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
-			return m.CreateCheckoutSubscription(ctx, cardgateway.CheckoutSubscriptionRequest{
-				TransactionID: "a", OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
-				CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
-				Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
-			})
+			return m.CreateCheckoutSubscription(ctx, hostedSubscription("a"))
 		},
 	}
 	for name, pay := range pays {

@@ -48,10 +48,7 @@ func TestTestPayments(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 					system := s.Journal
-					client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s}})
-					if err != nil {
-						t.Fatal(err)
-					}
+					client := s.newClient(live)
 					live := journal.New(client, s.store, journal.Options{})
 					by, other := system, live
 					if isLive {
