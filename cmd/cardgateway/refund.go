@@ -117,6 +117,15 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 	if !client.Paid(payment) {
 		return nil, exit.Fail(exit.Negative, "nothing was sent: the payment is not approved, it is %s", payment.State())
 	}
+	// The clock of a machine that was suspended, or of a restored one, can be behind by days: what the gateway shows is not in the future.
+	for _, shown := range []time.Time{payment.TransactionAt.In(client.Location()), payment.Timestamp} {
+		switch behind := shown.Sub(now).Round(time.Minute); {
+		case behind > 48*time.Hour:
+			return nil, exit.Fail(exit.Failed, "nothing was sent: this machine's clock is %v behind the gateway's, so earlier refunds are not found; set it", behind)
+		case behind > 0:
+			now = shown
+		}
+	}
 	p := &plan{payment: payment}
 	from := payment.TransactionAt.In(client.Location()).AddDate(0, 0, -1)
 	if payment.TransactionAt.IsZero() {

@@ -52,6 +52,26 @@ func TestWrongClockOrZone(t *testing.T) {
 	}
 }
 
+// TestClockDaysBehind: a refund that was made is seen, or nothing is sent.
+func TestClockDaysBehind(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted})
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	for _, test := range []struct {
+		late time.Duration
+		code int
+		want string
+	}{
+		{30 * time.Hour, exit.Unknown, "remaining    12.50 EUR"}, {30 * time.Hour, exit.Negative, "already has a refund r-1"},
+		{72 * time.Hour, exit.Failed, "clock is 72h0m0s behind the gateway's"},
+	} {
+		toolAt(t, time.Now().Add(-test.late), environment(server.URL), "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes").
+			want(t, test.code, test.want)
+	}
+	if n := server.Refunded("r-1"); n != 1 {
+		t.Errorf("got %d refunds, want 1", n)
+	}
+}
+
 // event is an output that has something happen when a text is written to it.
 type event struct {
 	when string
