@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
@@ -247,9 +248,10 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 		return err
 	}
 	// From here on, nothing may end the program with 2, which means that no refund was made, or before the outcome is told: Go
-	// exits with 2 after a fatal error and after a panic in another goroutine, unless they abort, and is ended by a closed stdout.
+	// exits with 2 after a fatal error and after a panic in another goroutine, unless they abort, and is ended by a closed stdout. After a
+	// second Ctrl-C, a shell would report 130, which says that it can be run again.
 	debug.SetTraceback("crash")
-	signal.Ignore(syscall.SIGPIPE)
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
 	defer func() {
 		if recover() != nil {
 			err = exit.Fail(exit.Unknown, "the program failed after the refund may have been sent. Do not refund again. Run: %s", resolve(c.now(), false))

@@ -209,6 +209,28 @@ func TestRefundWithoutOutput(t *testing.T) {
 	}
 }
 
+// TestRefundInFlight: neither an impatient Ctrl-C nor the end of a session ends the program before it has told the outcome.
+func TestRefundInFlight(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, After: 2 * time.Second})
+	cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes")
+	errOut := startUntil(t, cmd, "sending the refund once")
+	for server.Refunded("r-1") == 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for _, s := range []os.Signal{os.Interrupt, os.Interrupt, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGHUP} {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // two that come at once count as one
+	}
+	_ = cmd.Wait() // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != exit.Unknown || !strings.Contains(errOut.String(), "accepted, not final yet") {
+		t.Errorf("got exit code %d and %s", code, errOut.String())
+	}
+}
+
 // TestRefundThatCrashes: the exit code of a Go program that crashes is 2, which would mean that no refund was made. Go handles
 // SIGQUIT as it handles a fatal error.
 func TestRefundThatCrashes(t *testing.T) {
