@@ -133,15 +133,31 @@ func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *S
 	return found, s
 }
 
+// comparison is what the books contain, and the differences of October.
+type comparison struct {
+	name string
+	m    *memory
+	want []string
+}
+
+// compare makes comparisons.
+func (d *database) compare(t *testing.T, o Options, tests []comparison) {
+	t.Helper()
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, _ := d.run(t, test.m, o)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("differences (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestClasses has every class with its edges, and what is no difference.
 func TestClasses(t *testing.T) {
 	var never time.Time
 	early, late := day0(9, 20, 0), day0(11, 5, 0)
-	tests := []struct {
-		name string
-		m    *memory
-		want []string
-	}{
+	tests := []comparison{
 		{"nothing", new(memory), nil},
 		{"agrees, other decimals", new(memory).pay("a", approved, "12.5 USD", middle).book("a", approved, "12.50 USD", never), nil},
 		{"declined, then paid",
@@ -348,16 +364,7 @@ func TestClasses(t *testing.T) {
 			return m
 		}(), nil},
 	}
-	onEach(t, func(t *testing.T, d *database) {
-		for _, test := range tests {
-			t.Run(test.name, func(t *testing.T) {
-				got, _ := d.run(t, test.m, octoberOptions())
-				if diff := cmp.Diff(test.want, got); diff != "" {
-					t.Errorf("differences (-want +got):\n%s", diff)
-				}
-			})
-		}
-	})
+	onEach(t, func(t *testing.T, d *database) { d.compare(t, octoberOptions(), tests) })
 }
 
 // TestEdges has what a list that reaches further than the period makes certain, and what is near the end of the copy.
@@ -405,12 +412,7 @@ func TestEdges(t *testing.T) {
 	}
 	onEach(t, func(t *testing.T, d *database) {
 		for _, test := range tests {
-			t.Run(test.name, func(t *testing.T) {
-				got, _ := d.run(t, test.m, test.o)
-				if diff := cmp.Diff(test.want, got); diff != "" {
-					t.Errorf("differences (-want +got):\n%s", diff)
-				}
-			})
+			d.compare(t, test.o, []comparison{{test.name, test.m, test.want}})
 		}
 	})
 }

@@ -46,11 +46,7 @@ func TestOrderTotals(t *testing.T) {
 		return new(memory).pay("a", approved, "30 EUR", at).pay("b", approved, "70 EUR", at.Add(time.Hour)).
 			book("a of o", approved, "30 EUR", at).book("b of o", approved, "70 EUR", at)
 	}
-	for _, test := range []struct {
-		name string
-		m    *memory
-		want []string
-	}{
+	onSQLite(t).compare(t, octoberOptions(), []comparison{
 		{"no total", two(), []string{"paid_twice payment o 70 EUR"}},
 		{"the total in two parts", two().total("o", "100"), nil},
 		{"a part is not paid yet", two().total("o", "150"), nil},
@@ -63,14 +59,7 @@ func TestOrderTotals(t *testing.T) {
 			[]string{"state payment x 30 EUR"}},
 		{"a part with another amount", new(memory).pay("a", approved, "30 EUR", at).pay("b", approved, "70 EUR", at).
 			book("a of o", approved, "31 EUR", at).book("b of o", approved, "70 EUR", at).total("o", "100"), []string{"amount payment a 1 EUR"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, _ := onSQLite(t).run(t, test.m, octoberOptions())
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("differences (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // TestTestPayments has test payments among real ones, on a live and on a test system.
@@ -128,11 +117,7 @@ func first(found []string, _ *Summary) []string { return found }
 // TestTimesThatMeanSeveral: a line with a date alone, or with an hour that clocks show twice, is in the period of its payment.
 func TestTimesThatMeanSeveral(t *testing.T) {
 	first := day0(10, 1, 0)
-	for _, test := range []struct {
-		name string
-		m    *memory
-		want []string
-	}{
+	onSQLite(t).compare(t, octoberOptions(), []comparison{
 		{"a date in the zone of the list, the payment is before the period",
 			new(memory).pay("a", approved, "3 EUR", first.Add(-time.Hour)).book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(6 * time.Hour)), nil},
 		{"a date that begins before the period, the payment is in it",
@@ -146,14 +131,7 @@ func TestTimesThatMeanSeveral(t *testing.T) {
 		{"declined before the period, paid in it",
 			new(memory).pay("a.1", declined, "3 EUR", first.Add(-time.Hour)).pay("a.2", approved, "3 EUR", first.Add(time.Hour)).
 				book("a", approved, "3 EUR", first.Add(-18*time.Hour)).until(first.Add(6 * time.Hour)), nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, _ := onSQLite(t).run(t, test.m, octoberOptions())
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("differences (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // TestDatesOfAnotherZone: lists of exactly a month, with dates alone, in a zone in the west or in the east of the gateway's, so that the
