@@ -119,7 +119,6 @@ func (f *Files) Finish(p *Page, mayDiffer bool) error {
 		return err
 	}
 	v := newView(p, f, content)
-	v.Of = periodOf(f.options)
 	for _, file := range []struct {
 		*files.File
 		shown *attachment

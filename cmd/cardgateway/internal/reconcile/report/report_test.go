@@ -86,7 +86,7 @@ func TestRangeText(t *testing.T) {
 		{date(10, 5), date(11, 1), "5 October 2026 to 31 October 2026"},
 		{date(10, 5), date(10, 6).Add(time.Hour).UTC(), "2026-10-05 00:00:00 to 2026-10-06 01:00:00"},
 	} {
-		v := &view{Period: match.Span{From: test.from, To: test.to}}
+		v := &view{Options: &match.Options{Period: match.Span{From: test.from, To: test.to}}}
 		if got := v.rangeText(); got != test.want {
 			t.Errorf("%v to %v: got %q, want %q", test.from, test.to, got, test.want)
 		}
@@ -172,7 +172,7 @@ func TestVerdict(t *testing.T) {
 		{"a known change", match.Summary{Compared: 40, TiedOut: 40, Changed: []match.Changed{{Difference: &match.Difference{Known: true}}}}, "fine"},
 		{"nothing", match.Summary{}, "empty"},
 	} {
-		v := &view{Page: &Page{Summary: &test.s}}
+		v := &view{Page: &Page{Summary: &test.s}, Options: &match.Options{}}
 		v.verdict()
 		if v.Verdict != test.want {
 			t.Errorf("%s: got %s, %q, want %s", test.name, v.Verdict, v.Result, test.want)

@@ -213,7 +213,7 @@ func (v *view) gatewayEntry(r *books.Row, kind string) entry {
 	if r.Card != "" {
 		details = append(details, "card "+terminal.Clean(r.Card))
 	}
-	if r.Test && !v.testPayments {
+	if r.Test && !v.TestPayments {
 		details = append(details, "test payment")
 	}
 	e.Details = strings.Join(details, ", ")

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
@@ -30,10 +29,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // view is the text of the page.
 type view struct {
 	*Page
-	Period          match.Span // times are shown in the zone of From
-	Grace           time.Duration
-	Now             time.Time // time of the comparison
-	testPayments    bool
+	*match.Options  // of the comparison; times are shown in the zone of Period.From
 	shown           *shownRows
 	days            *daily
 	Range           string
@@ -56,7 +52,7 @@ type attachment struct{ Name, SHA256 string }
 type fact struct{ Term, Text string }
 
 func newView(p *Page, f *Files, content string) *view {
-	v := &view{Page: p, Content: content, Period: f.options.Period, Grace: f.options.Grace, Now: f.options.Now, testPayments: f.options.TestPayments, shown: f.shown, days: f.days}
+	v := &view{Page: p, Options: f.options, Content: content, Of: periodOf(f.options), shown: f.shown, days: f.days}
 	v.Range = v.rangeText()
 	v.Foot = v.foot()
 	v.verdict()
@@ -104,7 +100,7 @@ func (v *view) verdict() {
 	if tests := s.Rows(match.ClassTest); tests > 0 {
 		v.Sentences = append(v.Sentences, plural(tests, "test payment")+": no money moved, although the gateway's total has them. If this is a test system, set --test-payments.")
 	}
-	if v.testPayments {
+	if v.TestPayments {
 		v.Sentences = append(v.Sentences, "This is a test system: no payment is real, and test payments are compared as real ones are.")
 	}
 	if later := s.Rows(match.ClassLaterCharge); later > 0 {
@@ -172,8 +168,8 @@ func (v *view) facts() {
 		add("Lines that are newer than the copy", "%s, not compared", terminal.Thousands(v.Summary.Newer))
 	}
 	add("Grace period", "%s: so near a limit, a row without its counterpart is not checked", terminal.Duration(v.Grace))
-	if v.Known != "" {
-		text := fmt.Sprintf("%s, %s marked", v.Known, plural(v.Summary.Known(), "difference"))
+	if v.Page.Known != "" {
+		text := fmt.Sprintf("%s, %s marked", v.Page.Known, plural(v.Summary.Known(), "difference"))
 		if n := len(v.Summary.Unused); n > 0 {
 			text += fmt.Sprintf("; entries that match no difference: %s, the first in line %d", terminal.Thousands(n), v.Summary.Unused[0].Line)
 		}
