@@ -63,7 +63,6 @@ type world struct {
 type setup struct {
 	settings
 	gateway sandbox.Options
-	prepare func(*Shop) // before it serves
 }
 
 type option func(*setup)
@@ -105,7 +104,6 @@ func open(t testing.TB, options ...option) *world {
 			log: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		},
 		gateway: sandbox.Options{Notifications: sandbox.Notifications{Scale: 0.001}},
-		prepare: func(*Shop) {},
 	}
 	for _, o := range options {
 		o(s)
@@ -125,7 +123,6 @@ func open(t testing.TB, options ...option) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.prepare(shop)
 	w := &world{Shop: shop, url: s.url, gateway: demo.Server.Gateway, courier: demo.Courier, logs: logs}
 	var served sync.WaitGroup
 	served.Go(func() {
