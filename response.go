@@ -121,22 +121,18 @@ func (d *decodedResponse) states() (id string, s State) {
 }
 
 // decodePayment reads the response to a payment.
-func decodePayment(data []byte) decodedResponse {
-	t, err := decodeTransaction(data)
-	if err != nil {
-		return decodedResponse{unreadable: err}
-	}
-	return decodedResponse{payment: t}
+func decodePayment(data []byte) (d decodedResponse) {
+	d.payment, d.unreadable = decodeTransaction(data)
+	return d
 }
 
 // decodeRefund reads the response to a refund.
-func decodeRefund(data []byte) decodedResponse {
-	var bad *badMember
+func decodeRefund(data []byte) (d decodedResponse) {
 	r := new(Refund)
-	if err := decodeObject(data, func(d *decoder) { bad = refundRow(d, r) }); err != nil {
-		return decodedResponse{unreadable: err}
+	if d.unreadable = decodeObject(data, func(decode *decoder) { d.bad = refundRow(decode, r) }); d.unreadable == nil {
+		d.refund = r
 	}
-	return decodedResponse{refund: r, bad: bad}
+	return d
 }
 
 // decodeObject reads a response that is one JSON object.
@@ -268,7 +264,7 @@ func (d *decoder) testMark(t *Transaction) bool {
 // refundRow reads one row of a refund query.
 func refundRow(d *decoder, r *Refund) *badMember {
 	var named bool // the merchant's id was given under the interface's name
-	bad := d.object(&r.Extra, func(name []byte) (ok bool, essential string) {
+	return d.object(&r.Extra, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
 		case "code":
 			return d.code(&r.Code), unreadable
@@ -309,7 +305,6 @@ func refundRow(d *decoder, r *Refund) *badMember {
 		}
 		return ok, ""
 	})
-	return bad
 }
 
 func (d *decoder) address(a *Address) {
