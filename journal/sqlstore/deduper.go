@@ -174,23 +174,11 @@ func (d *Deduper) Release(ctx context.Context, key string) error {
 // deletes locks others on MySQL.
 func (d *Deduper) forget(ctx context.Context) error {
 	over := ` expires < ` + d.store.dialect.clock()
-	var expired []any
-	err := d.store.onConn(ctx, func(conn session, _ *connState) error {
-		expired = nil
-		rows, err := conn.QueryContext(ctx, `SELECT event FROM cardgateway_notified WHERE`+over+` ORDER BY expires LIMIT `+strconv.Itoa(maxForgotten))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }() // rows.Err has its error
-		for rows.Next() {
-			var event string
-			if err := rows.Scan(&event); err != nil {
-				return err
-			}
-			expired = append(expired, event)
-		}
-		return rows.Err()
-	})
+	expired, err := collect(ctx, d.store, func(rows *sql.Rows) (any, error) {
+		var event string
+		err := rows.Scan(&event)
+		return event, err
+	}, `SELECT event FROM cardgateway_notified WHERE`+over+` ORDER BY expires LIMIT `+strconv.Itoa(maxForgotten))
 	if err != nil || len(expired) == 0 {
 		return err
 	}

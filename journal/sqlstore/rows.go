@@ -217,24 +217,32 @@ func (s *Store) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journa
 }
 
 // page returns the rows of a statement that selects the columns of a storedEntry.
-func (s *Store) page(ctx context.Context, statement string, args ...any) (page []storedEntry, err error) {
+func (s *Store) page(ctx context.Context, statement string, args ...any) ([]storedEntry, error) {
+	return collect(ctx, s, func(rows *sql.Rows) (r storedEntry, err error) {
+		err = rows.Scan(&r.id, &r.begun, &r.intent, &r.evidence, &r.version, &r.acked)
+		return r, err
+	}, statement, args...)
+}
+
+// collect returns the rows of a statement, each as scan reads it.
+func collect[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), statement string, args ...any) (all []T, err error) {
 	err = s.onConn(ctx, func(conn session, _ *connState) error {
-		page = nil
+		all = nil
 		rows, err := conn.QueryContext(ctx, s.sql(statement), args...)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = rows.Close() }() // rows.Err has its error
 		for rows.Next() {
-			var r storedEntry
-			if err := rows.Scan(&r.id, &r.begun, &r.intent, &r.evidence, &r.version, &r.acked); err != nil {
+			one, err := scan(rows)
+			if err != nil {
 				return err
 			}
-			page = append(page, r)
+			all = append(all, one)
 		}
 		return rows.Err()
 	})
-	return page, err
+	return all, err
 }
 
 // maxShops limits how many shops Shops returns.
