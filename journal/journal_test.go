@@ -308,7 +308,10 @@ func TestElsewhere(t *testing.T) {
 		if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || unknown.TransactionID != "a" {
 			t.Errorf("got %v, want the payment's id in it", err)
 		}
+		usual := s.network
+		s.network = refusing{t, s.network}
 		wantStates(t, s.Journal, nil) // it is left to its own caller
+		s.network = usual
 		time.Sleep(20 * time.Second)
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 		wantExecuted(t, s, "a", 1)
