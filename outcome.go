@@ -33,15 +33,15 @@ const (
 	OutcomeCanceled   Outcome = "canceled"        // the context ended a walk, or its loop was left early
 )
 
-// outcomeName names the outcome of a call that passed validation. For a query, result is nil.
-func outcomeName(result interface{ State() State }, err error) Outcome {
+// outcomeName names the outcome of a call that passed validation. For a query, t is nil.
+func outcomeName(t *Transaction, err error) Outcome {
 	if err == nil {
 		switch {
-		case result == nil:
+		case t == nil:
 			return OutcomeOK
-		case result.State() == StateApproved:
+		case t.State() == StateApproved:
 			return OutcomeApproved
-		case result.State() == StateProcessing:
+		case t.State() == StateProcessing:
 			return OutcomeProcessing
 		}
 		return OutcomeRedirect

@@ -170,9 +170,7 @@ func newWalk[T any](
 	id func(*T) string, times func(*T) [2]civil.Time,
 ) *Walk[T] {
 	q.name = q.op.Name
-	if q.start.IsZero() && q.end.IsZero() {
-		q.start, q.end = opts.Resume.saved.Start, opts.Resume.saved.End
-	}
+	q.resume(&opts.Resume)
 	q.hash = q.hashIn(c.cfg.Location)
 	opts.Lag = cmp.Or(opts.Lag, defaultLag)
 	var looked atomic.Bool // once, for rows that are later than now
@@ -254,6 +252,13 @@ func rowError(e *walk.RowError) *RowError {
 		named.Start, named.End = wallTime(e.From), wallTime(e.To)
 	}
 	return named
+}
+
+// resume takes the range from the checkpoint if the query has none.
+func (q *walkQuery) resume(c *Checkpoint) {
+	if q.start.IsZero() && q.end.IsZero() {
+		q.start, q.end = c.saved.Start, c.saved.End
+	}
 }
 
 // hashIn identifies the query, on the gateway's clock.

@@ -26,9 +26,14 @@ type Reader struct {
 	names [][]byte // of the members read so far, of all open objects
 	texts texts
 
+	harmless struct{ texts, messages harmless }
+
 	apart    bool  // in ReadApart
 	repeated error // in ReadApart: a member was repeated, and skipped
 }
+
+// harmless has texts in which nothing is to mask, by the number of members before them: rows repeat most of theirs, such as "Approved".
+type harmless [32]string
 
 // Limits of a document, checked before anything expensive happens.
 const (

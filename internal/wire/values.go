@@ -65,17 +65,28 @@ func (s *Scalar) sanitized() []byte {
 }
 
 // Text reads a string of any content. Card numbers and CVVs are masked.
-func (r *Reader) Text(dst *string) bool { return r.masked(dst, mask.Kept) }
+func (r *Reader) Text(dst *string) bool { return r.masked(dst, mask.Kept, &r.harmless.texts) }
 
 // Message reads a text of the gateway. Digits that could be a card number are masked.
-func (r *Reader) Message(dst *string) bool { return r.masked(dst, mask.CardData) }
+func (r *Reader) Message(dst *string) bool { return r.masked(dst, mask.CardData, &r.harmless.messages) }
 
-func (r *Reader) masked(dst *string, masked func(string) string) bool {
+// masked reads a text. Of each member it remembers the last one that masking leaves as it is.
+func (r *Reader) masked(dst *string, masked func(string) string, harmless *harmless) bool {
 	s, ok := r.Scalar()
-	if ok && !s.Null {
-		*dst = masked(r.string(s.sanitized()))
+	if !ok || s.Null {
+		return ok
 	}
-	return ok
+	text := s.sanitized()
+	known := &harmless[len(r.names)%len(harmless)]
+	if *known != string(text) {
+		copied := r.string(text)
+		if *dst = masked(copied); *dst != copied {
+			return true
+		}
+		*known = copied
+	}
+	*dst = *known
+	return true
 }
 
 // ID reads an identifier of at most MaxID characters. It must be valid UTF-8, because it is compared byte by byte.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
@@ -204,6 +205,33 @@ func TestScalarTells(t *testing.T) {
 			}
 			r.Release()
 		})
+	}
+}
+
+// TestRepeatedTexts: what a text becomes does not depend on what the same member of the rows before it was, nor on how that was read.
+func TestRepeatedTexts(t *testing.T) {
+	texts := []string{"a", "a", "1234567890123", "1234567890123", "4111111111111111", "a", "4111111111111111", "1234567890123", "", "cvv 123", "cvv 123", "a"}
+	data, err := json.Marshal(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		r := wire.NewReader(data)
+		for i := range r.Elements {
+			var got string
+			want := texts[i]
+			if (i+round)%2 == 0 {
+				r.Text(&got)
+				want = mask.Kept(want)
+			} else {
+				r.Message(&got)
+				want = mask.CardData(want)
+			}
+			if got != want {
+				t.Errorf("round %d, text %d: got %q, want %q", round, i, got, want)
+			}
+		}
+		r.Release()
 	}
 }
 
