@@ -34,12 +34,35 @@ func IsUpper[T Text](s T) bool {
 
 // IsPrintable reports whether s has only the characters from space to tilde.
 func IsPrintable[T Text](s T) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
+	if len(s) < 8 {
+		for i := range len(s) {
+			if s[i] < ' ' || s[i] > '~' {
+				return false
+			}
+		}
+		return true
+	}
+	last := len(s) - 8 // start of the last eight bytes, which may overlap the ones before
+	for i := 0; i < last; i += 8 {
+		if !arePrintable(eight(s, i)) {
 			return false
 		}
 	}
-	return true
+	return arePrintable(eight(s, last))
+}
+
+// eight returns eight bytes of s. The compiler turns it into one load.
+func eight[T Text](s T, i int) uint64 {
+	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+}
+
+// arePrintable reports whether each of eight bytes is printable. Subtracting 0x20 sets the top bit of a byte below a space.
+// Subtracting 1 sets that of a byte which the exclusive or has made zero, which is 0x7f. A byte that is not ASCII already
+// has it set. A borrow can set the top bit of another byte only if there is one of these below it, so the result is exact.
+func arePrintable(w uint64) bool {
+	const ones = 0x0101010101010101
+	return (w|(w-0x20*ones)|((w^0x7f*ones)-ones))&(0x80*ones) == 0
 }
 
 // CountDigits counts the digits in s.

@@ -1,6 +1,7 @@
 package ascii_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
@@ -52,5 +53,30 @@ func TestIsAlphanumeric(t *testing.T) {
 	}
 	if string(got) != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestIsPrintable puts every byte at every place of texts of up to three words, beside every kind of neighbour.
+func TestIsPrintable(t *testing.T) {
+	for _, neighbour := range []byte{' ', '!', 'a', '~'} {
+		for length := range 25 {
+			text := bytes.Repeat([]byte{neighbour}, length)
+			if !ascii.IsPrintable(text) {
+				t.Fatalf("%q: got false", text)
+			}
+			for at := range text {
+				for c := range 256 {
+					text[at] = byte(c)
+					want := ' ' <= c && c <= '~'
+					if got := ascii.IsPrintable(text); got != want {
+						t.Fatalf("%q: got %v", text, got)
+					}
+					if got := ascii.IsPrintable(string(text)); got != want {
+						t.Fatalf("the text %q: got %v", text, got)
+					}
+				}
+				text[at] = neighbour
+			}
+		}
 	}
 }

@@ -215,10 +215,13 @@ func (r *Reader) name() []byte {
 		r.Fail(ErrSyntax)
 		return nil
 	}
-	v := r.stringValue()
-	name, ok := v.raw, !v.escaped && ascii.IsPrintable(v.raw)
+	name, ok := r.plainString()
 	if !ok {
-		name, ok = escape.AppendJSON(nil, v.raw)
+		v := r.stringValue()
+		name, ok = v.raw, true
+		if v.escaped {
+			name, ok = escape.AppendJSON(nil, v.raw)
+		}
 		ok = ok && utf8.Valid(name) && bytes.IndexFunc(v.raw, func(c rune) bool { return c < ' ' }) < 0
 	}
 	if !ok || len(name) == 0 || !r.accept(':') {
@@ -329,6 +332,7 @@ type Value struct {
 	Kind    Kind
 	raw     []byte // of a string, the part between the quotes
 	escaped bool   // a string has escapes
+	ascii   bool   // a string has ASCII bytes only
 }
 
 // Kind says what a Value is.
@@ -446,31 +450,39 @@ func passDigits(d []byte, i int) int {
 	return i
 }
 
-// stringValue reads a string up to its closing quote. Escapes are checked here and decoded only when the text is needed. Control
-// characters may be in it: JSON has them only as escapes, but not every gateway escapes a pasted address.
+// plainString reads an ASCII string without escapes, like nearly all strings. If it is another string, it reads nothing.
+func (r *Reader) plainString() (text []byte, ok bool) {
+	start := r.pos + 1
+	end := plainPrefix(r.data, start)
+	if end >= len(r.data) || r.data[end] != '"' {
+		return nil, false
+	}
+	r.pos = end + 1
+	return r.data[start:end], true
+}
+
+// stringValue reads a string up to its closing quote. Escapes are checked here and decoded only when the text is needed.
 func (r *Reader) stringValue() Value {
 	r.pos++
-	v := Value{Kind: String}
-	for i, end := r.pos, -1; ; {
-		if i > end { // of the quotes that are found, those of escapes are none
-			quote := bytes.IndexByte(r.data[i:], '"')
-			if quote < 0 {
-				break
+	start := r.pos
+	var escaped bool
+	var bits byte // of all bytes, combined by or
+	for i := plainPrefix(r.data, start); i < len(r.data); i++ {
+		switch c := r.data[i]; {
+		case c == '"':
+			r.pos = i + 1
+			return Value{Kind: String, raw: r.data[start:i], escaped: escaped, ascii: bits < utf8.RuneSelf}
+		case c == '\\':
+			escaped = true
+			n := escape.Length(r.data[i:])
+			if n == 0 {
+				r.Fail(ErrSyntax)
+				return Value{}
 			}
-			end = i + quote
+			i += n - 1
+		default: // also a control character: JSON has them only as escapes, but not every gateway escapes a pasted address
+			bits |= c
 		}
-		backslash := bytes.IndexByte(r.data[i:end], '\\')
-		if backslash < 0 {
-			v.raw, r.pos = r.data[r.pos:end], end+1
-			return v
-		}
-		i += backslash
-		n := escape.Length(r.data[i:])
-		if n == 0 {
-			break
-		}
-		v.escaped = true
-		i += n
 	}
 	r.Fail(ErrSyntax)
 	return Value{}

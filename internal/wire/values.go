@@ -39,21 +39,32 @@ type Scalar struct {
 
 // Scalar reads a string, a number or null. It reports false for booleans, objects and arrays.
 func (r *Reader) Scalar() (Scalar, bool) {
+	if r.Peek() == '"' {
+		return r.stringScalar(), true
+	}
 	switch v := r.Value(); v.Kind {
 	case Null:
 		return Scalar{Null: true}, true
 	case Number:
 		return Scalar{Text: v.raw, validUTF8: true}, true
-	case String:
-		s := Scalar{Text: v.raw, Null: len(v.raw) == 0, validUTF8: true}
-		if v.escaped {
-			r.texts.scratch, s.validUTF8 = escape.AppendJSON(r.texts.scratch[:0], v.raw)
-			s.Text = r.texts.scratch
-		}
-		s.validUTF8 = s.validUTF8 && utf8.Valid(s.Text)
-		return s, true
 	}
 	return Scalar{}, false
+}
+
+func (r *Reader) stringScalar() Scalar {
+	if text, ok := r.plainString(); ok {
+		return Scalar{Text: text, Null: len(text) == 0, validUTF8: true}
+	}
+	v := r.stringValue()
+	s := Scalar{Text: v.raw, Null: len(v.raw) == 0, validUTF8: true}
+	if v.escaped {
+		r.texts.scratch, s.validUTF8 = escape.AppendJSON(r.texts.scratch[:0], v.raw)
+		s.Text = r.texts.scratch
+	}
+	if !v.ascii {
+		s.validUTF8 = s.validUTF8 && utf8.Valid(s.Text)
+	}
+	return s
 }
 
 // sanitized returns the text with invalid UTF-8 replaced.

@@ -113,22 +113,34 @@ func (w *Writer) Raw(member string, value []byte) {
 // AppendString appends s as a JSON string. It escapes only what JSON requires, so URLs stay readable.
 func AppendString(buf []byte, s string) []byte {
 	buf = append(buf, '"')
+	start := len(buf)
+	buf = append(buf, s...)          // most texts need no escape
+	buf = append(buf, `"       `...) // the quote ends the search, and the spaces fill eight bytes
+	end := plainPrefix(buf, start)
+	if end == start+len(s) {
+		return buf[:end+1]
+	}
+	return append(appendEscaped(buf[:end], s[end-start:]), '"')
+}
+
+// appendEscaped checks every byte of s.
+func appendEscaped(buf []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	start := 0 // of what has not been copied
 	for i := range len(s) {
 		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
+		if c >= 0x20 && c != '"' && c != '\\' {
 			continue
 		}
 		buf = append(buf, s[start:i]...)
-		if c < ' ' {
+		if c < 0x20 {
 			buf = append(buf, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		} else {
 			buf = append(buf, '\\', c)
 		}
 		start = i + 1
 	}
-	return append(append(buf, s[start:]...), '"')
+	return append(buf, s[start:]...)
 }
 
 // AppendDecimal appends the digits of d with exactly as many decimals as it has, never with an exponent. It uses the
