@@ -32,7 +32,6 @@ type record struct {
 	code         cardgateway.Code
 	more         string        // members that replace the usual ones
 	visible      time.Duration // after the test's begin
-	until        time.Duration // from when on it is gone; zero: never
 }
 
 // archive is a gateway's search.
