@@ -33,15 +33,15 @@ const (
 	OutcomeCanceled   Outcome = "canceled"        // the context ended a walk, or its loop was left early
 )
 
-// outcomeName names the outcome of a call that passed validation. For a query, t is nil.
-func outcomeName(t *Transaction, err error) Outcome {
+// outcomeName names the outcome of a call that passed validation. For a query, result is nil.
+func outcomeName(result interface{ State() State }, err error) Outcome {
 	if err == nil {
 		switch {
-		case t == nil:
+		case result == nil:
 			return OutcomeOK
-		case t.State() == StateApproved:
+		case result.State() == StateApproved:
 			return OutcomeApproved
-		case t.State() == StateProcessing:
+		case result.State() == StateProcessing:
 			return OutcomeProcessing
 		}
 		return OutcomeRedirect

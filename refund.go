@@ -57,7 +57,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (r *Refund
 			defer c.weigh(ctx, r.RefundRequestAt, call.observed.begun, time.Now(), r.Timestamp)
 			r.Raw = call.raw()
 		}
-		_ = call.end(refundOutcome(r, err), err)
+		_ = call.end(outcomeName(r, err), err)
 	}()
 	call.submit(ctx)
 	return r, err
@@ -123,16 +123,6 @@ func (req *RefundRequest) statement(r *Refund, bad *badMember, app AppID) verdic
 	}
 }
 
-func refundOutcome(r *Refund, err error) Outcome {
-	if err != nil {
-		return outcomeName(nil, err)
-	}
-	if r.Refunded() {
-		return OutcomeApproved
-	}
-	return OutcomeProcessing
-}
-
 // ResolveRefundQuery identifies a refund whose outcome is unknown, or that is in processing; RefundUnknownError.Query
 // returns one. All fields but Wait, Seen and SentAgain are required.
 type ResolveRefundQuery struct {
@@ -169,7 +159,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 	defer func() {
 		r, err = q.outcome(&found)
 		secrets.redact(r, err)
-		info := CallInfo{Outcome: refundOutcome(r, err), Err: err}
+		info := CallInfo{Outcome: outcomeName(r, err), Err: err}
 		if r != nil {
 			info.Code = r.Code
 			defer c.weigh(ctx, r.RefundRequestAt, q.SentAt, time.Now(), r.Timestamp)
