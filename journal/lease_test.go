@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -206,6 +209,12 @@ func TestReplicaConfirms(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		const interval = 5*time.Second + 100*time.Millisecond
 		rs := newReplicas(t, s)
+		rs.report = func(_ context.Context, _ *replica, e *journal.Entry) error {
+			if e.ID().Text == "slow" {
+				time.Sleep(3 * time.Second)
+			}
+			return nil
+		}
 		a := rs.start("a", journal.Options{})
 		b := rs.start("b", journal.Options{})
 		time.Sleep(time.Minute)
@@ -226,6 +235,14 @@ func TestReplicaConfirms(t *testing.T) {
 			t.Errorf("a second after the call, it is %v, %v; want that the process that stands by has found it", e.State(), err)
 		}
 		rs.want(interval, "a 3 succeeded")
+		for _, id := range []string{"4", "slow"} {
+			rs.unknown(b.Journal, id)
+			rs.want(interval+3*time.Second, "a "+id+" unknown")
+		}
+		confirm(t, b.Journal, "slow")
+		rs.want(interval+3*time.Second, "a slow succeeded")
+		confirm(t, b.Journal, "4")
+		rs.want(interval, "a 4 succeeded") // the report took long, and not the list
 		rs.want(3 * time.Hour)
 	})
 }
@@ -438,5 +455,47 @@ func TestLeasePanics(t *testing.T) {
 		}()
 		err := journal.New(s.client, mistaken{journal.NewMemoryStore()}, journal.Options{}).Run(ctx, 0, func(context.Context, journal.Entry) error { return nil })
 		t.Errorf("Run returns %v", err)
+	})
+}
+
+// TestSilentGateway: 1,000 payments are open, and the gateway answers no query. What another process confirms is reported within an
+// interval, and what this one confirms at once. CARDGATEWAY_LONG=1 has 10,000 of them.
+func TestSilentGateway(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		open := 1000
+		if os.Getenv("CARDGATEWAY_LONG") == "1" {
+			open = 10_000
+		}
+		for i := range open {
+			in := journal.Intent{
+				Shop: s.Shop(), ID: journal.PaymentID(fmt.Sprint(i)), Operation: "CreateSubscription", Amount: decimal.RequireFromString("12.50"),
+				Currency: "USD", At: time.Now(), Sender: fmt.Sprint(i),
+			}
+			if _, _, err := s.store.Begin(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.hangs("")
+		rs := newReplicas(t, s)
+		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
+		time.Sleep(10 * time.Minute)
+		for i := range 3 {
+			rs.take()
+			id, own := fmt.Sprint(open/2+i), fmt.Sprint(open*3/4+i)
+			confirm(t, b.Journal, id)
+			confirm(t, a.Journal, own)
+			time.Sleep(10 * time.Millisecond)
+			synctest.Wait()
+			told, _ := rs.take()
+			if want := "a " + own + " succeeded"; !slices.Contains(told, want) {
+				t.Errorf("%q was not reported at once", want)
+			}
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			later, _ := rs.take()
+			if want := "a " + id + " succeeded"; !slices.Contains(append(told, later...), want) {
+				t.Errorf("%q was not reported within an interval", want)
+			}
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -143,5 +144,26 @@ func TestRefundsDeclined(t *testing.T) {
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "unknown"})
 		time.Sleep(time.Hour)
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "declined"})
+	})
+}
+
+// TestRefundSeenIsNeverAbsent: the gateway returns the refund with another amount, and later not at all.
+func TestRefundSeenIsNeverAbsent(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		s.lose()
+		_, _ = s.CreateRefund(t.Context(), req)
+		network := s.network
+		s.network = rewriting{network, func(r *http.Request, body []byte) []byte {
+			return bytes.Replace(body, []byte(`"refundAmount":"2.50"`), []byte(`"refundAmount":"2.51"`), 1)
+		}}
+		wantRefunds(t, s.Journal, map[string]string{"r": "unknown"})
+		s.network = rewriting{network, func(r *http.Request, body []byte) []byte {
+			return []byte(`{"code":121,"message":"Search success","currPage":1,"pageSize":10,"totalCount":0,"totalPage":0,"data":[]}`)
+		}}
+		time.Sleep(72 * time.Hour)
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "unknown"})
+		s.network = network
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
 	})
 }

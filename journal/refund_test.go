@@ -190,3 +190,43 @@ func TestRefundBesidePayment(t *testing.T) {
 		wantRefunded(t, s, "a", 1)
 	})
 }
+
+// TestRefundNotSent: a call that was proved not sent may be made again, and a request that the client rejects leaves
+// nothing open.
+func TestRefundNotSent(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		for name, change := range map[string]func(*cardgateway.RefundRequest){
+			"no id":             func(r *cardgateway.RefundRequest) { r.RefundTransactionID = "" },
+			"an id with a tab":  func(r *cardgateway.RefundRequest) { r.RefundTransactionID = "a\tb" },
+			"no payment":        func(r *cardgateway.RefundRequest) { r.UniqueID = "" },
+			"too long a remark": func(r *cardgateway.RefundRequest) { r.Remark = strings.Repeat("x", 256) },
+		} {
+			bad := req
+			change(&bad)
+			if _, err := s.CreateRefund(t.Context(), bad); !errors.Is(err, cardgateway.ErrInvalidRequest) || errors.Is(err, journal.ErrMismatch) {
+				t.Errorf("%s: %v, want ErrInvalidRequest", name, err)
+			}
+		}
+		wantRefunds(t, s.restarted(journal.Options{}), nil)
+		s.refuse = errors.New("no route to host")
+		_, err := s.CreateRefund(t.Context(), req)
+		if notSent, ok := errors.AsType[*cardgateway.NotSentError](err); !ok || notSent.ID != "r" || !cardgateway.SafeToRetry(err) {
+			t.Errorf("got %v, want ErrNotSent", err)
+		}
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "not sent"})
+		s.refuse = nil
+		if got, err := s.CreateRefund(t.Context(), req); err != nil || got == nil {
+			t.Errorf("called again: %v, %v", got, err)
+		}
+		store := &failing{Store: s.store}
+		store.begins.Store(100)
+		req.RefundTransactionID = "s"
+		_, err = journal.New(s.client, store, journal.Options{}).CreateRefund(t.Context(), req)
+		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errDisk) {
+			t.Errorf("with a store that cannot be written: %v, want ErrNotSent", err)
+		}
+		wantRefunded(t, s, "r", 1)
+		wantRefunded(t, s, "s", 0)
+	})
+}

@@ -252,3 +252,28 @@ func TestAcknowledgedIsNotQueried(t *testing.T) {
 		}
 	})
 }
+
+// TestRunWakesOnRefund: what ConfirmRefund records is reported at once.
+func TestRunWakesOnRefund(t *testing.T) {
+	inBubble(t, sandbox.Options{RefundSettleAfter: 24 * time.Hour}, func(t *testing.T, s *shop) {
+		paid, err := s.pay("a", approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: "r", Amount: decimal.RequireFromString("2.50")}
+		if _, err := s.CreateRefund(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		told := running(t, s.Journal, time.Hour, nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		before := len(told.all())
+		err = s.ConfirmRefund(t.Context(), &cardgateway.Refund{
+			Code: cardgateway.CodeRefundSuccess, UniqueID: paid.UniqueID, MerchantRefundID: "r", RefundUniqueID: "9", RefundAmount: req.Amount, RefundCurrency: "USD",
+		})
+		synctest.Wait()
+		if err != nil || !slices.Equal(told.all()[before:], []string{"r succeeded"}) || told.at()[before] != time.Minute {
+			t.Errorf("%v, reported %q after %v", err, told.all(), told.at())
+		}
+	})
+}
