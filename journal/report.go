@@ -74,21 +74,28 @@ func (r *runner) reportOne(term context.Context, id ID) {
 func (r *runner) call(term context.Context, id ID) error {
 	j := r.j
 	e, err := j.get(term, j.key(id))
-	if err != nil {
-		return err // ErrNoEntry: acknowledged and forgotten meanwhile
+	if errors.Is(err, ErrNoEntry) { // acknowledged and forgotten meanwhile
+		return nil
+	} else if err != nil {
+		return err
 	}
 	known, ok := j.toReport(&e)
 	if !ok || !j.mayReport(&e, known) || term.Err() != nil || !r.lease.isHeld() {
 		return nil
 	}
-	err = r.report(term, e)
-	if err == nil && known.final() {
+	if err := r.report(term, e); err != nil {
+		return err // also if it wraps an error of this package, which says nothing of this entry
+	}
+	if known.final() {
 		err = j.ack(context.WithoutCancel(term), &e) // it is stored, even if the term has ended meanwhile
+		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) { // more is known, or it was acknowledged and forgotten
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		j.memory.setStored(&e)
-	}
-	return err
+	j.memory.setStored(&e)
+	return nil
 }
 
 // mayReport reports whether an entry is to be reported now: the merchant has not stored what is known, and a report of it that has failed was
@@ -103,7 +110,6 @@ func (r *runner) reportEnded(end reportEnd) {
 	isSlow := r.reporting[end.id]
 	delete(r.reporting, end.id)
 	switch {
-	case errors.Is(end.err, ErrChanged), errors.Is(end.err, ErrNoEntry):
 	case end.err != nil && end.term.Err() == nil:
 		r.j.memory.update(end.id, func(m *remembered) { m.report.add(r.j.clock.now(), r.every/2) }) // the next list is not before that
 		r.j.logEntry(end.term, end.id, "journal: reporting a payment or refund", end.err)

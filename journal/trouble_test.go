@@ -143,6 +143,8 @@ func TestTroubleOfOneReport(t *testing.T) {
 		hangs  bool
 	}{
 		{"an error", 20, func() error { return errDisk }, false},
+		{"an error of another entry", 20, func() error { return fmt.Errorf("the first attempt: %w", journal.ErrNoEntry) }, false},
+		{"an error of its own call", 20, func() error { return fmt.Errorf("another journal: %w", journal.ErrChanged) }, false},
 		{"a panic", 20, func() error { panic("a fault of the shop") }, false},
 		{"a panic without a value", 20, func() error { panic(nil) }, false},
 		{"the end of its goroutine", 20, func() error { runtime.Goexit(); return nil }, false},
