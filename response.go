@@ -40,9 +40,10 @@ func (r *attemptResult) failure() error {
 }
 
 // clockAhead returns how far this machine's clock is ahead of those that the response shows, which are the gateway's timestamp and
-// the Date of its server: the one that is further away.
-func (r *attemptResult) clockAhead(timestamp time.Time) (ahead time.Duration, known bool) {
-	date, _ := http.ParseTime(r.Header.Get("Date"))
+// the Date of its server: of the one that is further away, and surely, of the later one. What was made later than that is not in the
+// response. Without a Date nothing is sure, because a timestamp alone may be that of something else.
+func (r *attemptResult) clockAhead(timestamp time.Time) (ahead, surely time.Duration, known bool) {
+	date, err := http.ParseTime(r.Header.Get("Date"))
 	for _, shown := range []time.Time{date, timestamp} {
 		if shown.IsZero() {
 			continue
@@ -52,20 +53,10 @@ func (r *attemptResult) clockAhead(timestamp time.Time) (ahead time.Duration, kn
 		}
 		known = true
 	}
-	return ahead, known
-}
-
-// surelyAhead returns how far this machine's clock is at least ahead of those that the response shows; 0 without the server's Date, because
-// a timestamp alone may be that of something else. What was made later than they show is not in the response.
-func (r *attemptResult) surelyAhead(timestamp time.Time) time.Duration {
-	date, err := http.ParseTime(r.Header.Get("Date"))
-	if err != nil {
-		return 0
+	if err == nil {
+		surely = min(r.at.Sub(date), r.at.Sub(timestamp))
 	}
-	if timestamp.After(date) {
-		date = timestamp
-	}
-	return r.at.Sub(date)
+	return ahead, surely, known
 }
 
 // hint says what to check if the response does not come from the gateway.

@@ -85,7 +85,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		err = call.checkSingle(uniqueID, &decoded)
 	}
 	if err == nil {
-		ahead, _ := call.last.clockAhead(decoded.Timestamp)
+		ahead, _, _ := call.last.clockAhead(decoded.Timestamp)
 		defer c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, call.last.at.Add(-ahead))
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
@@ -316,8 +316,7 @@ func runSearch[T any, P interface {
 		}
 		err = call.failed("", page.rowErrors())
 	}
-	page.clockAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
-	page.surelyAhead = call.last.surelyAhead(page.Timestamp)
+	page.clockAhead, page.surelyAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
 	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clockAhead))
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)

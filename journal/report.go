@@ -86,8 +86,8 @@ func (r *runner) call(term context.Context, id ID) error {
 	if err := r.report(term, e); err != nil {
 		return err // also if it wraps an error of this package, which says nothing of this entry
 	}
-	if known.final() {
-		err = j.ack(context.WithoutCancel(term), &e)                  // it is stored, even if the term has ended meanwhile
+	if known.final() { // it is stored, even if the term has ended meanwhile
+		err := j.ack(context.WithoutCancel(term), &e)
 		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) { // more is known, or it was acknowledged and forgotten
 			return nil
 		} else if err != nil {

@@ -38,9 +38,11 @@ func (*checkCommand) Run(c *call) error {
 		"zone": client.Location().String(), "hosted-page-lifetime": client.HostedPageLifetime().String(), "timeout": timeout.String(),
 	}
 	for _, s := range set.List {
-		if _, err := database.Parse(s.Value); err != nil && s.Value != "" && (s.Name == settings.Journal || s.Name == settings.Database) {
-			k.look(s.Name, "%s (%s): the name of the database %v", database.Describe(s.Value), terminal.Clean(s.From), err)
-			continue
+		if (s.Name == settings.Journal || s.Name == settings.Database) && s.Value != "" {
+			if _, err := database.Parse(s.Value); err != nil {
+				k.look(s.Name, "%s (%s): the name of the database %v", database.Describe(s.Value), terminal.Clean(s.From), err)
+				continue
+			}
 		}
 		value, from := terminal.Clean(s.Value), s.From
 		switch { // a location can contain a password
