@@ -16,6 +16,9 @@ const NoLimit = 0
 // Text checks a text member that is given: valid UTF-8, and where the interface states a limit at most that many
 // characters and no control characters. Texts without a limit, such as an address, may have several lines.
 func (v *Violations) Text(member, s string, limit int) {
+	if ascii.IsPrintable(s) && (limit == NoLimit || len(s) <= limit) { // nearly all
+		return
+	}
 	switch n := utf8.RuneCountInString(s); {
 	case !utf8.ValidString(s):
 		v.Add(member, RuleFormat, "is not valid UTF-8")

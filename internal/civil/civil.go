@@ -4,8 +4,6 @@ package civil
 import (
 	"math"
 	"time"
-
-	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
 // Time is a wall-clock time, as the number of seconds since 1970-01-01 00:00:00 on the same clock. It equals the Unix time
@@ -25,26 +23,22 @@ func Of(t time.Time, loc *time.Location) Time {
 // Parse reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. A T may separate the two, and a fraction of a
 // second is dropped. It accepts nothing else: no hour of one digit, and no zone, which may not be that of the clock.
 func Parse[T ~string | ~[]byte](s T) (Time, bool) {
-	text, layout := string(s), time.DateOnly
-	if len(text) != len(layout) {
-		layout = time.DateTime
-		if len(text) < len(layout) || len(text) > len(layout) && !isFraction(text[len(layout):]) || text[11] == ' ' {
-			return None, false
-		}
-		if text = text[:len(layout)]; text[10] == 'T' {
-			layout = "2006-01-02T15:04:05"
-		}
+	const day, second, longest = len(time.DateOnly), len(time.DateTime), len("2006-01-02 15:04:05.999999999")
+	text := append(make([]byte, 0, longest+1), s[:min(len(s), longest+1)]...)
+	if len(text) == day {
+		text = append(text, " 00:00:00"...)
 	}
-	t, err := time.Parse(layout, text)
-	if err != nil {
+	if len(text) < second || len(text) > longest || len(text) > second && text[second] != '.' {
+		return None, false
+	}
+	if text[day] == ' ' {
+		text[day] = 'T'
+	}
+	var t time.Time
+	if err := t.UnmarshalText(append(text, 'Z')); err != nil { // RFC 3339, which package time reads faster than any layout
 		return None, false
 	}
 	return Time(t.Unix()), true
-}
-
-// isFraction reports whether s is a fraction of a second, in nanoseconds at most.
-func isFraction(s string) bool {
-	return s[0] == '.' && len(s) <= len(".999999999") && ascii.IsDigits(s[1:])
 }
 
 // UTC returns the instant at which a clock in UTC shows t.
