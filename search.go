@@ -86,7 +86,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	}
 	if err == nil {
 		ahead, _, _ := call.last.clockAhead(decoded.Timestamp)
-		defer c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, call.last.at.Add(-ahead))
+		defer c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, call.last.at.Add(-ahead), false)
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
@@ -317,7 +317,7 @@ func runSearch[T any, P interface {
 		err = call.failed("", page.rowErrors())
 	}
 	page.clockAhead, page.surelyAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
-	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clockAhead))
+	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clockAhead), false)
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {

@@ -109,12 +109,13 @@ func (k *knownZone) wrong() *WrongZone {
 
 // weigh learns from a time that the gateway's clock has shown between from and to; a zero from means that only to is known. The
 // gateway's own timestamp, if it has given one, must agree with this machine's clock; if only to is known, so must the Date of its
-// server: a clock that is behind makes every new row later than now. A row that is later than now may be planned:
-// it does not refute what a payment has shown. It is deferred, because the logger may panic, and the call must end first.
-func (c *Client) weigh(ctx context.Context, at WallTime, from, to, timestamp time.Time) {
+// server: a clock that is behind makes every new row later than now. A row that is later than now may be planned, and a refund may be
+// one that was made before: they do not refute what a payment has shown. It is deferred, because the logger may panic, and the call
+// must end first.
+func (c *Client) weigh(ctx context.Context, at WallTime, from, to, timestamp time.Time, isPayment bool) {
 	known := c.zone.proof.Load()
 	isRight := known != nil && known.wrong == nil
-	if at.IsZero() || !timestamp.IsZero() && to.Sub(timestamp).Abs() > zone.Tolerance || from.IsZero() && isRight {
+	if at.IsZero() || !timestamp.IsZero() && to.Sub(timestamp).Abs() > zone.Tolerance || !isPayment && isRight {
 		return
 	}
 	found, likely := zone.Judge(at.civil(), from, to, c.cfg.Location)

@@ -91,6 +91,15 @@ func TestWrongZone(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		refundsAgain step = func(t *testing.T, c, right *cardgateway.Client, g *sandbox.Gateway) {
+			req := cardgateway.RefundRequest{UniqueID: pay(t, c, g).UniqueID, RefundTransactionID: "r-1", Amount: clienttest.Amount}
+			for _, client := range []*cardgateway.Client{right, c} {
+				if _, err := client.CreateRefund(t.Context(), req); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(time.Hour)
+			}
+		}
 		resolves step = func(t *testing.T, c, right *cardgateway.Client, g *sandbox.Gateway) {
 			sent := time.Now()
 			pay(t, right, g)
@@ -112,13 +121,14 @@ func TestWrongZone(t *testing.T) {
 		likely          string
 	}{
 		{"a payment", east, utc, pays, "UTC+00:00"}, {"a payment in the right zone", east, east, pays, ""}, {"a payment, eastern", west, east, pays, "UTC+08:00"},
-		{"a refund", east, utc, refunds, "UTC+00:00"}, {"a resolved payment", east, utc, resolves, "UTC+00:00"},
+		{"a refund", east, utc, refunds, "UTC+00:00"}, {"a refund of an hour ago, and a payment before", east, east, refundsAgain, ""},
+		{"a resolved payment", east, utc, resolves, "UTC+00:00"},
 		{"another client's payment that is later than now", utc, east, others, "UTC+08:00"}, {"one that is not", east, utc, others, ""},
 		{"a single query", utc, east, gets, "UTC+08:00"}, {"no payment", utc, east, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := sandbox.New(sandbox.Options{Location: tt.gateway})
+				g := sandbox.New(sandbox.Options{Location: tt.gateway, RefundDuplicates: sandbox.RefundDuplicatesRepeated})
 				var log clienttest.LineLog
 				newClient := func(zone *time.Location, logger *slog.Logger) *cardgateway.Client {
 					return clienttest.NewClient(t, cardgateway.Config{
