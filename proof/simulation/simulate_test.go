@@ -85,18 +85,19 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-// watch calls stuck if five minutes pass without a step, until it is stopped. A whole history has no limit: with a database, and on a
-// busy machine, it can take longer than that.
+// watch calls stuck if five minutes pass without a step, and without virtual time between the calls of a store, until it is stopped. A
+// whole history has no limit, nor has a week in which Run lists a database every five seconds: on a busy machine they take longer.
 func watch(stuck func()) (stop func()) {
 	done := make(chan struct{})
 	go func() {
-		for before := stepsTaken.Load(); ; before = stepsTaken.Load() {
+		now := func() [2]int64 { return [2]int64{stepsTaken.Load(), asked.Load()} }
+		for before := now(); ; before = now() {
 			select {
 			case <-done:
 				return
 			case <-time.After(5 * time.Minute):
 			}
-			if stepsTaken.Load() == before {
+			if now() == before {
 				stuck()
 			}
 		}
@@ -116,6 +117,13 @@ func TestWatch(t *testing.T) {
 		}
 		if stuck > 0 {
 			t.Error("a history that takes a step every three minutes is stuck")
+		}
+		for range 10 {
+			time.Sleep(3 * time.Minute)
+			asked.Store(time.Now().UnixNano())
+		}
+		if stuck > 0 {
+			t.Error("a step in which time goes on is stuck")
 		}
 		if time.Sleep(11 * time.Minute); stuck == 0 {
 			t.Error("a step of eleven minutes is not noticed")

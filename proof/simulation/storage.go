@@ -115,6 +115,7 @@ func (s *contacts) waitForLock(ctx context.Context, what string, key journal.Key
 
 // disturbed makes one call of the store, unless it is to fail.
 func disturbed[T any](s *contacts, ctx context.Context, what string, do func(context.Context) (T, error)) (got T, err error) {
+	asked.Store(time.Now().UnixNano())
 	c := s.p.callOf(ctx)
 	c.contact(what)
 	how := c.storeFails(what)

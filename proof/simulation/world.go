@@ -47,8 +47,9 @@ type world struct {
 	together bool // several calls are under way
 }
 
-// stepsTaken counts the steps of all histories, for whoever watches from outside of virtual time.
-var stepsTaken atomic.Int64
+// stepsTaken counts the steps of all histories, and asked is the virtual time of the last call of a store, for whoever watches from
+// outside of virtual time.
+var stepsTaken, asked atomic.Int64
 
 // Violation is a broken promise.
 type Violation struct {

@@ -76,6 +76,12 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 			}
 		}
 	}
+	if len(sources) == 0 {
+		if has, err := b.has(ctx, `(SELECT unique_id FROM cardgateway_listed_payments UNION ALL SELECT unique_id FROM cardgateway_listed_refunds) l
+			WHERE unique_id <> ''`); err != nil || !has {
+			return nil, b.inWords(err)
+		}
+	}
 	err = b.change(ctx, func(tx *sql.Tx) error {
 		for _, l := range lists {
 			if err := b.importLines(ctx, tx, l); err != nil {

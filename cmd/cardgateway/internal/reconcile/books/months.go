@@ -189,10 +189,13 @@ func closeItems(ctx context.Context, tx *sql.Tx, m Month, closed []KeptItem) err
 // FirstPeriod returns the start of the first period with which the list of payments was compared. It is this one if there was none, or if all
 // lines have a time.
 func (b *Books) FirstPeriod(ctx context.Context, start time.Time) (time.Time, error) {
+	if has, err := b.has(ctx, `cardgateway_listed_payments WHERE at = 0`); err != nil || !has {
+		return start, b.inWords(err)
+	}
 	var first int64
 	err := b.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_first_periods (kind, sha256, start)
-			SELECT kind, sha256, $2 FROM cardgateway_lists WHERE kind = $1 AND EXISTS (SELECT 1 FROM cardgateway_listed_payments WHERE at = 0)
+			SELECT kind, sha256, $2 FROM cardgateway_lists WHERE kind = $1
 			ON CONFLICT (kind, sha256) DO NOTHING`, string(Payment), micro(start))
 		if err == nil {
 			err = tx.QueryRowContext(ctx, `SELECT COALESCE(MIN(f.start), $2) FROM cardgateway_first_periods f JOIN cardgateway_lists l
