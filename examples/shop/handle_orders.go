@@ -52,7 +52,7 @@ func (p orderPage) Pay() string {
 // Again returns after how many seconds the page is to be loaded again, or 0 if the order does not change by itself any more.
 func (p orderPage) Again() int {
 	open, since := !p.State.Final(), p.Created
-	for _, r := range p.Refunds {
+	for _, r := range p.AllRefunds {
 		if !r.State.Final() {
 			open, since = true, r.Created
 		}

@@ -27,11 +27,11 @@ func (s *Shop) showStaff(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "staff", all)
 }
 
-// refund makes the refund of an order that is possible now.
+// refund makes the refund that a button has named, if it is still possible.
 func (s *Shop) refund(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.payments.Order(r.Context(), r.PathValue("id"))
 	if err == nil {
-		err = s.payments.Refund(r.Context(), o)
+		err = s.payments.Refund(r.Context(), o, r.PathValue("refund"))
 	}
 	if err != nil {
 		return err

@@ -194,7 +194,7 @@ func (s *shopper) trade(p *process) (paid []string) {
 		}
 	}
 	for range 2 {
-		s.post("/staff/orders/"+byCard+"/refund", nil)
+		s.post("/staff/orders/"+byCard+"/refund/"+byCard+"-R1", nil)
 	}
 	s.awaitsWord(byCard, "Refunded")
 	if n := gateway.Refunded(byCard + "-R1"); n != 1 {
@@ -321,7 +321,7 @@ func TestRestored(t *testing.T) {
 	s.awaits(waiting, payments.Paid)
 	s.post("/orders/"+declined+"/otherwise", values("pay", card))
 	s.awaits(declined, payments.Paid)
-	s.post("/staff/orders/"+paid+"/refund", nil)
+	s.post("/staff/orders/"+paid+"/refund/"+paid+"-R1", nil)
 	s.awaitsWord(paid, "Refunded")
 	lost := s.buy("pillar", card)
 	s.awaits(lost, payments.Paid)
@@ -339,7 +339,7 @@ func TestRestored(t *testing.T) {
 	s.movesTo(p)
 	s.post("/orders/"+waiting+"/pay", nil)
 	s.post("/orders/"+declined+"/otherwise", values("pay", card))
-	s.post("/staff/orders/"+paid+"/refund", nil)
+	s.post("/staff/orders/"+paid+"/refund/"+paid+"-R1", nil)
 	s.awaits(waiting, payments.Paid)
 	s.awaits(declined, payments.Paid)
 	s.awaitsWord(paid, "Refunded")

@@ -103,7 +103,7 @@ func (s *Shop) Handler() http.Handler {
 	page("GET /refunds", s.showRefunds)
 	if s.staff {
 		page("GET /staff", s.showStaff)
-		page("POST /staff/orders/{id}/refund", s.refund)
+		page("POST /staff/orders/{id}/refund/{refund}", s.refund)
 	}
 	if s.typedCards {
 		page("GET /weekly/card", s.showWeekly("weekly-card"))

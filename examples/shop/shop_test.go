@@ -378,7 +378,7 @@ func TestRefunds(t *testing.T) {
 	}
 	customers := &world{Shop: &Shop{settings: w.settings, payments: w.payments, db: w.db}}
 	customers.staff = false
-	for _, path := range []string{"/staff", "/staff/orders/" + id + "/refund"} {
+	for _, path := range []string{"/staff", "/staff/orders/" + id + "/refund/" + id + "-R1"} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			if got := record(customers, method, path, nil).Code; got != http.StatusNotFound {
 				t.Errorf("%s %s where it is not served: HTTP %d", method, path, got)
@@ -388,7 +388,7 @@ func TestRefunds(t *testing.T) {
 	if n := w.gateway.Refunded(id + "-R1"); n != 0 {
 		t.Errorf("refunded %d times without the staff", n)
 	}
-	s.post("/staff/orders/"+id+"/refund", nil)
+	s.post("/staff/orders/"+id+"/refund/"+id+"-R1", nil)
 	s.awaitsWord(id, "Refunded")
 	for _, path := range []string{"/orders/" + id, "/orders", "/refunds"} {
 		s.get(path)
@@ -405,7 +405,7 @@ func TestRefunds(t *testing.T) {
 	if got := s.get("/staff").match(`id="no-refund-` + id + `">([^<]+)`); got != "Nothing is left to refund." || strings.Contains(s.page, `id="refund-`+id) {
 		t.Errorf("of another refund it says %q", got)
 	}
-	s.post("/staff/orders/"+id+"/refund", nil) // a form that was still open in another window
+	s.post("/staff/orders/"+id+"/refund/"+id+"-R1", nil) // a form that was still open in another window
 	if n := w.gateway.Refunded(id + "-R1"); n != 1 || strings.Count(s.get("/orders/"+id).page, "data-refund=") != 1 {
 		t.Errorf("refunded %d times:\n%s", n, s.page)
 	}
@@ -434,7 +434,7 @@ func TestRefundFaults(t *testing.T) {
 			fault.Operation = sandbox.OpCreateRefund
 			w.gateway.Inject(fault.Fault)
 			for range 2 {
-				s.post("/staff/orders/"+id+"/refund", nil)
+				s.post("/staff/orders/"+id+"/refund/"+id+"-R1", nil)
 			}
 			want, made := "Refunded", 1
 			if fault.Commit == sandbox.CommitNever {
@@ -466,7 +466,7 @@ func TestOfficeRefund(t *testing.T) {
 			if got := s.get("/staff").match(`id="refund-` + id + `"[^>]*>([^<]+)`); got != "Refund 19.50 USD" {
 				t.Errorf("the button says %q", got)
 			}
-			s.post("/staff/orders/"+id+"/refund", nil)
+			s.post("/staff/orders/"+id+"/refund/"+id+"-R2", nil)
 			s.awaitsWord(id, "Refunded")
 			if !strings.Contains(s.page, "We returned 24.00 USD") {
 				t.Errorf("the order does not say how much:\n%s", s.page)
@@ -494,12 +494,12 @@ func TestRefundNotMade(t *testing.T) {
 				w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitNever, Code: tt.code})
 			}
 			gone.Store(tt.code == 0)
-			s.post("/staff/orders/"+id+"/refund", nil)
+			s.post("/staff/orders/"+id+"/refund/"+id+"-R1", nil)
 			gone.Store(false)
 			if got := s.get("/orders/" + id).match(`data-refund="([^"]+)"`); got != string(tt.state) {
 				t.Errorf("the refund is %s", got)
 			}
-			s.post("/staff/orders/"+id+"/refund", nil)
+			s.post("/staff/orders/"+id+"/refund/"+id+tt.id, nil)
 			s.awaitsWord(id, "Refunded")
 			if n := w.gateway.Refunded(id + tt.id); n != 1 {
 				t.Errorf("refunded %d times as %s", n, tt.id)

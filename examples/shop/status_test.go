@@ -20,7 +20,7 @@ func TestWords(t *testing.T) {
 		if got := statusOfRefund(payments.Refund{State: state}).Word; refund != "" && got != refund {
 			t.Errorf("a refund that is %s has the word %q, want %q", state, got, refund)
 		}
-		paid := payments.Order{Attempt: payments.Attempt{Payment: payments.Payment{State: payments.Paid}}, Refunds: []payments.Refund{{State: state}}}
+		paid := payments.Order{Attempt: payments.Attempt{Payment: payments.Payment{State: payments.Paid}, Refunds: []payments.Refund{{State: state}}}}
 		if got := statusOf(paid).Word; refund == "Being looked at" && got != "Refund being looked at" {
 			t.Errorf("an order with a refund that is %s has the word %q", state, got)
 		}

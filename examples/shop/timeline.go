@@ -93,7 +93,7 @@ func (s *Shop) timeline(ctx context.Context, o payments.Order) (all []moment, _ 
 	for _, id := range attempts {
 		ids = append(ids, journal.PaymentID(id))
 	}
-	for _, r := range o.Refunds {
+	for _, r := range o.AllRefunds {
 		ids = append(ids, journal.RefundID(r.ID))
 	}
 	for _, id := range ids {

@@ -70,6 +70,7 @@ func TestDatabase(t *testing.T) {
 			t.Run("outcomes in any order", func(t *testing.T) { testSetPayment(t, s) })
 			t.Run("refunds", func(t *testing.T) { testRefunds(t, s) })
 			t.Run("refunds of the back office", func(t *testing.T) { testOfficeRefunds(t, s) })
+			t.Run("refunds of an order that was paid twice", func(t *testing.T) { testPaidTwice(t, s) })
 			t.Run("one look in each interval", func(t *testing.T) { testLook(t, s) })
 			t.Run("cards", func(t *testing.T) { testCards(t, s) })
 		})
@@ -240,7 +241,7 @@ func testRefunds(t *testing.T, s *Service) {
 		t.Fatal(err)
 	}
 	for range 2 { // a form that is sent twice; nothing is sent to the gateway
-		if err := s.Refund(t.Context(), now); err != nil {
+		if err := s.Refund(t.Context(), now, o.ID+"-R1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -274,7 +275,7 @@ func testRefunds(t *testing.T, s *Service) {
 	_, err = s.DB.ExecContext(t.Context(), `UPDATE orders SET customer = $1 WHERE id = $2`, o.Customer, newer.ID)
 	for i := range 101 {
 		if err == nil {
-			_, err = s.DB.ExecContext(t.Context(), `INSERT INTO refunds (id, order_id, amount, created, state, version) VALUES ($1, $2, '1', $3, 'refunded', 1)`,
+			_, err = s.DB.ExecContext(t.Context(), `INSERT INTO refunds (id, attempt_id, amount, created, state, version) VALUES ($1, $2, '1', $3, 'refunded', 1)`,
 				fmt.Sprintf("%s-R%d", newer.ID, i), newer.ID, time.Now().Add(time.Hour).UnixMicro())
 		}
 	}
@@ -377,6 +378,39 @@ func testOfficeRefunds(t *testing.T, s *Service) {
 				t.Errorf("%s may be refunded (%q), want %q; the refunds are %+v", next.Amount, why, tt.left, now.Refunds)
 			}
 		})
+	}
+}
+
+// testPaidTwice: each of two attempts that have paid an order can be refunded, once, and the order is paid until both are.
+func testPaidTwice(t *testing.T, s *Service) {
+	o := placed(t, s, KindHosted)
+	attempts := []string{o.ID, o.ID + "-2"}
+	_, err := s.setPayment(t.Context(), o.ID, Payment{State: Declined})
+	if err == nil {
+		_, err = addAttempt(t.Context(), s.DB, o)
+	}
+	for _, id := range attempts {
+		if err == nil {
+			_, err = s.setPayment(t.Context(), id, Payment{State: Paid, UniqueID: "unique " + id, Version: 1})
+		}
+	}
+	for made, want := range []string{attempts[1] + "-R1 24", attempts[0] + "-R1 24", " 0"} {
+		if err == nil {
+			*o, err = s.Order(t.Context(), o.ID)
+		}
+		if err == nil && made > 0 {
+			err = s.Refund(t.Context(), *o, attempts[1]+"-R1") // a form that was sent twice
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, why := o.NextRefund()
+		sum, _ := o.Refunded()
+		if got := fmt.Sprint(next.ID, " ", next.Amount); got != want || len(o.AllRefunds) != made || sum.IsZero() != (why == "") {
+			t.Errorf("after %d refunds: next is %s (%s), want %s; %s of %+v is refunded", made, got, why, want, sum, o)
+		}
+		err = s.confirmRefund(t.Context(), &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, UniqueID: o.UniqueID,
+			RefundUniqueID: "refund of " + o.UniqueID, RefundAmount: o.Amount})
 	}
 }
 

@@ -21,9 +21,9 @@ type Order struct {
 	Amount   decimal.Decimal
 	Created  time.Time
 	Terms
-	Attempt         // the one that has paid the order, or else the last one
+	Attempt         // the one that has paid the order, of several one that is not refunded, or else the last one
 	OnPageOnly bool // a page that has declined a card may still take another one: see Next
-	Refunds    []Refund
+	AllRefunds []Refund
 }
 
 // Terms are what each payment of an order says besides its amount.
@@ -42,6 +42,7 @@ type Attempt struct {
 	Kind    Kind
 	CardID  string // of the stored card, for KindToken
 	Payment        // what is known of it
+	Refunds []Refund
 }
 
 // Kind is how an attempt pays.
@@ -185,7 +186,8 @@ const orderColumns = `o.id, o.customer, o.amount, o.terms, o.created, a.id, a.nu
 	a.state, a.reason, a.unique_id, a.digits, a.redirect_url, a.version,
 	EXISTS (SELECT 1 FROM attempts WHERE order_id = o.id AND kind = 'hosted' AND state = 'declined')
 	FROM orders o JOIN attempts a ON a.id = (SELECT id FROM attempts WHERE order_id = o.id
-		ORDER BY CASE WHEN state IN ('paid', 'conflict') THEN 0 ELSE 1 END, number DESC LIMIT 1)`
+		ORDER BY CASE WHEN state NOT IN ('paid', 'conflict') THEN 2
+		WHEN EXISTS (SELECT 1 FROM refunds WHERE attempt_id = attempts.id AND state = 'refunded') THEN 1 ELSE 0 END, number DESC LIMIT 1)`
 
 // Order returns an order, or ErrNotFound.
 func (s *Service) Order(ctx context.Context, id string) (Order, error) {
@@ -215,7 +217,10 @@ func (s *Service) orders(ctx context.Context, where string, arg string) ([]Order
 	refunds, err := s.refunds(ctx, where+` AND o.created >= $2 ORDER BY r.created, r.id`, arg, oldest.Created.UnixMicro())
 	for _, r := range refunds {
 		if i := slices.IndexFunc(all, func(o Order) bool { return o.ID == r.OrderID }); i >= 0 {
-			all[i].Refunds = append(all[i].Refunds, r)
+			all[i].AllRefunds = append(all[i].AllRefunds, r)
+			if r.AttemptID == all[i].Attempt.ID {
+				all[i].Refunds = append(all[i].Refunds, r)
+			}
 		}
 	}
 	return all, err

@@ -52,7 +52,7 @@ func TestNextRefund(t *testing.T) {
 		{"made twice", Paid, []Refund{refund("24", Conflict)}, "", "", "Somebody looks at the refund first."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := Order{ID: "S-1", Amount: decimal.RequireFromString("24.00"), Attempt: Attempt{Payment: Payment{State: tt.state}}, Refunds: tt.refunds}
+			o := Order{ID: "S-1", Amount: decimal.RequireFromString("24.00"), Attempt: Attempt{ID: "S-1", Payment: Payment{State: tt.state}, Refunds: tt.refunds}}
 			next, why := o.NextRefund()
 			if why != tt.why || next.ID != tt.id || tt.amount != "" && next.Amount.String() != tt.amount {
 				t.Errorf("got %q of %s, %q; want %q of %s, %q", next.ID, next.Amount, why, tt.id, tt.amount, tt.why)

@@ -12,15 +12,16 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Refund is money of an order that is returned: all of it, or a part.
+// Refund is money of an attempt that is returned: all of it, or a part.
 type Refund struct {
-	ID      string // the refundTransactionId
-	OrderID string
-	Amount  decimal.Decimal
-	Created time.Time
-	State   State
-	Version int       // as in Payment
-	Made    time.Time // when the money was returned
+	ID        string // the refundTransactionId
+	OrderID   string
+	AttemptID string
+	Amount    decimal.Decimal
+	Created   time.Time
+	State     State
+	Version   int       // as in Payment
+	Made      time.Time // when the money was returned
 }
 
 // refundOf returns what an entry of the journal means for its refund; r is the refund of its outcome, or nil. The gateway's times are those of a
@@ -43,7 +44,7 @@ func madeAt(r *cardgateway.Refund, zone *time.Location) time.Time {
 	return r.Timestamp
 }
 
-// Refunded returns how much of an order was returned, and when the last time.
+// Refunded returns how much of what has paid an order was returned, and when the last time.
 func (o Order) Refunded() (sum decimal.Decimal, last time.Time) {
 	for _, r := range o.Refunds {
 		if r.State == Refunded {
@@ -57,15 +58,14 @@ func (o Order) Refunded() (sum decimal.Decimal, last time.Time) {
 }
 
 // NextRefund returns the refund that may be made now, or why there is none: of all that is left, or again one of which nothing was sent, that was
-// refused, or of which nothing is known, if that much is still left: the back office refunds too. A form that is sent twice gets the same refund,
-// and the journal makes it once.
+// refused, or of which nothing is known, if that much is still left: the back office refunds too.
 func (o Order) NextRefund() (next Refund, why string) {
 	if o.State != Paid {
 		return Refund{}, "Only a paid order can be refunded."
 	}
 	sum, _ := o.Refunded()
 	left := o.Amount.Sub(sum)
-	next = Refund{ID: fmt.Sprintf("%s-R%d", o.ID, len(o.Refunds)+1), OrderID: o.ID, Amount: left, State: Open, Version: -1}
+	next = Refund{ID: fmt.Sprintf("%s-R%d", o.Attempt.ID, len(o.Refunds)+1), AttemptID: o.Attempt.ID, Amount: left, State: Open, Version: -1}
 	for _, r := range o.Refunds {
 		switch {
 		case r.Version < 0, r.State == Unsent, r.State == Refused:
@@ -85,14 +85,15 @@ func (o Order) NextRefund() (next Refund, why string) {
 	return next, ""
 }
 
-// Refund makes the refund of an order that is possible now, if there is one, and stores the outcome. It is stored first, as an attempt is.
-func (s *Service) Refund(ctx context.Context, o Order) error {
+// Refund makes the refund with this id, if it is the one that is possible now, and stores the outcome. It is stored first, as an attempt is. So a
+// form that is sent twice gets the same refund, which the journal makes once, also if the order was paid twice.
+func (s *Service) Refund(ctx context.Context, o Order, id string) error {
 	r, why := o.NextRefund()
-	if why != "" {
+	if why != "" || r.ID != id {
 		return nil
 	}
-	_, err := s.DB.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, created, state, version) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT DO NOTHING`, r.ID, r.OrderID, r.Amount.String(), time.Now().UnixMicro(), r.State, r.Version)
+	_, err := s.DB.ExecContext(ctx, `INSERT INTO refunds (id, attempt_id, amount, created, state, version) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT DO NOTHING`, r.ID, r.AttemptID, r.Amount.String(), time.Now().UnixMicro(), r.State, r.Version)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (s *Service) confirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 }
 
 // addRefund stores a refund that the shop has not made itself, if its payment is that of an order. The back office may give several refunds the
-// same id, so only an id that the shop gives to a refund of this order is that refund's. If the amount is not known, nobody knows what is left.
+// same id, so only an id that the shop gives to a refund of this attempt is that refund's. If the amount is not known, nobody knows what is left.
 func (s *Service) addRefund(ctx context.Context, r *cardgateway.Refund) error {
 	state, made, version := Processing, time.Time{}, 0
 	switch r.State() {
@@ -138,8 +139,8 @@ func (s *Service) addRefund(ctx context.Context, r *cardgateway.Refund) error {
 	case cardgateway.StateDeclined:
 		state, version = Declined, 1
 	}
-	_, err := s.DB.ExecContext(ctx, `INSERT INTO refunds (id, order_id, amount, created, state, version, made)
-		SELECT CASE WHEN $1 LIKE order_id || '-R%' THEN $1 ELSE $8 END, order_id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT)
+	_, err := s.DB.ExecContext(ctx, `INSERT INTO refunds (id, attempt_id, amount, created, state, version, made)
+		SELECT CASE WHEN $1 LIKE id || '-R%' THEN $1 ELSE $8 END, id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT)
 		FROM attempts WHERE unique_id = $7 AND unique_id <> ''
 		ON CONFLICT (id) DO UPDATE SET state = $4, version = $5, made = $6 WHERE refunds.version < $5`,
 		r.MerchantRefundID, r.RefundAmount.String(), time.Now().UnixMicro(), state, version, micro(made), r.UniqueID,
@@ -155,11 +156,11 @@ func (s *Service) Refunds(ctx context.Context, customer string) ([]Refund, error
 func (s *Service) refunds(ctx context.Context, where string, args ...any) ([]Refund, error) {
 	return collect(ctx, s.DB, func(scan func(...any) error) (r Refund, err error) {
 		var created, made int64
-		err = scan(&r.ID, &r.OrderID, &r.Amount, &created, &r.State, &r.Version, &made)
+		err = scan(&r.ID, &r.OrderID, &r.AttemptID, &r.Amount, &created, &r.State, &r.Version, &made)
 		if r.Created = time.UnixMicro(created); made != 0 {
 			r.Made = time.UnixMicro(made)
 		}
 		return r, err
-	}, `SELECT r.id, r.order_id, r.amount, r.created, r.state, r.version, r.made FROM refunds r JOIN orders o ON o.id = r.order_id
-		WHERE `+where, args...)
+	}, `SELECT r.id, o.id, a.id, r.amount, r.created, r.state, r.version, r.made FROM refunds r JOIN attempts a ON a.id = r.attempt_id
+		JOIN orders o ON o.id = a.order_id WHERE `+where, args...)
 }
