@@ -63,7 +63,7 @@ type copying[T any] struct {
 
 // copyIfDue copies what the gateway has since the last copy, and the three days before, because rows change; at first, those of 30 days. One process
 // copies: it claims the copy for a quarter of an hour, and again with each batch of rows, which it stores together with the position. Another one
-// that finds the claim passed continues there, and the first one stores nothing more.
+// that finds the claim passed, or too far ahead because a clock was, continues there, and the first one stores nothing more.
 func (c *copying[T]) copyIfDue(ctx context.Context) (failed error) {
 	const claim, overlap = 15 * time.Minute, 72 * time.Hour
 	now := time.Now()
@@ -74,8 +74,8 @@ func (c *copying[T]) copyIfDue(ctx context.Context) (failed error) {
 	var since int64
 	var position cardgateway.Checkpoint
 	due := now.Add(claim).UnixMicro()
-	err := c.DB.QueryRowContext(ctx, `UPDATE copies SET due = $1 WHERE name = $2 AND due < $3 RETURNING since, position`,
-		due, c.name, now.UnixMicro()).Scan(&since, &position)
+	err := c.DB.QueryRowContext(ctx, `UPDATE copies SET due = $1 WHERE name = $2 AND (due < $3 OR due > $4) RETURNING since, position`,
+		due, c.name, now.UnixMicro(), now.Add(c.every+4*claim).UnixMicro()).Scan(&since, &position)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // not due, or another process copies
 	}

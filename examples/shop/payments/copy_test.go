@@ -3,6 +3,7 @@ package payments
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -100,6 +101,22 @@ func TestCopyOddRow(t *testing.T) {
 		if _, err := g.Refund(id, "1.50", "of "+id); err != nil {
 			t.Fatal(err)
 		}
+	}
+	// The backup had the payments when they were not made, and the customers look after the restore.
+	made, err := s.Order(t.Context(), ids[1])
+	if err == nil {
+		_, err = s.DB.ExecContext(t.Context(), `UPDATE attempts SET state = 'open', unique_id = '', version = -1`)
+	}
+	made.Version++
+	if err = errors.Join(err, s.Restore(t.Context(), time.Now())); err == nil {
+		_, err = s.setPayment(t.Context(), ids[1], made.Payment)
+	}
+	if err == nil { // and the clock was ahead when they were copied last
+		_, err = s.DB.ExecContext(t.Context(), `INSERT INTO copies (name, since, due) VALUES ('refunds', $1, $2)`,
+			time.Now().Add(-time.Hour).UnixMicro(), time.Now().AddDate(1, 0, 0).UnixMicro())
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	rows.from, rows.to = `"merchantRefundId":"of `+ids[0]+`"`, `"merchantRefundId":"of `+ids[0]+`","refundAmount":"perhaps"`
 	ctx, stop := context.WithCancel(t.Context())

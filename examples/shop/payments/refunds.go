@@ -114,16 +114,16 @@ func (s *Service) setRefund(ctx context.Context, r Refund) error {
 }
 
 // confirmRefund passes a refund that a query has returned to the journal, and stores what that changes. One that was made in the gateway's back
-// office has no entry there, and is only added.
+// office has no entry there, and one that Restore has recorded can be missing here: it is added.
 func (s *Service) confirmRefund(ctx context.Context, r *cardgateway.Refund) error {
 	err := s.Journal.ConfirmRefund(ctx, r)
-	switch {
-	case errors.Is(err, journal.ErrNoEntry):
-		return s.addRefund(ctx, r)
-	case err != nil:
+	if err == nil {
+		err = s.store(ctx, journal.RefundID(r.MerchantRefundID))
+	}
+	if err != nil && !errors.Is(err, journal.ErrNoEntry) {
 		return err
 	}
-	return s.store(ctx, journal.RefundID(r.MerchantRefundID))
+	return s.addRefund(ctx, r)
 }
 
 // addRefund stores a refund that the shop has not made itself, if its payment is that of an order. The back office may give several refunds the
