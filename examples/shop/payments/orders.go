@@ -14,15 +14,15 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Order is one purchase. It is paid by one of its attempts.
+// Order is a purchase, paid by one of its attempts.
 type Order struct {
 	ID       string // the orderId of all attempts
 	Customer string
 	Amount   decimal.Decimal
 	Created  time.Time
 	Terms
-	Attempt         // the one that has paid the order, of several one that is not refunded, or else the last one
-	OnPageOnly bool // a page that has declined a card may still take another one: see Next
+	Attempt         // the one that has paid the order, not refunded if possible, or else the last one
+	OnPageOnly bool // see Next
 	AllRefunds []Refund
 }
 
