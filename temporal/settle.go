@@ -78,8 +78,11 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	o := s.first(ctx) // what is to be submitted; nil means that the gateway is queried
+	var o *order // what is to be submitted; nil means that the gateway is queried
 	for {
+		if o == nil {
+			o = s.first(ctx)
+		}
 		known := false // what the journal has
 		if o != nil {
 			known, err = s.submit(ctx, *o)
@@ -217,8 +220,7 @@ func (s *settling) report(ctx workflow.Context) error {
 // maxReport limits the attempts to report between two queries, with the time that they wait for a worker.
 const maxReport = 2 * time.Minute
 
-// wait waits until it is time to query, a notification comes, or another submission is ordered. It returns what is to be
-// submitted.
+// wait waits until it is time to query, a notification comes, or another submission is ordered. It returns the order.
 func (s *settling) wait(ctx workflow.Context) (o *order) {
 	pause := s.FirstQuery
 	if left := s.timeToSubmit(ctx); s.Status.Submissions > 0 {
@@ -248,9 +250,6 @@ func (s *settling) wait(ctx workflow.Context) (o *order) {
 		})
 	for !over {
 		selector.Select(ctx)
-	}
-	if o == nil {
-		o = s.first(ctx)
 	}
 	return o
 }

@@ -427,6 +427,17 @@ func TestContinueAsNew(t *testing.T) {
 	}
 }
 
+// TestContinueAsNewBeforeSubmission: a workflow whose Submit fails for days, with a SubmitWithin that allows it, does not outgrow its history.
+func TestContinueAsNewBeforeSubmission(t *testing.T) {
+	s := &script{Submits: []string{"fails"}, Queries: []string{""}}
+	env := s.env(t)
+	env.SetContinueAsNewSuggested(true)
+	env.ExecuteWorkflow(Settle, Settlement{ID: journal.PaymentID("t-1"), SubmitWithin: 48 * time.Hour})
+	if _, ok := errors.AsType[*workflow.ContinueAsNewError](env.GetWorkflowError()); !ok || len(s.orders) != 1 {
+		t.Fatalf("got %v after %d submissions, want another history after one", env.GetWorkflowError(), len(s.orders))
+	}
+}
+
 // TestContinueAsNewKeepsOrders: an order that is waiting behind a notification is carried out first, because a workflow that continues
 // as new does not get the signals of the one before.
 func TestContinueAsNewKeepsOrders(t *testing.T) {
