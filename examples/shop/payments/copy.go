@@ -15,6 +15,12 @@ import (
 // made. A call with the id of a payment, or of a refund, that was made afterwards would make it again. Attempts and refunds have the same ids
 // again, so the buttons then show what is known. The error names all that could not be restored: call it again, or look at what it names.
 func (s *Service) Restore(ctx context.Context, backup time.Time) (failed error) {
+	switch h, err := s.Client.Check(ctx); {
+	case err != nil:
+		return err
+	case h.ClockAhead < -time.Minute:
+		return fmt.Errorf("this machine's clock is %v behind that of the gateway: what was paid last would be missing", -h.ClockAhead)
+	}
 	start, end := backup.Add(-time.Hour), time.Now()
 	for t, err := range s.Client.Orders(ctx, cardgateway.OrderQuery{Start: start, End: end}) {
 		if err == nil {
