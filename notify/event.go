@@ -53,12 +53,12 @@ func (n *Notification) confirmedCode() cardgateway.Code {
 // early, its event would be lost. One with a token is accepted in any state, because no query returns a lost token.
 //
 // A decline is final, unless the payload claims an approval, which can follow it on the hosted page. That token would be taken
-// for one of the declined card, and the token of a decline, if it comes after the approval, for one of the approved card.
+// for one of the declined card, and the token of a decline that is not shown for the only one of the approved card.
 func (n *Notification) shown() error {
 	confirmed, claimed := n.confirmedCode(), n.Claimed.Code
 	switch {
 	case claimed == cardgateway.CodeSuccess && confirmed == cardgateway.CodeFailed,
-		claimed == cardgateway.CodeFailed && confirmed == cardgateway.CodeSuccess && !n.Token.IsZero():
+		claimed == cardgateway.CodeFailed && confirmed != cardgateway.CodeFailed && !n.Token.IsZero():
 		return errNotShown
 	case !n.Token.IsZero(), isFinal(confirmed), claimed != 0 && !isFinal(claimed):
 		return nil

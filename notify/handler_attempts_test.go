@@ -100,6 +100,7 @@ func TestHandlerTokenAfterDecline(t *testing.T) {
 			"shown as unfinished after the approval",
 			[]delivery{{"tok-approved", 100, 200, 1, 0}, {"tok-approved", 102, 200, 2, 0}, {"", 101, 200, 3, 0}, {"tok-forged", 103, 409, 3, 0}},
 		},
+		{"the decline before it is shown", []delivery{{"tok-declined", 102, 503, 0, 101}, {"tok-approved", 100, 200, 1, 0}}},
 		{"the decline only after the approval", []delivery{{"tok-declined", 100, 503, 0, 101}, {"tok-approved", 100, 200, 1, 0}, {"tok-declined", 100, 409, 1, 101}}},
 		{"approved when it comes again", []delivery{{"tok-approved", 301, 200, 1, 0}, {"tok-approved", 100, 200, 2, 0}, {"", 101, 200, 3, 0}, {"tok-forged", 103, 409, 3, 0}}},
 	}
