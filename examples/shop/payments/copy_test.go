@@ -80,7 +80,13 @@ func TestRestoreOddRows(t *testing.T) {
 				}
 				words := strings.NewReplacer("ID", bad, "OTHER", good)
 				rows.from, rows.to = words.Replace(odd[0]), words.Replace(odd[1])
+				if _, err := g.Refund(good, "1.00", "goodwill"); err != nil {
+					t.Fatal(err)
+				}
 				failed := s.Restore(t.Context(), time.Now())
+				if _, err := s.Journal.Get(t.Context(), journal.RefundID("goodwill")); !errors.Is(err, journal.ErrNoEntry) {
+					t.Errorf("the back office cannot give its id again, which the journal has now: %v", err)
+				}
 				for _, id := range []journal.ID{journal.PaymentID(good), journal.RefundID(good + "-R1")} {
 					if _, err := s.Journal.Get(t.Context(), id); err != nil {
 						t.Errorf("%v: %v; Restore: %v", id, err, failed)
@@ -107,7 +113,7 @@ func TestRestoreClockBehind(t *testing.T) {
 func TestCopyOddRow(t *testing.T) {
 	s, g, rows, ids := openOdd(t)
 	for _, id := range ids {
-		if _, err := g.Refund(id, "1.50", "of "+id); err != nil {
+		if _, err := g.Refund(id, "1.50", id+"-R1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,7 +133,7 @@ func TestCopyOddRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows.from, rows.to = `"merchantRefundId":"of `+ids[0]+`"`, `"merchantRefundId":"of `+ids[0]+`","refundAmount":"perhaps"`
+	rows.from, rows.to = `"merchantRefundId":"`+ids[0]+`-R1"`, `"merchantRefundId":"`+ids[0]+`-R1","refundAmount":"perhaps"`
 	ctx, stop := context.WithCancel(t.Context())
 	copied := make(chan struct{})
 	s.RefundsEvery = time.Millisecond
@@ -148,7 +154,7 @@ func TestCopyOddRow(t *testing.T) {
 			time.Sleep(time.Millisecond) // if it is never copied, the test runs until its time is over
 		}
 		if want == Processing {
-			if err := g.SettleRefund("of "+ids[1], true); err != nil {
+			if err := g.SettleRefund(ids[1]+"-R1", true); err != nil {
 				t.Fatal(err)
 			}
 		}
