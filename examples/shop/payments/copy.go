@@ -105,7 +105,7 @@ func (c *copying[T]) copyIfDue(ctx context.Context) (failed error) {
 		position, next := batch.Checkpoint, time.Now().Add(claim).UnixMicro()
 		if batch.Last { // complete
 			position, next = cardgateway.Checkpoint{}, time.Now().Add(c.every).UnixMicro()
-			since = w.Report().CompleteUpTo.Add(-overlap).UnixMicro()
+			since = max(since, w.Report().CompleteUpTo.Add(-overlap).UnixMicro())
 		}
 		if err := c.storeBatch(ctx, batch.Rows, position, since, next, due); err != nil {
 			return errors.Join(failed, err)
