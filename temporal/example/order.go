@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"go.temporal.io/api/enums/v1"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -23,11 +24,13 @@ const (
 // receipt, so that the workflow must not ask for one when it is replayed with them: workflow.GetVersion tells.
 func order(ctx workflow.Context, transactionID string) (string, error) {
 	id := journal.PaymentID(transactionID)
-	pay := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+	pay, _ := workflow.NewDisconnectedContext(ctx) // if the order is canceled or terminated, its payment is followed all the same
+	pay = workflow.WithChildOptions(pay, workflow.ChildWorkflowOptions{
 		TaskQueue: paymentQueue, WorkflowID: temporal.Engine{TaskQueue: paymentQueue}.WorkflowID(id), // so that notifications find it
+		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON,
 	})
 	var status temporal.Status
-	if err := workflow.ExecuteChildWorkflow(pay, temporal.Settle, temporal.Settlement{ID: id, FirstQuery: time.Second}).Get(ctx, &status); err != nil {
+	if err := workflow.ExecuteChildWorkflow(pay, temporal.Settle, temporal.Settlement{ID: id, FirstQuery: time.Second}).Get(pay, &status); err != nil {
 		return "", err
 	}
 	if status.State != journal.Succeeded.String() {
