@@ -11,14 +11,14 @@ type pageSize struct {
 	guess       int   // page size according to the last window that had to guess it
 	largestPage int   // largest number of rows of a response
 
-	mayBeCapped bool // the gateway has never announced more rows than it returned
+	uncapped int // totals up to this one are no limit of the gateway, which has announced more, or so many in several windows
 }
 
 // newPageSize uses the caller's size or, if it is zero, as many rows as the gateway returns: the largest size or, if that
 // is refused, smaller ones. Ten is the size of the published examples.
 func newPageSize(size, maxSize, splitAbove int) pageSize {
 	// The total may grow while a window is read, so only half of maxRows is allowed.
-	p := pageSize{choices: []int{size}, splitAbove: min(splitAbove, maxRows/2), mayBeCapped: true}
+	p := pageSize{choices: []int{size}, splitAbove: min(splitAbove, maxRows/2)}
 	if size == 0 {
 		p.choices = []int{maxSize, 100, 10}
 	}

@@ -107,7 +107,7 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 
 // stepsFor returns the steps that read the rest of a window that was too long, with total expected rows.
 func (p *planner[T]) stepsFor(rest span, s *step[T], total int) []*step[T] {
-	if s.probe {
+	if s.probe && s.reader.total >= p.pages.granted {
 		return []*step[T]{{kind: unreadSpan, block: s.block, span: rest}}
 	}
 	windows := []span{rest}
@@ -141,7 +141,7 @@ func (p *planner[T]) splitShown(s span, total int) []span {
 func (p *planner[T]) learn(s *step[T]) {
 	p.finalUntil = min(p.finalUntil, p.finalAt(s.reader.clockAhead))
 	p.pages.learn(s.reader.granted, s.reader.guessed, s.reader.largestPage)
-	p.pages.mayBeCapped = p.pages.mayBeCapped && s.reader.mayBeCapped
+	p.pages.uncapped = max(p.pages.uncapped, s.reader.uncapped)
 	if s.probe {
 		p.density.start(s.span, s.reader.total)
 	} else {

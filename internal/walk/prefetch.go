@@ -128,7 +128,7 @@ func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	s.reader = windowReader[T]{
 		source: &p.source, from: from, to: to, size: p.plan.pages.size, maxSize: p.maxPageSize, granted: p.plan.pages.granted,
 		splitAbove: p.plan.pages.splitAbove, narrowable: p.plan.calendar.shownSeconds(s.span) >= 2*minWindow,
-		mayBeCapped: p.plan.pages.mayBeCapped,
+		uncapped: p.plan.pages.uncapped,
 	}
 	goroutine.Start(func() {
 		if s.kind == rowCount {

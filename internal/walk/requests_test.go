@@ -97,8 +97,8 @@ func TestRequestsOfSmallShops(t *testing.T) {
 			got, err := collect(t.Context(), w)
 			wantAll(t, m, got, err)
 			pages := max(12, 12*float64(rows)/50)
-			if r := w.Report(); float64(r.Requests) > 1.5*pages {
-				t.Errorf("%d rows a month: %d requests for %.0f pages, want at most %.0f", rows, r.Requests, pages, 1.5*pages)
+			if r := w.Report(); float64(r.Requests) > 1.6*pages { // the first months of 30 and 60 rows are read in two windows
+				t.Errorf("%d rows a month: %d requests for %.0f pages, want at most %.0f", rows, r.Requests, pages, 1.6*pages)
 			}
 		})
 	}

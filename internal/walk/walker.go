@@ -74,6 +74,8 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 		if err := w.recountBlock(ctx, s.block); err != nil {
 			return err
 		}
+	} else if s.kind == rowCount {
+		w.plan.pages.uncapped = max(w.plan.pages.uncapped, s.reader.total)
 	}
 	w.blockDone(s.block)
 	return nil

@@ -18,13 +18,13 @@ import (
 // therefore begins a new generation, and only rows read in the current generation count. Older ones are yielded all the
 // same.
 type windowReader[T any] struct {
-	source      *Source[T]
-	from, to    civil.Time // bounds of the query
-	size        int        // rows per request
-	maxSize     int        // that may be requested
-	splitAbove  int        // a window that announces more rows than this, and than a page, is split
-	narrowable  bool       // it is long enough to be split
-	mayBeCapped bool       // the gateway has never announced more rows than it returned; see checkCap
+	source     *Source[T]
+	from, to   civil.Time // bounds of the query
+	size       int        // rows per request
+	maxSize    int        // that may be requested
+	splitAbove int        // a window that announces more rows than this, and than a page, is split
+	narrowable bool       // it is long enough to be split
+	uncapped   int        // totals up to this one are no limit of the gateway; see checkCap
 
 	state      windowState
 	rows       []*row[T] // distinct rows of all generations, in the order received
@@ -107,7 +107,7 @@ func (r *windowReader[T]) readPage(ctx context.Context, page int) (ended bool, e
 			return false, err
 		}
 	}
-	if page == 1 && r.rounds == 1 && r.mayBeCapped {
+	if page == 1 && r.rounds == 1 {
 		if ended, err = r.checkCap(ctx); ended || err != nil { // its total is capped
 			return ended, err
 		}
@@ -147,7 +147,9 @@ func (r *windowReader[T]) addPage(p *Page[T]) {
 	if 0 < p.Size && p.Size < r.granted {
 		r.granted = p.Size
 	}
-	r.mayBeCapped = r.mayBeCapped && p.Total <= p.rows()
+	if p.Total > p.rows() {
+		r.uncapped = max(r.uncapped, p.Total-1)
+	}
 	if p.Total != r.total {
 		r.total = p.Total
 		r.generation++
@@ -228,11 +230,16 @@ func (r *windowReader[T]) guessPageSize() {
 	}
 }
 
-// checkCap requests a second page if the first is full and has exactly as many rows as announced: a gateway may announce at
-// most as many rows as fit on a page, however many there are. If so, the window is split, or remains incomplete.
-func (r *windowReader[T]) checkCap(ctx context.Context) (capped bool, err error) {
-	if r.lastPage != r.total || r.lastPage != r.granted {
+// checkCap has a window split if its page is full, or has a round number of rows, and exactly as many as announced: a gateway may
+// announce, and return, at most so many rows, however many there are. Their parts, and the count of the block, then tell. Of a
+// window that cannot be split, it requests a second page; if there is one, the window remains incomplete.
+func (r *windowReader[T]) checkCap(ctx context.Context) (ended bool, err error) {
+	if n := r.lastPage; n != r.total || n <= r.uncapped || n != r.granted && n%10 != 0 {
 		return false, nil
+	}
+	if r.narrowable {
+		r.state = overflowed
+		return true, nil
 	}
 	r.requests++
 	p, err := r.source.Fetch(ctx, r.from, r.to, 2, r.size)
@@ -245,9 +252,6 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (capped bool, err error)
 		return false, nil
 	}
 	r.total += p.rows() // at least
-	if r.narrowable {
-		r.state = overflowed
-	}
 	return true, nil
 }
 
