@@ -53,8 +53,8 @@ func replace(given error, outcomes []error, isSecret func(text string) bool) err
 	}
 }
 
-// userInfo matches a URL that may have a password: net/http quotes the proxy's, if it cannot be read.
-var userInfo = regexp.MustCompile(`://\S+@`)
+// userInfo matches a URL that may have a password, or a port that is one: net/http quotes the proxy's, if it cannot be read.
+var userInfo = regexp.MustCompile(`:\S.*@|invalid port`)
 
 var errNoCause = errors.New("an error of type *url.Error without a cause")
 

@@ -78,6 +78,8 @@ func TestError(t *testing.T) {
 		{"in the text, quoted", fmt.Errorf("cannot send %q", url.PathEscape(token)), "", true},
 		{"in small letters", fmt.Errorf("cannot send %s", strings.ToLower(url.QueryEscape(token))), "", true},
 		{"of a proxy", errors.New(`invalid proxy address "http://shop:hunter%2@proxy:3128": parse: invalid URL escape "%2@"`), "", true},
+		{"of a proxy without a scheme", errors.New(`invalid proxy address "shop:hunter 2@proxy:3128"`), "", true},
+		{"of a proxy, as its port", errors.New(`invalid port ":hunter2" after host`), "", true},
 		{"in JSON", errors.New(`{"path":"tk\/9f8e+7d6c5b4a=x"}`), "", true},
 		{"by a method of a type", inText{}, "", true},
 		{"wrapped", fmt.Errorf("retry: %w", inText{}), "", true},
