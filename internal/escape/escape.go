@@ -4,6 +4,10 @@ package escape
 import (
 	"html"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
 // Hides reports whether found is true of what a text means without its escapes, also of those within escapes. All kinds are undone at
@@ -13,19 +17,19 @@ func Hides(text string, found func(text string) bool) bool {
 }
 
 func undoAll(text string) string {
-	return html.UnescapeString(Percent(jsonWith(withoutZeros(narrow(text)), "     ")))
+	return html.UnescapeString(Percent(jsonWith(withoutZeros(Narrow(text)), "     ")))
 }
 
 // HidesExactly does the same for a text that may itself look escaped: removing one escape too many would hide it, so that every way in
 // which a text may be escaped is tried.
 func HidesExactly(text string, found func(text string) bool) bool {
-	return hides(text, 3, found, JSON[string], Percent, html.UnescapeString, withoutZeros, narrow)
+	return hides(text, 3, found, JSON[string], Percent, html.UnescapeString, withoutZeros, Narrow[string])
 }
 
 // hides undoes escapes within each other, so many.
 func hides(text string, rounds int, found func(string) bool, ways ...func(string) string) bool {
 	has := func(c byte) bool { return strings.IndexByte(text, c) >= 0 }
-	mayHaveOne := has('\\') || has('%') || has(0) || has('&') && has(';') || MayBeWide(text)
+	mayHaveOne := has('\\') || has('%') || has(0) || has('&') && has(';') || HasOtherDigits(text)
 	if rounds == 0 || !mayHaveOne {
 		return false
 	}
@@ -40,10 +44,25 @@ func hides(text string, rounds int, found func(string) bool, ways ...func(string
 // withoutZeros undoes UTF-16.
 func withoutZeros(text string) string { return strings.ReplaceAll(text, "\x00", "") }
 
-// MayBeWide is a quick check whether a text may have digits of full width, as people type them in Japanese and Chinese.
-func MayBeWide(text string) bool { return strings.IndexByte(text, "０"[0]) >= 0 }
+// HasOtherDigits reports whether a text has digits that are not ASCII: of full width, as people type them in Japanese and Chinese, or of
+// another script.
+func HasOtherDigits[T ascii.Text](text T) bool {
+	return !ascii.IsPrintable(text) && strings.ContainsFunc(string(text), func(c rune) bool { return c >= utf8.RuneSelf && unicode.IsDigit(c) })
+}
 
-// narrow replaces digits of full width.
-func narrow(text string) string { return wideDigits.Replace(text) }
-
-var wideDigits = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
+// Narrow replaces digits by those of ASCII.
+func Narrow[T ascii.Text](text T) string {
+	if !HasOtherDigits(text) {
+		return string(text)
+	}
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsDigit(c) {
+			return c
+		}
+		above := rune(0) // how far above the zero: digits are encoded in tens, several of which may follow each other
+		for unicode.IsDigit(c - above - 1) {
+			above++
+		}
+		return '0' + above%10
+	}, string(text))
+}

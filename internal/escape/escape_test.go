@@ -20,6 +20,7 @@ func TestHides(t *testing.T) {
 		{"no HTML without a semicolon", "a&#32b", "a b", false, false},
 		{"in UTF-16", "a\x00 \x00b", "a b", true, true},
 		{"of full width", "a１b", "a1b", true, true},
+		{"of other scripts", "a٠٩۴b७𝟎𝟿c", "a094b709c", true, true},
 		{"one in the other", `a&#37;2\u0030b`, "a b", true, true},
 		{"four times", "a%25252520b", "a b", true, false},
 		{"five times", "a%2525252520b", "a b", false, false},

@@ -11,18 +11,19 @@ import (
 const (
 	cvvMarks = `(?:cvv|cvc|cvn|cvd|cvp|cvx|cv2|(?:security|verification)[ _-]?(?:code|value|number|data|no)|card[ _-]?(?:security|verification)|` +
 		`\bcv[ _-]?(?:code|value|number)|\b(?:card[ _-]?)?(?:csc|cav|cid))(?:[ _-]?[12])?(?:[ _-]?(?:code|value|val|number|num|no|data|s))?`
-	cvvGap    = `(?:[^0-9]|[0-9]{1,2}[^0-9]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;)+?`
-	cvvDigits = `[0-9](?:[ -]?[0-9]){2,3}`
-	maxCVV    = 7  // bytes of four digits with a mark between each two
-	maxCVVGap = 80 // characters: a limit within the expression would make a hostile text ten times as dear
+	cvvChinese = `安全[码碼]`
+	cvvGap     = `(?:[^0-9]|[0-9]{1,2}[^0-9]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;)*?`
+	cvvDigits  = `[0-9](?:[ -]?[0-9]){2,3}`
+	maxCVV     = 7  // bytes of four digits with a mark between each two
+	maxCVVGap  = 80 // characters: a limit within the expression would make a hostile text ten times as dear
 )
 
 var (
-	cvv     = regexp.MustCompile(`(?i)(` + cvvMarks + `_*\b` + cvvGap + `)` + cvvDigits + `\b`)
+	cvv     = regexp.MustCompile(`(?i)((?:` + cvvMarks + `_*\b|` + cvvChinese + `)` + cvvGap + `)` + cvvDigits + `\b`)
 	cvvLast = regexp.MustCompile(`(?i)\b[0-9]{3,4}((?:\\*["']\s[^<>0-9]{0,80}|\s+is\s[^<>0-9]{0,30})` + cvvMarks + `\b)`) // of HTML and sentences
-	cvvMark = regexp.MustCompile(`(?i)` + cvvMarks + `_*\b`)
+	cvvMark = regexp.MustCompile(`(?i)` + cvvMarks + `_*\b|` + cvvChinese)
 	cvvEnd  = regexp.MustCompile(cvvDigits + `$`)
-	cvvName = regexp.MustCompile(`(?i)` + cvvMarks + `$`)
+	cvvName = regexp.MustCompile(`(?i)(?:` + cvvMarks + `|` + cvvChinese + `)$`)
 )
 
 // cvvOutcome matches what the name of the result of a check has, such as cvvResult.
@@ -57,12 +58,12 @@ func maskNear(match string) string {
 	return match[:number] + All
 }
 
-// mayNameCVV is a quick check, because most texts do not: each name has a c before one of these letters.
+// mayNameCVV is a quick check, because most texts do not: each English name has a c before one of these letters.
 func mayNameCVV(text string) bool {
 	for i := 1; i < len(text); i++ {
 		if text[i-1]|0x20 == 'c' && strings.IndexByte("vsaiu", text[i]|0x20) >= 0 {
 			return true
 		}
 	}
-	return false
+	return strings.Contains(text, "安全")
 }

@@ -149,6 +149,9 @@ func (r *Reader) MaskedCardNumber(dst *string) bool {
 	if !s.validUTF8 || len(s.Text) > MaxID {
 		return false
 	}
+	if escape.HasOtherDigits(s.Text) {
+		s.Text = []byte(escape.Narrow(s.Text))
+	}
 	if ascii.CountDigits(s.Text) > visible {
 		s.Text = []byte(mask.CardNumber(mask.OnlyDigits(string(s.Text))))
 	}
