@@ -136,4 +136,6 @@ func decoded(text string, masked func(string) string) string {
 }
 
 // MayHaveCardData is a quick check whether CardData could change a text: a CVV has three digits.
-func MayHaveCardData(text string) bool { return ascii.CountDigits(text) >= 3 || escape.HasOtherDigits(text) }
+func MayHaveCardData(text string) bool {
+	return ascii.CountDigits(text) >= 3 || escape.HasOtherDigits(text)
+}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
 // books are kinds of shops: how rows are distributed over three months.
@@ -99,6 +101,30 @@ func TestRequestsOfSmallShops(t *testing.T) {
 			pages := max(12, 12*float64(rows)/50)
 			if r := w.Report(); float64(r.Requests) > 1.6*pages { // the first months of 30 and 60 rows are read in two windows
 				t.Errorf("%d rows a month: %d requests for %.0f pages, want at most %.0f", rows, r.Requests, pages, 1.6*pages)
+			}
+		})
+	}
+}
+
+// TestRequestsByDay: a gateway that ignores the time of day of both bounds, and has a day on two pages, or a round number of rows a day,
+// is not queried for each second.
+func TestRequestsByDay(t *testing.T) {
+	for _, size := range []int{200, 999} {
+		synctest.Test(t, func(t *testing.T) {
+			const days, limit = 10, 20 * 10
+			from, to := day0, day0.AddDate(0, 0, days)
+			time.Sleep(time.Until(to.AddDate(0, 1, 0)))
+			m := &modelGateway{loc: gatewayZone}
+			m.add(0, evenly(days*250, from, to)...)
+			w := m.walk(from, to, settings{pageSize: size})
+			w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+				const day = 24 * hour
+				return m.fetch(ctx, from-from%day, to-to%day+day-1, page, size)
+			}
+			got, err := collect(t.Context(), w)
+			wantAll(t, m, got, err)
+			if r := w.Report(); r.Requests > limit {
+				t.Errorf("pages of %d: %d requests for %d days, want at most %d", size, r.Requests, days, limit)
 			}
 		})
 	}

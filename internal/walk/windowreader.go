@@ -237,7 +237,7 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (ended bool, err error) 
 	if n := r.lastPage; n != r.total || n <= r.uncapped || n != r.granted && n%10 != 0 {
 		return false, nil
 	}
-	if r.narrowable {
+	if r.isSplittable() {
 		r.state = overflowed
 		return true, nil
 	}
@@ -257,14 +257,20 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (ended bool, err error) 
 
 // splitIfTooMany has a window split that announces too many rows.
 func (r *windowReader[T]) splitIfTooMany() {
-	if r.narrowable && r.total > r.granted && r.total > r.splitAbove {
+	if r.isSplittable() && r.total > r.granted && r.total > r.splitAbove {
 		r.state = overflowed
 	}
 }
 
+// isSplittable reports whether parts of the window may have fewer rows. If most of its rows are outside of it, the gateway may select by
+// the day, and all parts would have the same rows.
+func (r *windowReader[T]) isSplittable() bool {
+	return r.narrowable && (2*r.inside >= r.distinct || r.total > maxRows/2)
+}
+
 // isDense reports whether the window has more rows than a page, cannot be split, and could be read with larger pages.
 func (r *windowReader[T]) isDense() bool {
-	return !r.narrowable && r.total > r.granted && r.granted == r.size && r.size < r.maxSize
+	return !r.isSplittable() && r.total > r.granted && r.granted == r.size && r.size < r.maxSize
 }
 
 // enlargePage requests the largest page size, and continues with the previous one if the gateway refuses it.
