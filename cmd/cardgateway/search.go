@@ -47,6 +47,7 @@ func (s *idSearch[T]) window(from, to time.Time) (rows []*T, err error) {
 		if err != nil {
 			return nil, err
 		}
+		known := len(rows)
 		for i := range page.Data {
 			row := &page.Data[i]
 			if key := s.key(row); !seen[key] {
@@ -54,7 +55,8 @@ func (s *idSearch[T]) window(from, to time.Time) (rows []*T, err error) {
 				rows = append(rows, row)
 			}
 		}
-		if n < page.TotalPage && len(page.Data) > 0 {
+		// Some gateways announce only what they return on a page, which is then full: it has a round number of rows.
+		if n < page.TotalPage && len(page.Data) > 0 || len(rows) > known && len(page.Data)%10 == 0 {
 			continue
 		}
 		if len(rows) < page.TotalCount {

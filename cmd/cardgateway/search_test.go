@@ -38,6 +38,25 @@ func TestIDSearch(t *testing.T) {
 	}
 }
 
+// TestIDSearchOfFullPages: totals that only say what is on the page do not end the search.
+func TestIDSearchOfFullPages(t *testing.T) {
+	now := time.Now()
+	s := idSearch[order]{
+		matches: func(*order) bool { return true }, key: func(o *order) string { return o.UniqueID },
+		page: func(_, _ time.Time, n int) (*orderPage, error) {
+			page := &orderPage{TotalPage: 1}
+			for i := range []int{10, 10, 3, 3}[n-1] {
+				page.Data = append(page.Data, order{UniqueID: fmt.Sprint(n, i)})
+			}
+			page.TotalCount = len(page.Data)
+			return page, nil
+		},
+	}
+	if found, err := s.all(now.Add(-time.Hour), now); len(found) != 23 || err != nil {
+		t.Errorf("got %d rows, %v, want 23", len(found), err)
+	}
+}
+
 // TestIDSearchWithoutAnswer: what is missing on a page is not taken for absent.
 func TestIDSearchWithoutAnswer(t *testing.T) {
 	now := time.Now()
