@@ -378,7 +378,7 @@ func TestRunPages(t *testing.T) {
 	}{
 		{"one page", 3, 3, 1, resolve.Declined}, {"two pages", 3, 2, 2, resolve.Declined},
 		{"more than announced", 2, 3, 1, resolve.Declined}, {"an empty page", 3, 0, 1, resolve.Unknown},
-		{"no end", 1 << 20, 1, 51, resolve.Unknown},
+		{"no end", 1 << 20, 1, 51, resolve.Unknown}, {"only what is on the page", 10, 10, 51, resolve.Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
