@@ -48,12 +48,15 @@ func speaksOfSuccess(body []byte) bool {
 // success matches these words, of gateways that write English or Chinese.
 var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|debited|duplicat(e[ds]?|ion)|repeated|already|previously|` +
 	`conflict|replay(ed)?|resubmitted|(double|repeat) (submission|payment|request|order)|(must be|not) unique|in use|` +
-	`(order|transaction|payment|sale|request|number|no|id|[a-z0-9]*[0-9][a-z0-9]*['")]*)[ _-]+((is|was|has been)[ _-]+)?(exist(s|ed|ing)?|used|taken|` +
-	`pending|completed?|processed|accepted|confirmed|settled|received|created|executed|authori[sz]ed|registered|submitted)|` +
+	`((order|transaction|payment|sale|request|number|no|id)[ _-]+((is|was|has been)[ _-]+)?|` + anID + `(is|was|has been) )(exist(s|ed|ing)?|used|taken|` +
+	`pending|completed?|processed|accepted|confirmed|settled|received|created|executed|authori[sz]ed|registered|submitted)|` + anID + `exists|` +
 	`in (process|progress)|is processing|being processed|order processing)([^a-z]|$)|idempoten|成功|重复|重複|` +
 	`已[经經]?被?(支付|付|存在|[处處]理|提交|完成|使用|扣|收|受理|[占佔]用)|(支付|付款|交易)完成|[处處]理中|正在(支付|[处處]理)|唯一|` +
 	`^\W*(ok|success|processing|pending|completed?|accepted|confirmed|settled|done)\W*$|(success|succeed|\b(ok|result|status))['"]?\s*[:=]\s*['"]?(true|1|y(es)?)\b|` +
 	`[:=]\s*['"]?(ok|success|done|pending|completed?|settled|accept(ed)?|authori[sz]ed|confirmed)\b|[:=]\s*['"]?processing['"]?\s*([,}]|$)`)
+
+// anID matches a word that may be an id, such as T-1.
+const anID = `[a-z0-9]*[0-9][a-z0-9]*['")]* `
 
 var (
 	wordInName = regexp.MustCompile(`([a-z])([A-Z])`)

@@ -78,6 +78,7 @@ func TestRefusals(t *testing.T) {
 		{"a payment that was authorized", "The payment has been authorized", false},
 		{"a payment in one word", "Processing", false},
 		{"a state of one in progress", `{"status":"PROCESSING"}`, false},
+		{"a number and such words", `{"code":400,"message":"merchant 12345 registered with 3 used keys"}`, true},
 		{"a failure in progress", `{"code":400,"message":"processing failed, merchant pending"}`, true},
 		{"a result that begins like a yes", `{"result":"your IP is not allowed"}`, true},
 		{"an account that waits", `{"message":"the merchant account is pending review"}`, true},
