@@ -84,8 +84,12 @@ func checkPath(path string) error {
 }
 
 // makeFile creates the file, because SQLite would create one that others may read. SQLite gives the files next to it the
-// same permissions.
+// same permissions. It leaves one that exists alone: to open and close that would release the locks of another Store of this process on it, and
+// another program could delete its log.
 func makeFile(path string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

@@ -264,6 +264,27 @@ func TestMovedFile(t *testing.T) {
 	}
 }
 
+// TestOpenedTwice: a program that opens the file twice keeps its locks on it. Without them, another program that ends deletes the log.
+func TestOpenedTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	first := open(t, path)
+	locks := func() int {
+		all, err := os.ReadFile("/proc/locks")
+		if err != nil {
+			t.Skip(err)
+		}
+		return strings.Count(string(all), fmt.Sprintf(" %d ", os.Getpid()))
+	}
+	before := locks()
+	second := open(t, path)
+	if after := locks(); before == 0 || after < before {
+		t.Errorf("it had %d locks, and has %d", before, after)
+	}
+	if err := errors.Join(first.Close(), second.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // inBubble runs a test with a clock of its own: writing an intent is tried for two seconds.
 func inBubble(test func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) { synctest.Test(t, test) }
