@@ -13,7 +13,7 @@ type table struct {
 	texts []string // columns that are not in the key
 }
 
-// column is a column of a key. On MySQL it must have room for so many bytes: a longer text would be truncated without an error.
+// column is a column of a key. On MySQL it must have room for so many bytes.
 type column struct {
 	name   string
 	length int

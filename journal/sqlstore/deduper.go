@@ -186,7 +186,7 @@ func (d *Deduper) forget(ctx context.Context) error {
 	return err
 }
 
-// event returns the column event for a key. It rejects one that MySQL would truncate without an error: INSERT IGNORE does.
+// event returns the column event for a key. It rejects one for which MySQL has no room.
 func (d *Deduper) event(ctx context.Context, method, key string) (string, error) {
 	if err := needContext(ctx, method); err != nil {
 		return "", err

@@ -33,7 +33,10 @@ func (d Dialect) String() string {
 // exec makes a statement, and returns how many rows it has changed.
 func (s *Store) exec(ctx context.Context, conn session, statement string, args ...any) (int64, error) {
 	result, err := conn.ExecContext(ctx, s.sql(statement), args...)
-	if err != nil {
+	switch {
+	case s.dialect.isDuplicate(err):
+		return 0, nil
+	case err != nil:
 		return 0, err
 	}
 	return result.RowsAffected()

@@ -1,13 +1,8 @@
 package sqlstore
 
 import (
-	"context"
 	"slices"
-	"strings"
 	"testing"
-	"time"
-
-	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 func TestDialectSQL(t *testing.T) {
@@ -39,16 +34,5 @@ func TestWritable(t *testing.T) {
 				t.Errorf("%s = %s: refused %t, want %t", variable, value, got, want)
 			}
 		}
-	}
-}
-
-// TestLongShop: MySQL would truncate a long shop without an error: the payment would be sent, and its entry never found.
-func TestLongShop(t *testing.T) {
-	in := journal.Intent{Shop: journal.Shop{Gateway: strings.Repeat("g", maxShopLength-1), AppID: "1"}, ID: journal.PaymentID("a")}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	_, created, err := (&Store{dialect: MySQL}).Begin(ctx, in)
-	if err == nil || created || !strings.Contains(err.Error(), "1025 bytes, at most 1024") {
-		t.Errorf("got %t, %v", created, err)
 	}
 }

@@ -14,8 +14,7 @@ import (
 // A write to a database server is one statement, which is committed when it returns. The server shares the disk syncs of its sessions by
 // itself.
 
-// The statements of one write. An insert leaves no column to its default: a copy of the table can have lost them. The IGNORE of MySQL is for
-// the row that exists already. It would also truncate long texts, but none is longer than its column: see conditions.
+// The statements of one write. An insert leaves no column to its default: a copy of the table can have lost them.
 const (
 	insertOne = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence, version, acked, unacked)
 		VALUES (?, ?, ?, ?, '', 0, -1, TRUE)`
@@ -101,6 +100,9 @@ func (d Dialect) sessionOver(err error) bool {
 func (d Dialect) isReadOnly(err error) bool {
 	return d == Postgres && postgresCode(err) == "25006" || d == MySQL && slices.Contains([]uint64{1290, 1792, 1836}, mysqlNumber(err))
 }
+
+// isDuplicate reports whether an error says that MySQL has a row with this key: see insertMissing.
+func (d Dialect) isDuplicate(err error) bool { return d == MySQL && mysqlNumber(err) == 1062 }
 
 // isDenied reports whether an error says that the account lacks a right.
 func (d Dialect) isDenied(err error) bool {

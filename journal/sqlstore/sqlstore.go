@@ -168,16 +168,8 @@ func fileOf(ctx context.Context, db *sql.DB) (file string, err error) {
 	return file, err
 }
 
-// maxShopLength is the length of the column shop on MySQL, in bytes. A longer text would be truncated without an error, and
-// its entries never found.
+// maxShopLength is the length of the column shop on MySQL, in bytes.
 const maxShopLength = 1024
-
-func (s *Store) checkShop(text string) error {
-	if n := len(text); s.dialect == MySQL && n > maxShopLength {
-		return fmt.Errorf("sqlstore: the shop has %d bytes, at most %d are allowed: set a shorter Options.Gateway", n, maxShopLength)
-	}
-	return nil
-}
 
 // Begin implements journal.Store.
 func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
@@ -185,9 +177,6 @@ func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 		return journal.Entry{}, false, err
 	}
 	w := newWrite(in.Key(), writeIntent)
-	if err := s.checkShop(w.shop); err != nil {
-		return journal.Entry{}, false, err
-	}
 	form := in
 	form.Shop = journal.Shop{} // it is in the column shop
 	text, err := json.Marshal(form)

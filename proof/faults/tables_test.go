@@ -144,6 +144,19 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestNotHeld: an intent that a column cannot hold as it is, is not written. A number without a sign would say that it was acknowledged.
+func TestNotHeld(t *testing.T) {
+	for change, shop := range map[string]journal.Shop{"MODIFY acked INT UNSIGNED NOT NULL": {}, "COMMENT 'a long shop'": {Gateway: strings.Repeat("g", 1024)}} {
+		spec := mysqlStore(t, t.Name()+t.TempDir())
+		createStore(t, spec)
+		execAll(t, openDB(t, spec), "ALTER TABLE cardgateway_journal "+change)
+		in := journal.Intent{Shop: shop, ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD"}
+		if _, created, err := openStore(t, spec).Begin(t.Context(), in); err == nil || created {
+			t.Errorf("%s: created %t, %v", change, created, err)
+		}
+	}
+}
+
 // TestIDsAreKeptApart: ids that some comparison takes for equal are different payments, also if all are written at the same time. Each gets
 // its own evidence.
 func TestIDsAreKeptApart(t *testing.T) {
