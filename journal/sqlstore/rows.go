@@ -179,6 +179,8 @@ const (
 	pageOfUnacked = 200
 	// stalePage is how old a page of entries may become in the loop. The rest of an older one is read again.
 	stalePage = 500 * time.Millisecond
+	// pageTimeout is how long a page is waited for: a connection that a firewall has forgotten hangs for minutes.
+	pageTimeout = 30 * time.Second
 
 	selectUnacked = `SELECT transaction_id, begun, ` + entryColumns + ` FROM cardgateway_journal
 		WHERE shop = ? AND %s AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
@@ -194,7 +196,9 @@ func (s *Store) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journa
 		}
 		begun, id := any(int64(math.MinInt64)), any("")
 		for {
-			page, err := s.page(ctx, unacked, shop.String(), begun, begun, id, pageOfUnacked)
+			within, cancel := context.WithTimeout(ctx, pageTimeout)
+			page, err := s.page(within, unacked, shop.String(), begun, begun, id, pageOfUnacked)
+			cancel()
 			if err != nil {
 				yield(journal.Entry{}, s.explain(ctx, err))
 				return

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -49,6 +50,32 @@ func TestConnectionClosedMeanwhile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestListOverSilentConnection: a list ends, although its connection neither answers nor breaks.
+func TestListOverSilentConnection(t *testing.T) {
+	spec := "sqlite:" + t.TempDir() + "/journal.db"
+	synctest.Test(t, func(t *testing.T) {
+		db := openWrapped(t, spec, func(c fullConn) driver.Conn { return &silentConn{plainConn{c, c, c, c}} })
+		var err error
+		for _, err = range newStore(t, db, sqlstore.SQLite).Unacked(t.Context(), journal.Shop{}) {
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		_ = db.Close() // its goroutine must end with this function
+	})
+}
+
+// silentConn answers no list.
+type silentConn struct{ plainConn }
+
+func (c *silentConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if strings.Contains(query, "ORDER BY begun") {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return c.plainConn.QueryContext(ctx, query, args)
 }
 
 // fullConn is what a connection of the drivers of all three databases can do.
