@@ -49,6 +49,15 @@ func execMode(driverConn any) []any {
 	return []any{exec.Interface()}
 }
 
+// closePgx closes a connection of pgx. A pool of pgx below that of database/sql (stdlib.OpenDBFromPool) would keep it otherwise.
+func closePgx(driverConn any) {
+	if conn := noArguments(driverConn, "Conn"); conn.IsValid() && conn.Type().String() == "*pgx.Conn" {
+		over, cancel := context.WithCancel(context.Background())
+		cancel() // nobody waits for the server
+		conn.MethodByName("Close").Call([]reflect.Value{reflect.ValueOf(over)})
+	}
+}
+
 // isDirect reports whether a connection of pgx leads to this process of the server. A pooler tells its clients other ids than those of the
 // server's processes.
 func isDirect(driverConn any, process string) bool {

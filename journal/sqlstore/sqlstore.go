@@ -267,7 +267,10 @@ func (s *Store) onOneConn(ctx context.Context, do func(session, *connState) erro
 	}
 	defer func() {
 		if s.dialect.sessionOver(err) {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool closes it
+			_ = conn.Raw(func(c any) error {
+				closePgx(c)
+				return driver.ErrBadConn // the pool closes it
+			})
 		}
 		if s.dialect.isReadOnly(err) {
 			s.conns.forget() // others can lead to the same server, and would be read

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
@@ -52,11 +54,28 @@ func TestFailover(t *testing.T) {
 		for _, server := range []*pgserver.Server{a, b} {
 			createStore(t, "postgres:"+server.URL("shop"))
 		}
+		pool, err := pgxpool.New(t.Context(), source+"&pool_max_conns=4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		pooled := newStore(t, stdlib.OpenDBFromPool(pool), sqlstore.Postgres)
+		var all sync.WaitGroup
+		for i := range 12 {
+			all.Go(func() { everyWrite(t, pooled, fmt.Sprint("before, in a pool of pgx ", i)) })
+		}
+		all.Wait()
 		test(t, database{"pgx", source, sqlstore.Postgres}, func() {
 			db := openDB(t, "postgres:"+a.URL(""))
 			execAll(t, db, "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
 			waitFor(t, db, "SHOW default_transaction_read_only", "on") // the other sessions learn it at their next statement
 		})
+		for range 4 { // as many as there are connections
+			_, _, err = pooled.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("pooled"), At: time.Now(), Currency: "USD"})
+		}
+		if err != nil {
+			t.Errorf("in a pool of pgx: %v", err)
+		}
 	})
 	t.Run("postgres, a promoted standby", func(t *testing.T) {
 		a, b := pgserver.Own(t), pgserver.Own(t)
