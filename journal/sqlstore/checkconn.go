@@ -74,8 +74,10 @@ func (d Dialect) settings() []condition {
 			setting("completion_type", `SELECT @@SESSION.completion_type`, isNot("no_chain", "0"), "set completion_type = NO_CHAIN"),
 			setting("sql_log_bin", `SELECT IF(@@GLOBAL.log_bin, @@SESSION.sql_log_bin, 1)`, isNot("1"), "set sql_log_bin = 1, or a replica lacks the payment"),
 			setting("unique_checks", `SELECT @@SESSION.unique_checks`, isNot("1"), "set unique_checks = 1"),
-			setting("character_set_client", `SELECT IF(@@SESSION.character_set_client = @@SESSION.character_set_connection, 'same', @@SESSION.character_set_client)`,
-				isNot("same"), "set character_set_client and character_set_connection to the same one: ids are converted from one to the other"),
+			setting("character_set_client", `SELECT IF(@@SESSION.character_set_client = @@SESSION.character_set_connection
+				AND @@SESSION.character_set_client NOT IN ('big5', 'cp932', 'gb18030', 'gb2312', 'gbk', 'sjis'), 'same', @@SESSION.character_set_client)`,
+				isNot("same"), "set character_set_client and character_set_connection to the same one, such as utf8mb4: "+
+					"ids are converted from one to the other, and a byte of an id can hide the escape that follows it"),
 		}
 	}
 	return []condition{

@@ -263,6 +263,7 @@ func TestSettings(t *testing.T) {
 		refused(t, "character_set_client", d, "?character_set_client=latin1", "character_set_connection to the same")
 		refused(t, "character_set_connection", d, "?character_set_connection=latin1", "character_set_connection to the same")
 		refused(t, "charset", d, "?charset=latin1", "")
+		refused(t, "charset with backslashes in characters", d, "?charset=gbk&interpolateParams=true", "such as utf8mb4")
 		refused(t, "strict", d, "?clientFoundRows=true", "")
 		db := openDB(t, "mysql:"+d.source)
 		execAll(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")
