@@ -61,7 +61,8 @@ type Store struct {
 //   - Postgres: synchronous_commit not off, nor local if there is a synchronous standby, fsync on, client_encoding UTF8.
 //   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, a strict sql_mode without
 //     ORACLE and EMPTY_STRING_IS_NULL, autocommit=1, completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1,
-//     character_set_client as character_set_connection, and none that has backslashes in its characters, such as gbk. With go-sql-driver/mysql, interpolateParams=true saves a round trip for each statement.
+//     character_set_client as character_set_connection, and none that has backslashes in its characters, such as gbk. With
+//     go-sql-driver/mysql, interpolateParams=true saves a round trip for each statement.
 //
 // The tables must be as New creates them: ordinary, permanent tables with a unique index on exactly their keys,
 // with these types, and without triggers, conflict clauses or row-level security. If the file of SQLite, or its log, is moved, deleted or
