@@ -180,7 +180,7 @@ const (
 	// stalePage is how old a page of entries may become in the loop. The rest of an older one is read again.
 	stalePage = 500 * time.Millisecond
 	// pageTimeout is how long a page is waited for: a connection that a firewall has forgotten hangs for minutes.
-	pageTimeout = 30 * time.Second
+	pageTimeout = 10 * time.Second
 
 	selectUnacked = `SELECT transaction_id, begun, ` + entryColumns + ` FROM cardgateway_journal
 		WHERE shop = ? AND %s AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
