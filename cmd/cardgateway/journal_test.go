@@ -207,6 +207,15 @@ func TestJournalOfOthers(t *testing.T) {
 	})
 }
 
+// TestJournalOfManyShops: a shop is found although more others have entries than a store names.
+func TestJournalOfManyShops(t *testing.T) {
+	at, server := sqlitePlace(t), gatewayFor(t, sandbox.Options{})
+	openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
+	execAt(t, at.driver, at.dsn, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO cardgateway_journal
+		SELECT 'a' || i, transaction_id, begun, intent, evidence, version, acked, unacked FROM cardgateway_journal, n`)
+	tool(t, journalEnv(server, at), "journal", "list").want(t, exit.Negative)
+}
+
 // TestJournalWrongUse names the flag.
 func TestJournalWrongUse(t *testing.T) {
 	for _, test := range []struct {

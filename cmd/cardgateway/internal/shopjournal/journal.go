@@ -99,13 +99,16 @@ func cannotOpen(ctx context.Context, from string, name database.Name, err error)
 	return exit.Fail(exit.Failed, "journal (%s): %s cannot be opened: %s", from, shown, ErrorText(err))
 }
 
+// maxShops is how many shops a store names at most.
+const maxShops = 1000
+
 // findShop rejects a journal that has entries, but none of this shop: it would wrongly report that nothing is open.
 func (j *Journal) findShop(ctx context.Context) error {
 	shops, err := j.Store.Shops(ctx)
 	if err != nil {
 		return Failed(ctx, "nothing was done", err)
 	}
-	if len(shops) == 0 || slices.Contains(shops, j.Shop()) {
+	if len(shops) == 0 || len(shops) == maxShops || slices.Contains(shops, j.Shop()) {
 		return nil
 	}
 	var names []string
