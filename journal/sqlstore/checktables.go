@@ -111,7 +111,7 @@ func (d Dialect) conditions(schema string, t table) []condition {
 		must(`SELECT CAST(COUNT(*) AS TEXT) FROM pragma_table_info(`+name+`) WHERE name IN (`+all+`) AND type = 'TEXT'`,
 			columns, wrongTypes, otherTable),
 		must(`SELECT CAST(COUNT(*) AS TEXT) FROM sqlite_master WHERE tbl_name = `+name+` COLLATE NOCASE
-				AND (type = 'trigger' OR sql LIKE '%ON CONFLICT%')`, "0", hasTriggers, "drop them, or "+otherTable),
+				AND (type = 'trigger' OR sql LIKE '%ON%CONFLICT%')`, "0", hasTriggers, "drop them, or "+otherTable),
 	}
 }
 

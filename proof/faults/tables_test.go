@@ -57,7 +57,8 @@ func TestTables(t *testing.T) {
 				PRIMARY KEY (shop, transaction_id))`}, types},
 			{"another index that replaces", []string{"DROP TABLE cardgateway_journal", `CREATE TABLE cardgateway_journal (shop TEXT,
 				transaction_id TEXT, begun INTEGER, intent TEXT, evidence TEXT, version INTEGER, acked INTEGER, unacked INTEGER,
-				PRIMARY KEY (shop, transaction_id), UNIQUE (shop, unacked) ON CONFLICT REPLACE)`}, triggers},
+				PRIMARY KEY (shop, transaction_id), UNIQUE (shop, unacked) ON
+				CONFLICT REPLACE)`}, triggers},
 			{"a view", []string{away, "CREATE VIEW cardgateway_journal AS SELECT * FROM elsewhere"}, notOrdinary},
 			{"a trigger that drops inserts", []string{`CREATE TRIGGER drops BEFORE INSERT ON cardgateway_journal BEGIN SELECT RAISE(IGNORE); END`}, triggers},
 			{"a trigger that deletes", []string{`CREATE TRIGGER deletes AFTER INSERT ON cardgateway_journal BEGIN DELETE FROM cardgateway_journal; END`}, triggers},
