@@ -51,7 +51,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	if err := makeFile(path); err != nil {
+	path, err := filepath.Abs(path) // connections are opened later, too, when the program may have another working directory
+	if err == nil {
+		err = makeFile(path)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("journal/sqlite: %w", err)
 	}
 	db, err := sql.Open("sqlite", dataSource(path))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,8 +88,19 @@ func TestOddPaths(t *testing.T) {
 			if info.Size() == 0 || info.Mode().Perm() != 0o600 {
 				t.Errorf("it has %d bytes and mode %o, want a database and 600", info.Size(), info.Mode().Perm())
 			}
-			if err := open(t, path).Close(); err != nil {
-				t.Errorf("opened again: %v", err)
+			s := open(t, path)
+			t.Chdir(t.TempDir())
+			var all sync.WaitGroup // on connections that are opened now
+			for i := range 8 {
+				all.Go(func() {
+					if _, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(fmt.Sprint(i)), At: time.Now()}); err != nil {
+						t.Errorf("opened again: %v", err)
+					}
+				})
+			}
+			all.Wait()
+			if err := s.Close(); err != nil {
+				t.Error(err)
 			}
 		})
 	}
