@@ -254,6 +254,18 @@ func (m *memory) setStored(e *Entry) {
 	})
 }
 
+// forgetStored forgets what the function of an earlier Run has stored.
+func (m *memory) forgetStored() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, all := range []map[ID]remembered{m.newer, m.older} {
+		for id, r := range all {
+			r.stored = false
+			all[id] = r
+		}
+	}
+}
+
 // trouble is how often something has failed for one entry, and until when it is left alone. Each pause is twice as long as the one before.
 type trouble struct {
 	times uint8

@@ -55,6 +55,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 		every = defaultEvery
 	}
 	j.cared.Store(true)
+	j.memory.forgetStored()
 	looked := async(func() { j.lookElsewhere(ctx) })
 	defer func() { (<-looked).Rethrow() }()
 	r := newRunner(j, every, report)

@@ -64,6 +64,15 @@ func TestRun(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("Run ended with %v", err)
 		}
+		again, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_ = j.Run(again, time.Minute, func(_ context.Context, e journal.Entry) error {
+			told = append(told, e.ID().Text+" "+e.State().String())
+			return nil
+		})
+		if want := []string{"later succeeded", "lost unknown"}; !slices.Equal(told, want) {
+			t.Errorf("once more, reported %q, want %q", told, want)
+		}
 		if err := j.Run(t.Context(), time.Minute, nil); err == nil {
 			t.Error("without a function: no error")
 		}
