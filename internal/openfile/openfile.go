@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 )
 
@@ -72,12 +73,27 @@ func (f *File) Check(beside ...Beside) error {
 			f.lost.CompareAndSwap(nil, &Lost{file.path, "is gone: it was moved or deleted, or its directory was"})
 		case !os.SameFile(file.was, now):
 			f.lost.CompareAndSwap(nil, &Lost{file.path, "is another file than the one that is open: a backup or a copy was put in its place"})
+		case strings.HasSuffix(file.path, "-wal") && isHollow(file.path):
+			f.lost.CompareAndSwap(nil, &Lost{file.path, "was emptied, with the beginning without which nobody reads what was written since"})
 		}
 	}
 	if lost := f.lost.Load(); lost != nil {
 		return lost
 	}
 	return nil
+}
+
+// isHollow reports whether a log begins with a zero, as none does: it was cut to nothing, and written to at a later place. The database itself must
+// not be opened here: to close it would release its locks.
+func isHollow(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false // it is looked at again
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	first := []byte{1}
+	_, err = f.Read(first)
+	return err == nil && first[0] == 0
 }
 
 // Lost says that a database writes to a file that is not at its path.

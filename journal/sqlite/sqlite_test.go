@@ -220,6 +220,7 @@ func TestMovedFile(t *testing.T) {
 		{"its log deleted, and another one created", func(_, path string) error {
 			return errors.Join(os.Remove(path+"-wal"), os.WriteFile(path+"-wal", nil, 0o600))
 		}, true},
+		{"its log emptied", func(_, path string) error { return os.Truncate(path+"-wal", 0) }, true},
 		{"the index of its log deleted", func(_, path string) error { return os.Remove(path + "-shm") }, true},
 		{"its directory renamed", func(dir, _ string) error { return os.Rename(dir, dir+".old") }, true},
 	} {
