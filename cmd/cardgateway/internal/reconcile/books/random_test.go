@@ -25,7 +25,7 @@ import (
 // vanish and come back; runs that are interrupted or killed at any query; programs that start again; a clock that goes on by minutes or
 // days. With CARDGATEWAY_LONG=1 there are many more.
 func TestRandomHistories(t *testing.T) {
-	seeds := map[string]uint64{"SQLite": 10, "Postgres": 6}
+	seeds := map[string]uint64{"SQLite": 10, "Postgres": 2}
 	if os.Getenv("CARDGATEWAY_LONG") == "1" {
 		seeds = map[string]uint64{"SQLite": 3000, "Postgres": 500}
 	}

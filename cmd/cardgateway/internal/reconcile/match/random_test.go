@@ -18,7 +18,7 @@ import (
 // TestRandom compares random books, and holds what is found against naive, which looks at one id after another. With
 // CARDGATEWAY_LONG=1 it compares many more.
 func TestRandom(t *testing.T) {
-	seeds := map[string]uint64{"SQLite": 500, "Postgres": 400}
+	seeds := map[string]uint64{"SQLite": 400, "Postgres": 200}
 	if os.Getenv("CARDGATEWAY_LONG") == "1" {
 		seeds = map[string]uint64{"SQLite": 5000, "Postgres": 1000}
 	}
