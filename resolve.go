@@ -50,8 +50,8 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // states another app (see Config.AnyAppID) decides nothing; while it is the only one, the outcome is unknown.
 //
 // It returns what the original call would have returned: the transaction, a *DeclinedError, a *TestPaymentError, or again an
-// *OutcomeUnknownError, whose cause says why. A transaction that waits for the cardholder (code 301) is returned at once. For
-// one in processing (code 102), Resolve keeps querying, and returns it when Wait has passed. Two approved rows are a
+// *OutcomeUnknownError, whose cause says why. A transaction that waits for the cardholder (code 301) is returned at once, unless one is
+// in processing (code 102). For that, Resolve keeps querying, and returns it when Wait has passed. Two approved rows are a
 // *ConflictError. One approved row means approved, even if there are declined rows too. A *ValidationError says that q is
 // invalid, and that nothing was queried.
 //

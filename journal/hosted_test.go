@@ -62,6 +62,8 @@ func TestHostedPage(t *testing.T) {
 		{"waiting", 6 * day, []int{301}, "pending", nil, "succeeded"},
 		{"waiting for too long", 8 * day, []int{301}, "abandoned", journal.ErrAbandoned, ""},
 		{"in processing for long", 8 * day, []int{102}, "pending", nil, "succeeded"},
+		{"waiting for too long, and a card is in processing", 8 * day, []int{301, 102}, "pending", nil, "succeeded"},
+		{"waiting, and a card is in processing", 6 * day, []int{301, 102}, "pending", nil, "succeeded"},
 		{"a card was declined", day, []int{101}, "pending", nil, "succeeded"},
 		{"two cards were declined", day, []int{101, 101}, "pending", nil, "succeeded"},
 		{"a card was declined, and another one is in processing", day, []int{101, 102}, "pending", nil, "succeeded"},
@@ -114,22 +116,31 @@ func TestPageWithoutARow(t *testing.T) {
 		name  string
 		begin func(t *testing.T, s *shop) error
 		shows []int // at first
+		then  []int
 		want  string
 	}{
-		{"a checkout", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, nil, "abandoned"},
+		{"a checkout", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, nil, nil, "abandoned"},
 		{"a token order", func(t *testing.T, s *shop) error {
 			_, err := s.CreateTokenOrder(t.Context(), tokenOrder("a"))
 			return err
-		}, nil, "abandoned"},
+		}, nil, nil, "abandoned"},
 		{"a subscription", func(t *testing.T, s *shop) error {
 			_, err := s.CreateCheckoutSubscription(t.Context(), hostedSubscription("a"))
 			return err
-		}, nil, "abandoned"},
-		{"its row has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{301}, "abandoned"},
-		{"a decline has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{101}, "abandoned"},
-		{"it was in processing", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{102}, "pending"},
-		{"it was shown unclearly", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{999}, "pending"},
-		{"no page", func(_ *testing.T, s *shop) error { _, err := s.pay("a", pending); return err }, nil, "pending"},
+		}, nil, nil, "abandoned"},
+		{"its row has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{301}, nil, "abandoned"},
+		{"a decline has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{101}, nil, "abandoned"},
+		{"it was in processing", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{102}, nil, "pending"},
+		{
+			"a card was in processing beside the page", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err },
+			[]int{301, 102}, []int{301}, "pending",
+		},
+		{
+			"a card was in processing beside a decline", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err },
+			[]int{101, 102}, []int{101}, "pending",
+		},
+		{"it was shown unclearly", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{999}, nil, "pending"},
+		{"no page", func(_ *testing.T, s *shop) error { _, err := s.pay("a", pending); return err }, nil, nil, "pending"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -144,7 +155,7 @@ func TestPageWithoutARow(t *testing.T) {
 					recovered(t, s.Journal)
 					s.network = usual
 				}
-				searchShows(s)
+				searchShows(s, tt.then...)
 				time.Sleep(time.Until(begun.Add(23 * time.Hour)))
 				if states(t, s.Journal)["a"] == "abandoned" {
 					t.Error("it is abandoned too early")

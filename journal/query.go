@@ -215,9 +215,9 @@ func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *project
 // evidenceOfRow converts a transaction or a refund that the gateway returned to evidence. Sole means that no other row
 // tells an outcome: on the hosted page each attempt is a row, and so is each repeated submission.
 func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool) []Evidence {
-	abandoned := sole && j.isAbandoned(known.intent) // the cardholder is no longer expected to pay
 	ev := Evidence{Source: SourceQuery, State: got.state()}
 	ev.setResult(got.keptOfQuery(known.intent.Operation))
+	abandoned := sole && j.isAbandoned(known.intent) && !known.isProcessingBeside(&ev) // the cardholder is no longer expected to pay
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}

@@ -70,6 +70,7 @@ func TestRun(t *testing.T) {
 		{"one row on two pages", []search{shows(approved, approved)}, false, false, resolve.Found, "1", true, nil},
 		{"approved at last", []search{shows(), shows(), {err: errDown}, shows(approved)}, false, false, resolve.Found, "1", true, nil},
 		{"waits for the cardholder", []search{shows(redirect)}, false, false, resolve.Found, "4", true, nil},
+		{"waits for the cardholder beside one in processing", []search{shows(redirect, processing)}, false, false, resolve.Found, "3", true, nil},
 		{"in processing to the end", []search{shows(processing)}, false, false, resolve.Found, "3", true, nil},
 		{"in processing, then approved", []search{shows(processing), shows(approved)}, false, false, resolve.Found, "1", true, nil},
 		{"in processing beside a decline", []search{shows(processing, declined)}, false, false, resolve.Unknown, "3", true, resolve.ErrDoubtful},
