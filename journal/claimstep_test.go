@@ -19,21 +19,25 @@ func TestClaimStep(t *testing.T) {
 	}{
 		{name: "not sent", known: projection{state: NotSent}, want: submitAgain},
 		{name: "refused", known: projection{state: Refused}, want: returnKnown},
-		{name: "refused, after a refusal", known: projection{state: Refused}, more: claimState{accepts: afterRefusal}, want: queryRefused},
+		{name: "refused, after a refusal", known: projection{state: Refused}, more: claimState{accepts: afterRefusal}, want: queryFirst},
 		{
 			name: "refused, after a refusal and a query", known: projection{state: Refused},
 			more: claimState{accepts: afterRefusal, queried: "earlier"}, want: submitAgain,
 		},
 		{
 			name: "refused, after a query for another submission", known: projection{state: Refused},
-			more: claimState{accepts: afterRefusal, queried: "first"}, want: queryRefused,
+			more: claimState{accepts: afterRefusal, queried: "first"}, want: queryFirst,
 		},
-		{name: "refused, at the risk of paying twice", known: projection{state: Refused}, more: claimState{accepts: riskingTwice}, want: submitAgain},
+		{name: "refused, at the risk of paying twice", known: projection{state: Refused}, more: claimState{accepts: riskingTwice}, want: queryFirst},
 		{name: "presumed absent", known: projection{state: PresumedAbsent}, want: returnKnown},
 		{name: "presumed absent, after a refusal", known: projection{state: PresumedAbsent}, more: claimState{accepts: afterRefusal}, want: returnKnown},
 		{
 			name: "presumed absent, at the risk of paying twice", known: projection{state: PresumedAbsent},
-			more: claimState{accepts: riskingTwice}, want: submitAgain,
+			more: claimState{accepts: riskingTwice}, want: queryFirst,
+		},
+		{
+			name: "presumed absent, at the risk of paying twice, after a query", known: projection{state: PresumedAbsent},
+			more: claimState{accepts: riskingTwice, queried: "earlier"}, want: submitAgain,
 		},
 		{name: "pending", known: projection{state: Pending}, more: claimState{accepts: riskingTwice}, want: returnKnown},
 		{name: "abandoned", known: projection{state: Abandoned}, more: claimState{accepts: riskingTwice}, want: returnKnown},

@@ -299,9 +299,9 @@ func TestTwoSubscriptions(t *testing.T) {
 				})
 				time.Sleep(6 * 24 * time.Hour)
 				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-				s.network = usual
 				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: tt.second})
 				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+				s.network = usual
 				wantExecuted(t, s, "a", 2)
 				time.Sleep(time.Hour)
 				wantStates(t, s.Journal, map[string]string{"a": "conflict"})

@@ -310,8 +310,9 @@ func (j *Journal) AfterRefusal() Again { return Again{j: j, accepts: afterRefusa
 // nothing else in this package ever does. A token payment needs AcceptNoOrderGuard too, and a refund AcceptSecondRefund:
 // without it, the method sends nothing and returns a *cardgateway.ValidationError.
 //
-// The risk that you accept: absence is only presumed. If the first request is still on its way, the customer can be
-// charged twice. Two ids may prevent that, and both are kept: the transactionId, which "is generally used to
+// What the gateway shows by now is not submitted again: the call queries it first, and if that fails after a presumed absence, it returns
+// ErrNotSent. The risk that you accept: absence is only presumed. If the first request is still on its way, or not shown yet, the customer
+// can be charged twice. Two ids may prevent that, and both are kept: the transactionId, which "is generally used to
 // prevent repeated submission of one order", and the orderId, of which "only one successful transaction exists".
 //
 // A customer who is redirected to the pages of two token orders or checkouts could pay twice.

@@ -139,17 +139,18 @@ func (j *Journal) resolveOnce(ctx context.Context, known *projection, at time.Ti
 	}))
 }
 
-// queryRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
-// means that the payment must not be submitted with this intent: the gateway may have it after all.
-func (j *Journal) queryRefused(ctx context.Context, e Entry, in *Intent) (Entry, error) {
+// queryFirst queries the gateway for a payment that it refused or did not know, and returns the entry with what it returned. An error
+// means that the payment must not be submitted with this intent: the gateway may have it after all. With evenUnclear, which a caller can
+// accept of a refusal, only an outcome keeps it from being submitted.
+func (j *Journal) queryFirst(ctx context.Context, e Entry, in *Intent, evenUnclear bool) (Entry, error) {
 	e, queryErr, err := j.query(ctx, e, 0)
-	if err != nil {
+	switch known := e.project(); {
+	case err != nil:
 		return e, in.notSent(err)
-	}
-	if queryErr != nil {
-		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", queryErr))
-	}
-	if known := e.project(); known.state == Refused && known.seen { // now or before
+	case evenUnclear:
+	case queryErr != nil:
+		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused, or did not know: %w", queryErr))
+	case known.state == Refused && known.seen: // now or before
 		return e, in.notSent(errors.New("journal: the gateway has shown what it refused, in a form that does not tell the outcome"))
 	}
 	return e, nil

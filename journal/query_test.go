@@ -124,6 +124,40 @@ func TestPayAgain(t *testing.T) {
 	}
 }
 
+// TestPayAgainAsksFirst: what was presumed absent and acknowledged, and has arrived since, is not made again at the caller's risk: one query
+// shows it. If the query fails, nothing is sent.
+func TestPayAgainAsksFirst(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, RefundDuplicates: sandbox.RefundDuplicatesExecuted}, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("b"))
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
+		_, _ = s.pay("a", approved)
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
+		_, _ = s.CreateRefund(t.Context(), req)
+		time.Sleep(25 * time.Hour)
+		recovered(t, s.Journal)
+		for _, id := range []journal.ID{journal.PaymentID("a"), journal.RefundID("r")} {
+			if err := s.Ack(t.Context(), id, journal.PresumedAbsent); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(30 * 24 * time.Hour)
+		usual := s.network
+		for _, want := range []error{cardgateway.ErrNotSent, cardgateway.ErrConflict} {
+			if want == cardgateway.ErrNotSent {
+				s.network = roundTripper(func(*http.Request) (*http.Response, error) { return nil, errReset })
+			}
+			_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+			_, failed := s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
+			if !errors.Is(err, want) || !errors.Is(failed, want) {
+				t.Errorf("got %v and %v, want %v", err, failed, want)
+			}
+			s.network = usual
+		}
+		wantExecuted(t, s, "a", 1)
+		wantRefunded(t, s, "r", 1)
+	})
+}
+
 // TestAbsentFarApart: if two submissions are far apart, the payment is presumed absent only if the gateway knows neither.
 func TestAbsentFarApart(t *testing.T) {
 	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}

@@ -112,7 +112,9 @@ func TestRefundAgainDeclined(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})
 		time.Sleep(2 * time.Hour)
+		s.gateway.SetSearch(sandbox.Search{Lag: 24 * time.Hour})
 		_, err := s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
+		s.gateway.SetSearch(sandbox.Search{})
 		unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
 		if !ok || !errors.Is(err, journal.ErrRepeatDeclined) || unknown.Refund == nil || errors.Is(err, cardgateway.ErrDeclined) {
 			t.Fatalf("got %v, want ErrRepeatDeclined", err)

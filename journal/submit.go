@@ -85,15 +85,14 @@ var errUnfit = errors.New("journal: the request has an id, an amount or a subscr
 
 // notClaimed returns the error of a call that could not claim the payment: this call sent nothing. But if an earlier call
 // of this Journal may have sent the payment, or another one has recorded something meanwhile that cannot be read, it returns an unknown outcome
-// instead, because "not sent" would be taken for a statement about the payment. That is not so after a refusal, which the caller of
-// AfterRefusal knows.
+// instead, because "not sent" would be taken for a statement about the payment. That is not so if the caller knows and accepts its state.
 func (j *Journal) notClaimed(r *request, err error) error {
 	before := j.memory.get(r.intent.ID)
 	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
 	switch {
 	case ok && errors.Is(err, ErrChanged):
 		return j.unknownWithoutEntry(&r.intent, riskingTwice, notSent.Cause)
-	case !before.returned || !ok || before.state == NotSent || before.state == Refused && r.accepts == afterRefusal:
+	case !before.returned || !ok || r.accepts.from(before.state):
 		return err
 	case before.intent != nil && !before.intent.same(&r.intent):
 		return &MismatchError{Asked: r.intent, Recorded: *before.intent}
@@ -156,7 +155,7 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 	version, isKnown := j.knows(in.ID)
 	lost := isKnown && e.Version() < version
 	patience := time.Now().Add(j.opts.WaitElsewhere)
-	var queried string // the sender of the refused submission for which the gateway was queried
+	var queried string // the sender of the submission for which the gateway was queried
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		known := e.project()
 		now := claimState{
@@ -176,9 +175,9 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 			if e, err = j.recordUnsent(ctx, e, known); err != nil {
 				return e, false, in.notSent(fmt.Errorf("journal: it could not be recorded that an earlier call sent nothing: %w", err))
 			}
-		case queryRefused:
+		case queryFirst:
 			queried = known.intent.Sender
-			if e, err = j.queryRefused(ctx, e, &in); err != nil {
+			if e, err = j.queryFirst(ctx, e, &in, known.state == Refused && accepts == riskingTwice); err != nil {
 				return e, false, err
 			}
 		case submitAgain:
@@ -223,7 +222,7 @@ type claimState struct {
 	asked   *Intent // of this call
 	accepts resubmission
 	unsent  bool   // the latest submission belongs to a call that ended before it sent anything; see isKnownUnsent
-	queried string // the sender of the refused submission for which this call has queried the gateway
+	queried string // the sender of the submission for which this call has queried the gateway
 	late    bool   // this call has waited for WaitElsewhere
 }
 
@@ -235,7 +234,7 @@ const (
 	refuseTooOften                  // the entry has too much evidence
 	returnKnown                     // this call does not send: it returns what is known
 	recordUnsent                    // record first that the latest submission was not sent
-	queryRefused                    // query first whether the gateway has what it refused
+	queryFirst                      // query first whether the gateway has what it refused, or did not know
 	submitAgain                     // record another submission, of this call
 	waitForOther                    // another process may be about to record an outcome
 )
@@ -248,12 +247,12 @@ func (c *claimState) next() claimStep {
 		return refuseMismatch
 	case c.unsent:
 		return recordUnsent
-	case known.maySubmit(c.accepts):
+	case c.accepts.from(known.current()):
 		switch {
 		case c.version >= maxEvidence:
 			return refuseTooOften
-		case known.state == Refused && c.accepts == afterRefusal && known.intent.Sender != c.queried:
-			return queryRefused
+		case known.state != NotSent && known.intent.Sender != c.queried:
+			return queryFirst
 		}
 		return submitAgain
 	case known.inFlight(c.asked.At) && !c.late:
@@ -267,15 +266,15 @@ func (c *claimState) next() claimStep {
 // outcomes is recorded beyond this limit too.
 const maxEvidence = 2000
 
-// maySubmit reports whether another submission is allowed.
-func (p *projection) maySubmit(accepts resubmission) bool {
-	switch p.current() {
+// from reports whether another submission is allowed in a state.
+func (r resubmission) from(s State) bool {
+	switch s {
 	case NotSent:
 		return true
 	case Refused:
-		return accepts == afterRefusal || accepts == riskingTwice
+		return r == afterRefusal || r == riskingTwice
 	case PresumedAbsent:
-		return accepts == riskingTwice
+		return r == riskingTwice
 	}
 	return false
 }
