@@ -93,7 +93,7 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	case verdict.Unknown:
 		return nil, &RefundUnknownError{
 			Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-			SentAt: c.observed.begun, Refund: r, Cause: cause, Seen: says.Shows() && r.MerchantRefundID == req.RefundTransactionID,
+			SentAt: c.observed.begun, Refund: r, Cause: cause, Seen: says.Shows() && resolve.Alike(r.MerchantRefundID, req.RefundTransactionID),
 		}
 	}
 	var message string
@@ -179,6 +179,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 				ID:        r.MerchantRefundID + " " + refundRowID(r), // two refunds can have the same id
 				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: verdict.State(r.State()),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
+				Alike:    r.UniqueID == q.UniqueID && resolve.Alike(r.MerchantRefundID, q.RefundTransactionID),
 				OtherApp: c.IsOtherApp(r),
 				Agrees:   r.RefundAmount.Equal(q.Amount),
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment

@@ -3,7 +3,10 @@ package resolve
 import (
 	"context"
 	"errors"
+	"html"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -44,9 +47,24 @@ type Row struct {
 	Code      int
 	State     verdict.State
 	Ours      bool // it has the ids that were sent
+	Alike     bool // it is not ours, or it is under an id that the gateway has changed: see Alike
 	OtherApp  bool // it states another app: it is another one with the same ids
 	Expected  bool // it is not ours, but matches the search, too
 	Agrees    bool // its other members are as sent
+}
+
+// Alike reports whether two ids can be one that a gateway has changed: cut off, in another case, without zeros or marks, quoted, escaped, or
+// with a prefix.
+func Alike(a, b string) bool {
+	plain := func(id string) string {
+		return strings.ToLower(strings.Map(func(c rune) rune {
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				return c
+			}
+			return -1
+		}, html.UnescapeString(id)))
+	}
+	return strings.Contains(plain(a), plain(b)) || strings.Contains(plain(b), plain(a))
 }
 
 // How long Run searches, and which range.

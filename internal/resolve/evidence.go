@@ -106,6 +106,7 @@ func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *ev
 // add adds the meaning of a row.
 func (e *evidence[T]) add(t T, row *Row) {
 	if !row.Ours {
+		e.shown = e.shown || row.Alike && row.Agrees
 		if !row.Expected {
 			e.doubt(ErrDoubtful)
 		}
