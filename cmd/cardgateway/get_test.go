@@ -87,7 +87,7 @@ func TestGet(t *testing.T) {
 	tool(t, env, "get", "--transaction", "t-1", "--last", "soon").want(t, exit.Failed, `--last: "soon" is not a duration`)
 }
 
-// TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.
+// TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer, unless one of them may be the payment.
 func TestOtherRows(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{Search: sandbox.Search{LeakRows: 3}})
 	env := environment(server.URL)
@@ -99,5 +99,6 @@ func TestOtherRows(t *testing.T) {
 	if strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, `"transactionId":"t-1"`) {
 		t.Errorf("got %s, want one payment", r.out)
 	}
+	tool(t, env, "get", "--transaction", "T-5").want(t, exit.Failed, "but one with t-5, which it may have made of it")
 	tool(t, env, "get", "--transaction", "t-9").want(t, exit.Negative, "the gateway has no payment with this transactionId")
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/iso4217"
+	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/shopspring/decimal"
 )
 
@@ -136,16 +137,17 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Refund], error) {
 			return client.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: r.UniqueID, Start: from, End: to}, cardgateway.PageRequest{CurrPage: n})
 		},
-		matches: func(f *cardgateway.Refund) bool { return f.UniqueID == r.UniqueID },
+		matches: func(f *cardgateway.Refund) bool { return f.UniqueID == r.UniqueID || f.UniqueID == "" },
 		key:     func(f *cardgateway.Refund) string { return f.RefundUniqueID },
 	}
 	if p.before, err = refunds.all(from, now); err != nil {
 		return nil, err
 	}
 	for _, f := range p.before {
-		if r.RefundID != "" && f.MerchantRefundID == r.RefundID {
+		isChanged := f.State() != cardgateway.StateDeclined && f.RefundAmount.Equal(back) && f.MerchantRefundID != "" && resolve.Alike(f.MerchantRefundID, r.RefundID)
+		if r.RefundID != "" && (f.MerchantRefundID == r.RefundID || isChanged) {
 			return nil, exit.Fail(exit.Negative, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",
-				shell.Quote(r.RefundID), amount.Plain(f.RefundAmount), f.RefundCurrency, tabular.RefundState(f))
+				shell.Quote(f.MerchantRefundID), amount.Plain(f.RefundAmount), f.RefundCurrency, tabular.RefundState(f))
 		}
 		if f.State() != cardgateway.StateDeclined {
 			if !f.RefundAmount.IsPositive() || f.RefundCurrency != "" && f.RefundCurrency != payment.TransactionCurrency {

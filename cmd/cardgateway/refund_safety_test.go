@@ -164,25 +164,28 @@ func TestRefundedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestRefundBeforeOfUnknownAmount: if the gateway does not say how much an earlier refund returned, nobody knows what is left.
+// TestRefundBeforeOfUnknownAmount: if the gateway does not say how much an earlier refund returned, or of which payment, nobody knows what is
+// left; if it has changed its id, a script that runs again does not make it again.
 func TestRefundBeforeOfUnknownAmount(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	tool(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
-	for name, change := range map[string][2]string{
-		"no amount":        {`"refundAmount":"12.50"`, `"refundNote":"12.50"`},
-		"an amount of 0":   {`"refundAmount":"12.50"`, `"refundAmount":"0"`},
-		"another currency": {`"refundCurrency":"EUR"`, `"refundCurrency":"JPY"`},
+	tool(t, environment(server.URL), "refund", id, "--amount", "5.00", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
+	tool(t, environment(server.URL), "refund", id, "--amount", "4.00", "--refund-id", "r-0", "--yes").want(t, exit.Unknown)
+	for name, change := range map[string][3]string{
+		"no amount":        {`"refundAmount":"5.00"`, `"refundNote":"5.00"`, "it is not known how much of the payment an earlier refund has returned: r-1"},
+		"an amount of 0":   {`"refundAmount":"5.00"`, `"refundAmount":"0"`, "it is not known how much of the payment an earlier refund has returned: r-1"},
+		"another currency": {`"refundCurrency":"EUR"`, `"refundCurrency":"JPY"`, "it is not known how much of the payment an earlier refund has returned: r-"},
+		"no payment":       {`"uniqueId":"` + id, `"of":"` + id, "3.50 can still be refunded"},
+		"another id":       {`Id":"r-1"`, `Id":"R2"`, "the gateway already has a refund R2 of this payment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			front := changing(t, server, func(r *http.Request, body string) string {
 				if strings.HasSuffix(r.URL.Path, "/list/refund") {
-					return strings.Replace(body, change[0], change[1], 1)
+					return strings.ReplaceAll(body, change[0], change[1])
 				}
 				return body
 			})
-			tool(t, environment(front), "refund", id, "--amount", "5.00", "--refund-id", "r-2", "--yes").want(t, exit.Negative,
-				"nothing was sent: it is not known how much of the payment an earlier refund has returned: r-1")
+			tool(t, environment(front), "refund", id, "--amount", "5.00", "--refund-id", "r-2", "--yes").want(t, exit.Negative, change[2])
 			if n := server.Refunded("r-2"); n != 0 {
 				t.Errorf("got %d refunds, want none", n)
 			}
