@@ -21,6 +21,7 @@ type kindMatcher struct {
 	open       map[string]openRow  // the rows that were not final then, by Row.Key
 	hasUnnamed bool                // one of them had no id of the gateway
 	carried    *Earlier            // the one that is being classified, or nil
+	untold     Span                // the earlier month whose lines with the id that is compared count in this one, or zero
 	changed    map[changeKey]*Changed
 	items      []books.KeptItem // of this month
 }
@@ -56,6 +57,9 @@ func (k *kindMatcher) compare() error {
 			lines[i].At = k.timeOf(&lines[i], rows)
 		}
 		lines = k.lookAgain(rows, lines)
+		if k.untold, err = k.untoldOf(rows, lines); err != nil {
+			return err
+		}
 		if err := k.compareID(rows, lines); err != nil {
 			return err
 		}
@@ -129,7 +133,10 @@ func (k *kindMatcher) isFar(r books.Row) bool {
 }
 
 // mayBeOfPeriod reports whether a line may belong to the period: its time is in it, or unknown.
-func (k *kindMatcher) mayBeOfPeriod(l books.Line) bool { return l.At.IsZero() || k.Period.holds(l.At) }
+func (k *kindMatcher) mayBeOfPeriod(l books.Line) bool { return l.At.IsZero() || k.holds(l.At) }
+
+// holds reports whether a line with this time belongs to the period.
+func (k *kindMatcher) holds(t time.Time) bool { return k.Period.holds(t) || k.untold.holds(t) }
 
 // byTime compares the times of two rows, or their ids if these are equal.
 func byTime(a, b books.Row) int {
@@ -221,7 +228,7 @@ func (k *kindMatcher) linesOfPeriod(p *pair) func(books.Line) bool {
 		if l.At.IsZero() {
 			return untimed
 		}
-		return k.Period.holds(l.At)
+		return k.holds(l.At)
 	}
 }
 

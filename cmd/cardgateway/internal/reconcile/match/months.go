@@ -134,6 +134,28 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 	return lines
 }
 
+// untoldOf returns the compared month of a paid line that the list of that month did not have: then it was booked later, or with a time of
+// another zone. Without an approved row no month would tell it. A month that had it has kept it, because it did not tie out.
+func (k *kindMatcher) untoldOf(rows []books.Row, lines []books.Line) (month Span, err error) {
+	if !k.isKept() || slices.ContainsFunc(rows, isApproved) {
+		return month, nil
+	}
+	for _, l := range lines {
+		if l.State == books.StateApproved && !l.Earlier && !l.At.Before(k.Copy.From) && l.At.Before(k.Period.From) {
+			m := k.monthOf(l.At)
+			month = Span{m.From, m.To}
+		}
+	}
+	for i := 0; i < len(k.months) && k.months[i].From.Before(k.Month.From) && !month.IsZero(); i++ {
+		from, id := k.months[i].From, lines[0].ID
+		_, isKept, err := k.books.KeptItem(k.ctx, k.kind, from, id)
+		if k.changed[changeKey{from, id}] != nil || isKept || err != nil {
+			return Span{}, err
+		}
+	}
+	return month, nil
+}
+
 // month returns the month that was compared and satisfies a condition, or the zero Month.
 func (k *kindMatcher) month(is func(books.Month) bool) books.Month {
 	if i := slices.IndexFunc(k.months, is); i >= 0 {
