@@ -453,7 +453,8 @@ func (c *closing) closeMonth(name string, flags []string, want map[string]string
 	}
 	got := map[string]bool{}
 	for _, d := range parsed.Differences {
-		what := fmt.Sprintf("%s %s", d["class"], d["id"])
+		id, _, _ := strings.Cut(fmt.Sprint(d["id"]), " of list ")
+		what := fmt.Sprintf("%s %s", d["class"], id)
 		if since, ok := d["openSince"].(string); ok {
 			what += " since " + since
 		}

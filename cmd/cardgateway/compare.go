@@ -208,10 +208,11 @@ func (r *reconciliation) list(kind books.Kind, info books.ListInfo) (match.List,
 	if err != nil {
 		return match.List{}, booksError("db: ", err)
 	}
-	if first.IsZero() {
-		return match.List{Read: true}, nil
+	list := match.List{Read: true, SHA256: info.SHA256}
+	if !first.IsZero() {
+		list.Span = match.Span{From: first, To: last.Add(time.Second)}
 	}
-	return match.List{Read: true, Span: match.Span{From: first, To: last.Add(time.Second)}}, nil
+	return list, nil
 }
 
 func parseGrace(text string) (time.Duration, error) {

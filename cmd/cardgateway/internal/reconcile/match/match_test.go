@@ -33,7 +33,7 @@ var (
 func octoberOptions() Options {
 	return Options{
 		Period: october, Copy: whole, Now: day0(11, 10, 0), Grace: 48 * time.Hour,
-		Payments: List{Read: true}, Refunds: List{Read: true},
+		Payments: List{Read: true, SHA256: "abc"}, Refunds: List{Read: true, SHA256: "abc"},
 	}
 }
 
@@ -336,28 +336,28 @@ func TestClasses(t *testing.T) {
 			m := new(memory).pay("a", approved, "3 USD", middle)
 			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
-		}(), []string{"unreadable payment line 7"}},
+		}(), []string{"unreadable payment line 7 of list abc"}},
 		{"unreadable, and a line that agrees", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", never)
 			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
-		}(), []string{"unreadable payment line 7"}},
+		}(), []string{"unreadable payment line 7 of list abc"}},
 		{"unreadable, and a line with another amount", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "8 USD", never)
 			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
-		}(), []string{"amount payment a 5 USD", "unreadable payment line 7"}},
+		}(), []string{"amount payment a 5 USD", "unreadable payment line 7 of list abc"}},
 		{"unreadable, and the order paid twice", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).
 				book("b of o", approved, "3 USD", never)
 			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
-		}(), []string{"paid_twice payment o 3 USD", "unreadable payment line 7"}},
+		}(), []string{"paid_twice payment o 3 USD", "unreadable payment line 7 of list abc"}},
 		{"unreadable, without", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle)
 			m.unreadables = []unreadable{{List: books.Payment, Line: 7, Why: "a quote is open"}, {List: books.Refund, Line: 3, ID: "r", Why: "no number"}}
 			return m
-		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7", "unreadable refund line 3"}},
+		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7 of list abc", "unreadable refund line 3 of list abc"}},
 		{"unreadable, of another period", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", early)
 			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Why: "no number"}}

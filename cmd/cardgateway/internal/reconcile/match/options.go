@@ -21,6 +21,8 @@ func (s Span) holds(t time.Time) bool { return !t.Before(s.From) && t.Before(s.T
 type List struct {
 	Read bool // a list was imported
 	Span Span // from its first to its last time; zero if it has no times
+
+	SHA256 string // which tells a line that cannot be read from that of another list
 }
 
 // Options configure a comparison.

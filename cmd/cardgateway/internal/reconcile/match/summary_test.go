@@ -126,7 +126,7 @@ func TestKnownKind(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := octoberOptions()
 			var err error
-			o.Known, err = ReadKnown(strings.NewReader("class," + test.titles + "id,reason\namount," + test.kind + "a,agreed\nunreadable," + test.kind + "line 9,agreed\n"))
+			o.Known, err = ReadKnown(strings.NewReader("class," + test.titles + "id,reason\namount," + test.kind + "a,agreed\nunreadable," + test.kind + "line 9 of list abc,agreed\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,12 +175,14 @@ func TestKnownHidesItself(t *testing.T) {
 	m.unreadables = []unreadable{
 		{List: books.Payment, Line: 90, ID: "x", Column: "amount", Why: "is negative"},
 		{List: books.Payment, Line: 91, ID: "y", Column: "amount", Why: "is negative"},
+		{List: books.Payment, Line: 92, Column: "amount", Why: "is negative"},
 	}
 	m.pay("y", approved, "7 USD", middle)
 	o := octoberOptions()
 	var err error
 	o.Known, err = ReadKnown(strings.NewReader("class,id,reason,value\npaid_twice,o,in two parts,50\npaid_twice,p,in two parts,\n" +
-		"refund_above_payment,e,goodwill,\nunreadable,line 90,credit note,\nunreadable,line 91,credit note,\n"))
+		"refund_above_payment,e,goodwill,\nunreadable,line 90 of list abc,credit note,\nunreadable,line 91 of list abc,credit note,\n" +
+		"unreadable,line 92 of list def,credit note of another month,\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,13 +191,14 @@ func TestKnownHidesItself(t *testing.T) {
 		"amount payment b 900 USD", "amount payment x 10 USD", "missing_here payment y 7 USD",
 		"paid_twice payment o 50 USD known: in two parts", "paid_twice payment p 50 USD known: in two parts",
 		"refund_above_payment refund e 6 USD known: goodwill", "refund_missing_here refund s 8 USD",
-		"unreadable payment line 90 known: credit note", "unreadable payment line 91 known: credit note",
+		"unreadable payment line 90 of list abc known: credit note", "unreadable payment line 91 of list abc known: credit note",
+		"unreadable payment line 92 of list abc",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)
 	}
-	if s.Differences() != 4 || s.Known() != 5 {
-		t.Errorf("got %d differences and %d known, want 4 and 5", s.Differences(), s.Known())
+	if s.Differences() != 5 || s.Known() != 5 {
+		t.Errorf("got %d differences and %d known, want 5 and 5", s.Differences(), s.Known())
 	}
 }
 

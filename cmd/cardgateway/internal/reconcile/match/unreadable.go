@@ -52,7 +52,7 @@ func (k *kindMatcher) unreadRows() error {
 func (k *kindMatcher) unreadable(same []books.Unreadable) error {
 	u := &same[0]
 	d := &Difference{
-		Class: ClassUnreadable, Kind: k.kind, ID: fmt.Sprintf("line %d", u.Line), Books: []books.Line{{Line: u.Line, ID: u.ID, Order: u.Order}}, Why: u.Why,
+		Class: ClassUnreadable, Kind: k.kind, ID: fmt.Sprintf("line %d of list %.8s", u.Line, k.list.SHA256), Books: []books.Line{{Line: u.Line, ID: u.ID, Order: u.Order}}, Why: u.Why,
 	}
 	if u.Column != "" {
 		d.Why = "column " + u.Column + ": " + u.Why
