@@ -7,7 +7,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
@@ -101,7 +100,7 @@ func classify(op *Operation, p *sentPayment, r *attemptResult, decoded *decodedR
 		return nil, &OutcomeUnknownError{
 			Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
 			SentAt: p.at, HostedPage: p.hostedPage, SubscriptionCycle: p.cycle, Transaction: t, Cause: cause,
-			Seen: says.Shows() && resolve.Alike(t.TransactionID, p.transactionID),
+			Seen: says.Shows() && t.TransactionID == p.transactionID,
 		}
 	}
 	var message string

@@ -106,7 +106,6 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 				ID:        t.TransactionID + " " + orderRowID(t),
 				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: verdict.State(t.State()),
 				Ours:     t.TransactionID == q.TransactionID,
-				Alike:    resolve.Alike(t.TransactionID, q.TransactionID),
 				OtherApp: c.IsOtherApp(t),
 				Agrees:   t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,
 			}

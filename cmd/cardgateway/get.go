@@ -11,7 +11,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
-	"github.com/cardgateway/cardgateway-go/internal/resolve"
 )
 
 type getCommand struct {
@@ -71,24 +70,16 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardg
 	if err != nil {
 		return nil, err
 	}
-	var alike string // an id that the gateway may have made of this one
 	now := c.now()
 	payments := idSearch[cardgateway.Transaction]{
 		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Transaction], error) {
 			return client.SearchOrders(c.ctx, cardgateway.OrderQuery{TransactionID: g.Transaction, Start: from, End: to}, cardgateway.PageRequest{CurrPage: n})
 		},
-		matches: func(t *cardgateway.Transaction) bool {
-			if resolve.Alike(t.TransactionID, g.Transaction) {
-				alike = cmp.Or(alike, t.TransactionID)
-			}
-			return t.TransactionID == g.Transaction
-		},
-		key: func(t *cardgateway.Transaction) string { return t.UniqueID },
+		matches: func(t *cardgateway.Transaction) bool { return t.TransactionID == g.Transaction },
+		key:     func(t *cardgateway.Transaction) string { return t.UniqueID },
 	}
 	found, err = payments.all(now.Add(-back), now)
-	if err == nil && len(found) == 0 && alike != "" {
-		return nil, exit.Fail(exit.Failed, "the gateway has no payment with exactly this transactionId, but one with %s, which it may have made of it", shell.Quote(alike))
-	} else if err == nil && len(found) == 0 {
+	if err == nil && len(found) == 0 {
 		return nil, exit.Fail(exit.Negative, "the gateway has no payment with this transactionId since %s; search further back with --last",
 			terminal.Wall(now.Add(-back).In(client.Location())))
 	}

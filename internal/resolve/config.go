@@ -47,7 +47,7 @@ type Row struct {
 	Code      int
 	State     verdict.State
 	Ours      bool // it has the ids that were sent
-	Alike     bool // it is not ours, or it is under an id that the gateway has changed: see Alike
+	Alike     bool // it is not ours, or it is under an id that the gateway has changed: see Alike; of refunds only, which belong to one payment
 	OtherApp  bool // it states another app: it is another one with the same ids
 	Expected  bool // it is not ours, but matches the search, too
 	Agrees    bool // its other members are as sent
