@@ -28,6 +28,12 @@ func (e *evidence[T]) found() bool {
 	return e.processing != nil || e.redirect != nil || len(e.approved)+len(e.declined) > 0
 }
 
+// hasShown reports whether the search has returned a row, with whatever code. A row without an id is another one with another code.
+func (e *evidence[T]) hasShown(row Row) bool {
+	_, ok := e.codes[row.ID]
+	return ok || row.Generated
+}
+
 // doubt records why absence proves nothing. The first reason other than ErrDoubtful is kept.
 func (e *evidence[T]) doubt(reason error) {
 	if e.uncertainty == nil || e.uncertainty == ErrDoubtful {

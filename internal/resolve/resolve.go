@@ -43,10 +43,13 @@ const (
 func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 	deadline := time.Now().Add(cmp.Or(c.Wait, DefaultWait))
 	seen := c.Seen
-	var row *T // the last one that was found
+	var row, processing *T // the last one that was found, and the last that was in processing
 	for again := (retry.Backoff{Pause: firstPause, Max: maxPause}); ; {
 		e, searchErr := c.searchOnce(ctx)
 		seen = seen || e.shown
+		if processing = cmp.Or(e.processing, processing); e.found() && processing != nil && !e.hasShown(c.Row(processing)) {
+			e.processing = processing // another replica has shown it
+		}
 		if seen && !e.found() {
 			e.doubt(errSeenBefore)
 		}

@@ -78,7 +78,15 @@ func TestRun(t *testing.T) {
 		{"declined", []search{shows(declined)}, false, false, resolve.Declined, "2", true, nil},
 		{"declined beside another's row", []search{shows(declined, foreign)}, false, false, resolve.Unknown, "2", true, resolve.ErrDoubtful},
 		{"declined beside another's row, then alone", []search{shows(declined, foreign), shows(declined)}, false, false, resolve.Declined, "2", true, nil},
-		{"in processing, then declined", []search{shows(processing), shows(declined)}, false, false, resolve.Declined, "2", true, nil},
+		{
+			"in processing, then declined", []search{shows(processing), shows(with(declined, func(r *resolve.Row) { r.ID = "3" }))}, false, false,
+			resolve.Declined, "3", true, nil,
+		},
+		{
+			"in processing beside the page, then only the page", []search{shows(redirect, processing), shows(redirect)}, false, false,
+			resolve.Found, "3", true, nil,
+		},
+		{"in processing, then only a decline", []search{shows(processing), shows(declined)}, false, true, resolve.Unknown, "3", true, resolve.ErrDoubtful},
 		{"declined beside an expected row", []search{shows(declined, expected)}, false, false, resolve.Declined, "2", true, nil},
 		{"declined, and may try again", []search{shows(declined)}, false, true, resolve.Unknown, "2", true, resolve.ErrMayTryAgain},
 		{
