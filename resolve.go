@@ -26,7 +26,7 @@ type ResolveQuery struct {
 	// SentAt is a time before the payment was sent, and close to it; of one that was sent again, before the first time. A search reads from
 	// then until now, for two years at most: for an older payment ErrNotFound is not possible. It finds a payment if the texts of the gateway's
 	// clock are at most 13 hours behind UTC, and 15 ahead, zone and errors of both clocks together. What is beyond is ErrNotFound although
-	// it was made: with a clock or a zone that is wrong by hours, absence means nothing.
+	// it was made, unless the Date of the responses shows that this machine's clock is more than an hour wrong: then the outcome is unknown.
 	SentAt     time.Time
 	Wait       time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
 	HostedPage bool          // the cardholder pays on the hosted page, where a decline is one attempt; see Resolve
@@ -178,7 +178,7 @@ func resolvePage[T any](p decodedPage[T], err error) (*resolve.Page[T], error) {
 	if p.Page == nil {
 		return nil, &searchError{err}
 	}
-	return &resolve.Page[T]{Rows: p.Data, Total: p.TotalCount, Unreadable: err != nil}, nil
+	return &resolve.Page[T]{Rows: p.Data, Total: p.TotalCount, Unreadable: err != nil, ClockApart: p.clockApart}, nil
 }
 
 // searchError is the error of a failed query. It hides that it is one, so that the error of the call matches

@@ -205,6 +205,26 @@ func TestResolveInEveryZone(t *testing.T) {
 	t.Logf("%d zones", zones)
 }
 
+// TestResolveWithWrongClock: if this machine's clock is hours from the gateway's, the search may not reach the payment, and nothing is absent.
+func TestResolveWithWrongClock(t *testing.T) {
+	for apart, want := range map[time.Duration]string{0: "not found", 59 * time.Minute: "not found", 61 * time.Minute: "unknown", -72 * time.Hour: "unknown"} {
+		synctest.Test(t, func(t *testing.T) {
+			l := archive{zone: time.UTC, begun: time.Now()}
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{
+				Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					resp, err := l.response(r)
+					resp.Header.Set("Date", time.Now().Add(apart).UTC().Format(http.TimeFormat))
+					return resp, err
+				}),
+			}})
+			tx, err := c.Resolve(t.Context(), l.query())
+			if got := clienttest.Outcome(tx, err); got != want {
+				t.Errorf("%v apart: got %q (%v), want %q", apart, got, err, want)
+			}
+		})
+	}
+}
+
 // TestResolveOfEarlySentAt: SentAt may be long before the payment was sent: the search goes from SentAt to today.
 func TestResolveOfEarlySentAt(t *testing.T) {
 	const day = 24 * time.Hour

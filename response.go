@@ -408,6 +408,7 @@ type decodedPage[T any] struct {
 	clockAhead  time.Duration // of this machine's clock
 	clockKnown  bool
 	surelyAhead time.Duration
+	clockApart  time.Duration // from the Date of the server, in either direction; zero without one
 }
 
 // oddRow is a row that cannot be read.

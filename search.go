@@ -317,6 +317,9 @@ func runSearch[T any, P interface {
 		err = call.failed("", page.rowErrors())
 	}
 	page.clockAhead, page.surelyAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
+	if date, err := http.ParseTime(call.last.Header.Get("Date")); err == nil {
+		page.clockApart = call.last.at.Sub(date).Abs()
+	}
 	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clockAhead), false)
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)

@@ -79,6 +79,25 @@ func TestAbsentAfterHasAMinimum(t *testing.T) {
 	})
 }
 
+// TestSentWithClockAhead: the clock of the machine was two days ahead when the payment was sent, and was set right then.
+func TestSentWithClockAhead(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		req := order("a", approved)
+		in := journal.Intent{
+			Shop: s.Shop(), ID: journal.PaymentID("a"), OrderID: req.OrderID, Operation: "CreateSubscription", Amount: req.Amount, Currency: req.Currency,
+			At: time.Now().Add(48 * time.Hour), Sender: "x",
+		}
+		if _, _, err := s.store.Begin(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.client.CreateSubscription(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(73 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}
+
 // TestPayAgain pays again after a presumed absence, for each way in which a gateway may treat a repeated id, and with the
 // first request lost or late.
 func TestPayAgain(t *testing.T) {

@@ -35,8 +35,9 @@ type Config[T any] struct {
 // Page is one page of a search.
 type Page[T any] struct {
 	Rows       []T
-	Total      int  // rows of the whole search, as announced
-	Unreadable bool // there were rows that could not be read
+	Total      int           // rows of the whole search, as announced
+	Unreadable bool          // there were rows that could not be read
+	ClockApart time.Duration // how far this machine's clock is from the gateway's
 }
 
 // Row is what a row says about the payment or refund that is searched for.
@@ -75,6 +76,8 @@ const (
 	MaxPages    = 50             // per search, not counting the first one of each month; more are needed only if the gateway's filter does not work
 	MaxMonths   = 24             // searched one at a time
 
+	maxApart = time.Hour // of the clocks, for which Before and After allow
+
 	overlap = 2 * time.Second // of adjacent ranges, because it is unknown whether a bound is inclusive
 )
 
@@ -90,5 +93,6 @@ var (
 	errOtherApp   = errors.New("the gateway has this id for another appId than Config.AppID")
 	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell its outcome")
 	errOtherCode  = errors.New("the gateway has this id with a code, or an isTest, that does not tell the outcome")
+	errClock      = errors.New("not found, but the clocks of this machine and the gateway are more than an hour apart: the search may not have reached it")
 	errLongAgo    = errors.New("SentAt is too long ago: the search did not reach the present")
 )

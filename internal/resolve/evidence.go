@@ -17,6 +17,7 @@ type evidence[T any] struct {
 	processing  *T
 	shown       bool  // it was returned, or may exist: in an unreadable row, or one that was announced but not returned
 	codeChanged bool  // a row was returned with two codes: only the next search can decide
+	clockApart  bool  // the range may be wrong: absence proves nothing
 	uncertainty error // why absence proves nothing, or nil
 
 	codes map[string]int // of the rows that were seen, by id
@@ -75,6 +76,7 @@ func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *ev
 		if err != nil {
 			return err
 		}
+		e.clockApart = e.clockApart || page.ClockApart > maxApart
 		if page.Unreadable { // any of these rows may be the one
 			e.shown = true
 			e.doubt(ErrDoubtful)

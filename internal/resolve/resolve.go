@@ -103,6 +103,8 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 		return unknown(notFinal) // otherwise it would have been final above
 	case e.found():
 		return unknown(ErrDoubtful)
+	case e.clockApart:
+		return unknown(errClock)
 	}
 	return Result[T]{Finding: Absent}, true
 }
