@@ -58,8 +58,8 @@
 // A payment that the gateway does not know is open until Options.AbsentAfter, and then presumed absent. That is a
 // presumption, not a proof: a request can arrive late. Recover keeps querying, less and less often, and reports a
 // success that appears within two years as a conflict. A payment that the gateway has returned once is never presumed
-// absent. The computer's clock must be right when a payment is made: the search for it starts at that time. Paying again
-// in the meantime is your decision; see Journal.PayAgainRiskingSecondCharge.
+// absent. The computer's clock must not be more than two days ahead when a payment is made: the search for it starts at that time.
+// Paying again in the meantime is your decision; see Journal.PayAgainRiskingSecondCharge.
 //
 // A payment that waits for the cardholder on the hosted page is Abandoned after the client's HostedPageLifetime, so that
 // checkouts that nobody finishes come to an end. Until then a decline there is one attempt, because the cardholder may try
