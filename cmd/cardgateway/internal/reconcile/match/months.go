@@ -137,23 +137,25 @@ func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Li
 // untoldOf returns the compared month of a paid line that the list of that month did not have: then it was booked later, or with a time of
 // another zone. Without an approved row no month would tell it. A month that had it has kept it, because it did not tie out.
 func (k *kindMatcher) untoldOf(rows []books.Row, lines []books.Line) (month Span, err error) {
-	if !k.isKept() || slices.ContainsFunc(rows, isApproved) {
+	isLate := func(l books.Line) bool {
+		return l.State == books.StateApproved && !l.Earlier && !l.At.Before(k.Copy.From) && l.At.Before(k.Period.From)
+	}
+	i := slices.IndexFunc(lines, isLate)
+	if !k.isKept() || i < 0 || slices.ContainsFunc(rows, func(r books.Row) bool { return isApproved(r) && (k.TestPayments || !r.Test) }) {
 		return month, nil
 	}
-	for _, l := range lines {
-		if l.State == books.StateApproved && !l.Earlier && !l.At.Before(k.Copy.From) && l.At.Before(k.Period.From) {
-			m := k.monthOf(l.At)
-			month = Span{m.From, m.To}
+	for _, m := range k.months {
+		if !m.From.Before(k.Month.From) {
+			break
 		}
-	}
-	for i := 0; i < len(k.months) && k.months[i].From.Before(k.Month.From) && !month.IsZero(); i++ {
-		from, id := k.months[i].From, lines[0].ID
-		_, isKept, err := k.books.KeptItem(k.ctx, k.kind, from, id)
-		if k.changed[changeKey{from, id}] != nil || isKept || err != nil {
+		item, _, err := k.books.KeptItem(k.ctx, k.kind, m.From, lines[i].ID)
+		hadLine := slices.ContainsFunc(item.Lines, func(l books.Line) bool { return distance(l.At, &lines[i]) == 0 })
+		if k.changed[changeKey{m.From, lines[i].ID}] != nil || hadLine || err != nil {
 			return Span{}, err
 		}
 	}
-	return month, nil
+	m := k.monthOf(lines[i].At)
+	return Span{m.From, m.To}, nil
 }
 
 // month returns the month that was compared and satisfies a condition, or the zero Month.

@@ -202,7 +202,8 @@ func TestMonths(t *testing.T) {
 		book("another amount", approved, "5 EUR", day0(9, 20, 0)).                           // in processing
 		book("agrees", approved, "6 EUR", last).give("late refund", "1 EUR", day0(9, 20, 0)) // in processing
 	october := new(memory).book("booked late", approved, "7 EUR", next).book("wrong late", approved, "8 EUR", next).
-		book("never paid", approved, "13 EUR", last).book("declined", approved, "14 EUR", last) // which the list of September did not have
+		book("never paid", approved, "13 EUR", last).book("declined", approved, "14 EUR", last). // which the list of September did not have
+		book("at last declined", approved, "15 EUR", last)
 	november := new(memory).book("other", approved, "9 EUR", day0(11, 15, 0)).book("never paid", approved, "13 EUR", last)
 	rows := func(success, decline, long, refund string) *memory {
 		return new(memory).pay("booked early", approved, "1 EUR", next).
@@ -210,7 +211,8 @@ func TestMonths(t *testing.T) {
 			pay("another amount", success, map[string]string{processing: "5 EUR", approved: "5.5 EUR"}[success], day0(9, 20, 0)).
 			pay("agrees", approved, "6 EUR", last).pay("booked late", approved, "7 EUR", last).pay("wrong late", approved, "80 EUR", last).
 			pay("lost at the start", approved, "10 EUR", day0(9, 1, 1)).pay("lost at the end", approved, "11 EUR", last).
-			pay("lost in October", approved, "12 EUR", next).pay("declined", declined, "14 EUR", last).pay("other", approved, "9 EUR", day0(11, 15, 0)).
+			pay("lost in October", approved, "12 EUR", next).pay("declined", declined, "14 EUR", last).
+			pay("at last declined", map[string]string{processing: processing, approved: declined}[long], "15 EUR", last).pay("other", approved, "9 EUR", day0(11, 15, 0)).
 			pay("p", approved, "3 EUR", day0(8, 20, 0)).back("late refund of p", refund, "1 EUR", day0(9, 20, 0))
 	}
 	inSeptember := rows(processing, processing, processing, processing)
@@ -226,22 +228,24 @@ func TestMonths(t *testing.T) {
 		problems   int
 	}{
 		{"September", 9, inSeptember, september, nil, []string{
-			"timing payment another amount 5 EUR", "timing payment booked early 1 EUR", "timing payment for long 4 EUR", "timing payment late decline 3 EUR",
+			"timing payment another amount 5 EUR", "timing payment at last declined 15 EUR", "timing payment booked early 1 EUR", "timing payment for long 4 EUR", "timing payment late decline 3 EUR",
 			"timing payment late success 2 EUR", "timing refund late refund 1 EUR", "unchecked payment booked late 7 EUR", "unchecked payment lost at the end 11 EUR",
 			"unchecked payment lost at the start 10 EUR", "unchecked payment wrong late 80 EUR",
-		}, 10, 0},
+		}, 11, 0},
 		{"October", 10, inOctober, october, []string{
-			"September payment another amount: timing, of the period", "September payment booked early: timing, settled", "September payment booked late: unchecked, settled",
+			"September payment another amount: timing, of the period", "September payment at last declined: timing, timing", "September payment booked early: timing, settled", "September payment booked late: unchecked, settled",
 			"September payment for long: timing, timing", "September payment late decline: timing, state", "September payment late success: timing, settled",
 			"September payment lost at the end: unchecked, missing_here", "September payment lost at the start: unchecked, unchecked",
 			"September payment wrong late: unchecked, of the period", "September refund late refund: timing, settled",
 		}, []string{
 			"amount payment another amount 0.5 EUR", "amount payment wrong late 72 EUR", "missing_here payment lost in October 12 EUR",
-			"missing_there payment never paid 13 EUR", "state payment declined 14 EUR", "timing payment booked early 1 EUR", "timing payment booked late 7 EUR",
+			"missing_there payment never paid 13 EUR", "state payment declined 14 EUR", "timing payment at last declined 15 EUR", "timing payment booked early 1 EUR", "timing payment booked late 7 EUR",
 			"timing payment late success 2 EUR", "timing refund late refund 1 EUR",
-		}, 0, 7},
-		{"November", 11, inNovember, november, []string{"September payment for long: timing, settled", "September payment lost at the start: unchecked, unchecked"},
-			[]string{"timing payment for long 4 EUR"}, 0, 0},
+		}, 1, 7},
+		{"November", 11, inNovember, november, []string{
+			"September payment at last declined: timing, state", "September payment for long: timing, settled",
+			"September payment lost at the start: unchecked, unchecked",
+		}, []string{"timing payment for long 4 EUR"}, 0, 1},
 	}
 	onEach(t, func(t *testing.T, d *database) {
 		compare := func(name string, i int) {
