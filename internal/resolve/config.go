@@ -65,7 +65,11 @@ func Alike(a, b string) bool {
 			return -1
 		}, html.UnescapeString(id)))
 	}
-	return strings.Contains(plain(a), plain(b)) || strings.Contains(plain(b), plain(a))
+	long, short := plain(a), plain(b)
+	if len(long) < len(short) {
+		long, short = short, long
+	}
+	return len(short) > 1 && strings.Contains(long, short)
 }
 
 // How long Run searches, and which range.
