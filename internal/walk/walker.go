@@ -74,8 +74,8 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 		if err := w.recountBlock(ctx, s.block); err != nil {
 			return err
 		}
-	} else if s.kind == rowCount {
-		w.plan.pages.uncapped = max(w.plan.pages.uncapped, s.reader.total)
+	} else if n := s.reader.total; s.kind == rowCount && n != w.plan.pages.granted { // a page is the usual limit, and may just be reached
+		w.plan.pages.uncapped = max(w.plan.pages.uncapped, n)
 	}
 	w.blockDone(s.block)
 	return nil
