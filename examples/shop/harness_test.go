@@ -345,7 +345,7 @@ func is(got, want string, err error) string {
 func eventually(t testing.TB, what string, check func() string) {
 	t.Helper()
 	problem := ""
-	for end := time.Now().Add(3*time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if problem = check(); problem == "" {
 			return
 		}
