@@ -258,7 +258,7 @@ func (c *Client) Check(ctx context.Context) (Health, error) {
 			h.OtherApps++
 		}
 	}
-	h.ClockAhead, h.ClockKnown = page.clockAhead, page.clockKnown
+	h.ClockAhead, h.ClockKnown = page.clock.ahead, page.clock.known
 	if later := c.rowsLaterThanNow(); later != nil {
 		page, _, err = runSearch(ctx, c, op, later, transactionRow)
 	}

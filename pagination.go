@@ -186,12 +186,12 @@ func newWalk[T any](
 						_, _ = fetch(ctx, later)
 					}
 				}
-				if p.surelyAhead <= max(opts.Lag, zone.Tolerance) {
-					p.surelyAhead = 0
+				if p.clock.surely <= max(opts.Lag, zone.Tolerance) {
+					p.clock.surely = 0
 				}
 				return &walk.Page[T]{
 					Rows: p.Data, Total: p.TotalCount, Size: p.PageSize, Unreadable: unreadableRows(from, to, p.odd, times),
-					ClockAhead: p.surelyAhead,
+					ClockAhead: p.clock.surely,
 				}, nil
 			},
 			ID: id, Times: times, IsRefused: isRefused,

@@ -178,7 +178,7 @@ func resolvePage[T any](p decodedPage[T], err error) (*resolve.Page[T], error) {
 	if p.Page == nil {
 		return nil, &searchError{err}
 	}
-	return &resolve.Page[T]{Rows: p.Data, Total: p.TotalCount, Unreadable: err != nil, ClockApart: p.clockApart}, nil
+	return &resolve.Page[T]{Rows: p.Data, Total: p.TotalCount, Unreadable: err != nil, ClockApart: p.clock.fromDate}, nil
 }
 
 // searchError is the error of a failed query. It hides that it is one, so that the error of the call matches

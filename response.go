@@ -39,24 +39,31 @@ func (r *attemptResult) failure() error {
 	return r.Err
 }
 
-// clockAhead returns how far this machine's clock is ahead of those that the response shows, which are the gateway's timestamp and
-// the Date of its server: of the one that is further away, and surely, of the later one. What was made later than that is not in the
-// response. Without a Date nothing is sure, because a timestamp alone may be that of something else.
-func (r *attemptResult) clockAhead(timestamp time.Time) (ahead, surely time.Duration, known bool) {
+// clockReading is how far this machine's clock is from those that a response shows: the gateway's timestamp and the Date of its server.
+// Without a Date nothing is sure, because a timestamp alone may be that of something else.
+type clockReading struct {
+	known    bool          // the response shows one of them
+	ahead    time.Duration // of the one that is further away
+	surely   time.Duration // ahead of the later one: what was made later than that is not in the response
+	fromDate time.Duration // from the Date, in either direction; zero without one
+}
+
+// clock reads the clocks of the response.
+func (r *attemptResult) clock(timestamp time.Time) (c clockReading) {
 	date, err := http.ParseTime(r.Header.Get("Date"))
 	for _, shown := range []time.Time{date, timestamp} {
 		if shown.IsZero() {
 			continue
 		}
-		if apart := r.at.Sub(shown); apart.Abs() >= ahead.Abs() {
-			ahead = apart
+		if apart := r.at.Sub(shown); apart.Abs() >= c.ahead.Abs() {
+			c.ahead = apart
 		}
-		known = true
+		c.known = true
 	}
 	if err == nil {
-		surely = min(r.at.Sub(date), r.at.Sub(timestamp))
+		c.surely, c.fromDate = min(r.at.Sub(date), r.at.Sub(timestamp)), r.at.Sub(date).Abs()
 	}
-	return ahead, surely, known
+	return c
 }
 
 // hint says what to check if the response does not come from the gateway.
@@ -405,10 +412,7 @@ type decodedPage[T any] struct {
 	*Page[T]
 	odd []oddRow[T]
 
-	clockAhead  time.Duration // of this machine's clock
-	clockKnown  bool
-	surelyAhead time.Duration
-	clockApart  time.Duration // from the Date of the server, in either direction; zero without one
+	clock clockReading
 }
 
 // oddRow is a row that cannot be read.

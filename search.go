@@ -85,7 +85,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		err = call.checkSingle(uniqueID, &decoded)
 	}
 	if err == nil {
-		ahead, _, _ := call.last.clockAhead(decoded.Timestamp)
+		ahead := call.last.clock(decoded.Timestamp).ahead
 		defer c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, call.last.at.Add(-ahead), false)
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
@@ -316,11 +316,8 @@ func runSearch[T any, P interface {
 		}
 		err = call.failed("", page.rowErrors())
 	}
-	page.clockAhead, page.surelyAhead, page.clockKnown = call.last.clockAhead(page.Timestamp)
-	if date, err := http.ParseTime(call.last.Header.Get("Date")); err == nil {
-		page.clockApart = call.last.at.Sub(date).Abs()
-	}
-	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clockAhead), false)
+	page.clock = call.last.clock(page.Timestamp)
+	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clock.ahead), false)
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {

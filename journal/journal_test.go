@@ -60,6 +60,19 @@ func (s *shop) newClient(change func(*cardgateway.Config)) *cardgateway.Client {
 // live is a config of a shop that takes real money.
 func live(cfg *cardgateway.Config) { cfg.TestPayments = false }
 
+// begins stores the intent of a subscription, as a process does whose clock shows at.
+func (s *shop) begins(t *testing.T, req *cardgateway.SubscriptionRequest, at time.Time) journal.Intent {
+	t.Helper()
+	in := journal.Intent{
+		Shop: s.Shop(), ID: journal.PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: "CreateSubscription", Amount: req.Amount,
+		Currency: req.Currency, At: at, Sender: "x",
+	}
+	if _, _, err := s.store.Begin(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 // setHostedPageLifetime gives the shop a client with this lifetime, and a journal that uses it.
 func (s *shop) setHostedPageLifetime(lifetime time.Duration) {
 	s.client = s.newClient(func(cfg *cardgateway.Config) { cfg.HostedPageLifetime = lifetime })

@@ -83,13 +83,7 @@ func TestAbsentAfterHasAMinimum(t *testing.T) {
 func TestSentWithClockAhead(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		req := order("a", approved)
-		in := journal.Intent{
-			Shop: s.Shop(), ID: journal.PaymentID("a"), OrderID: req.OrderID, Operation: "CreateSubscription", Amount: req.Amount, Currency: req.Currency,
-			At: time.Now().Add(48 * time.Hour), Sender: "x",
-		}
-		if _, _, err := s.store.Begin(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		s.begins(t, &req, time.Now().Add(48*time.Hour))
 		if _, err := s.client.CreateSubscription(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}

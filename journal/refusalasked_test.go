@@ -47,13 +47,7 @@ func TestAfterRefusalAsksEverywhere(t *testing.T) {
 func TestAfterRefusalInTheFuture(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		req := order("a", approved)
-		in := journal.Intent{
-			Shop: s.Shop(), ID: journal.PaymentID("a"), OrderID: req.OrderID, Operation: "CreateSubscription", Amount: req.Amount, Currency: req.Currency,
-			At: time.Now().Add(20 * time.Hour), Sender: "x",
-		}
-		if _, _, err := s.store.Begin(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		in := s.begins(t, &req, time.Now().Add(20*time.Hour))
 		refused := journal.Evidence{At: in.At, Source: journal.SourceAnswer, State: journal.Refused, Sender: "x", HTTPStatus: 401}
 		if err := s.store.Record(t.Context(), in.Key(), 0, refused); err != nil {
 			t.Fatal(err)

@@ -87,7 +87,7 @@ func TestGet(t *testing.T) {
 	tool(t, env, "get", "--transaction", "t-1", "--last", "soon").want(t, exit.Failed, `--last: "soon" is not a duration`)
 }
 
-// TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer, unless one of them may be the payment.
+// TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.
 func TestOtherRows(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{Search: sandbox.Search{LeakRows: 3}})
 	env := environment(server.URL)

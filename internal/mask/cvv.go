@@ -58,31 +58,11 @@ func maskNear(match string) string {
 	return match[:number] + All
 }
 
-// mayNameCVV is a quick check, because most texts do not: each English name has a c with two of these letters after it.
+// mayNameCVV is a quick check, because most texts do not: each English name has a c, and after it a v or one of these pairs.
 func mayNameCVV(text string) bool {
 	for i := 2; i < len(text); i++ {
-		if text[i-2]|0x20 != 'c' {
-			continue
-		}
-		switch after := text[i] | 0x20; text[i-1] | 0x20 {
-		case 'v':
+		if text[i-2]|0x20 == 'c' && (text[i-1]|0x20 == 'v' || strings.Contains("sc av at id ur", strings.ToLower(text[i-1:i+1]))) {
 			return true
-		case 's': // csc
-			if after == 'c' {
-				return true
-			}
-		case 'a': // cav, verification
-			if after == 'v' || after == 't' {
-				return true
-			}
-		case 'i': // cid
-			if after == 'd' {
-				return true
-			}
-		case 'u': // security
-			if after == 'r' {
-				return true
-			}
 		}
 	}
 	return strings.Contains(text, "安全")
