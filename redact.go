@@ -58,7 +58,7 @@ func (s *callSecrets) masker(inError bool) redact.Masker {
 
 // mask masks the texts of a transaction.
 func (t *Transaction) mask(m redact.Masker) {
-	if t == nil {
+	if t == nil || m.IsIdle() {
 		return
 	}
 	m.IDs(&t.UniqueID, &t.TransactionID, (*string)(&t.AppID))
@@ -74,7 +74,7 @@ func (t *Transaction) mask(m redact.Masker) {
 
 // mask masks the texts of a refund.
 func (r *Refund) mask(m redact.Masker) {
-	if r == nil {
+	if r == nil || m.IsIdle() {
 		return
 	}
 	m.Messages(&r.Message)

@@ -16,6 +16,9 @@ type Masker struct {
 	InError     bool    // the result is part of an error: everything that could be a card number is masked, too
 }
 
+// IsIdle reports whether there is nothing to remove, as in most pages of a search.
+func (m Masker) IsIdle() bool { return len(m.Sent) == 0 && len(m.Credentials) == 0 && !m.InError }
+
 // minCredential is the minimum length of credentials to search for in the gateway's texts.
 func (m Masker) minCredential() int {
 	if m.InError {
