@@ -30,7 +30,7 @@ func TestIDSearch(t *testing.T) {
 		},
 	}
 	found, err := s.all(from, from.AddDate(0, 0, 40))
-	if got, want := strings.Join(asked, ", "), "0130 11h 0227 11h 1, 0130 11h 0227 11h 2, 0227 11h 0312 15h 1, 0227 11h 0312 15h 2"; got != want || err != nil {
+	if got, want := strings.Join(asked, ", "), "0130 11h 0226 11h 1, 0130 11h 0226 11h 2, 0226 10h 0312 15h 1, 0226 10h 0312 15h 2"; got != want || err != nil {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 	if len(found) != 7 {
@@ -61,9 +61,9 @@ func TestIDSearchOfFullPages(t *testing.T) {
 func TestIDSearchWithoutAnswer(t *testing.T) {
 	now := time.Now()
 	for want, page := range map[string]orderPage{
-		"announced 1 rows and returned 0": {TotalPage: 1, TotalCount: 1},
-		"announced 2 rows and returned 1": {TotalPage: 1, TotalCount: 2, Data: make([]order, 1)},
-		"more than 100 pages":             {TotalPage: 1 << 30, Data: make([]order, 1)},
+		"announced 1 rows more than it returned": {TotalPage: 1, TotalCount: 1},
+		"announced 2 rows more than it returned": {TotalPage: 1, TotalCount: 3, Data: make([]order, 1)},
+		"more than 1000 pages":                   {TotalPage: 1 << 30, Data: make([]order, 1)},
 	} {
 		s := idSearch[order]{
 			matches: func(*order) bool { return true }, key: func(*order) string { return "" },

@@ -78,11 +78,9 @@ const (
 	Before      = 13 * time.Hour // before SentAt: for UTC-12, and an hour of difference between clocks
 	After       = 15 * time.Hour // after now: for UTC+14, and an hour of difference between clocks
 	MaxPages    = 50             // per search, not counting the first one of each month; more are needed only if the gateway's filter does not work
-	MaxMonths   = 24             // searched one at a time
 
+	maxYears = 2
 	maxApart = time.Hour // of the clocks, for which Before and After allow
-
-	overlap = 2 * time.Second // of adjacent ranges, because it is unknown whether a bound is inclusive
 )
 
 // Why an outcome stays unknown. ErrMayTryAgain and ErrSeveralDeclined are for the caller's NotFinal.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
@@ -21,7 +20,6 @@ type evidence[T any] struct {
 	uncertainty error // why absence proves nothing, or nil
 
 	codes map[string]int // of the rows that were seen, by id
-	pages int            // that may still be queried, not counting the first one of each month
 }
 
 // found reports whether there is a row with its outcome.
@@ -42,73 +40,55 @@ func (e *evidence[T]) doubt(reason error) {
 	}
 }
 
-// searchOnce searches once, from SentAt until now. The range is wide enough for a gateway's clock in any zone.
+// searchOnce searches once, from SentAt until now, and all pages: they shift, and a gateway may ignore the range. The range is wide
+// enough for a gateway's clock in any zone.
 func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
-	e := evidence[T]{codes: make(map[string]int), pages: MaxPages}
+	e := evidence[T]{codes: make(map[string]int)}
 	start, last := c.SentAt.Add(-Before), time.Now().Add(After)
-	for range MaxMonths {
-		end := civil.Of(start, time.UTC).NextMonth().UTC()
-		if end.After(last) {
-			end = last
-		}
-		if err := c.searchRange(ctx, start, end, &e); err != nil {
-			return e, err
-		}
-		if end.Equal(last) {
-			return e, nil
-		}
-		start = end.Add(-overlap)
+	if latest := start.AddDate(maxYears, 0, 0); last.After(latest) {
+		last = latest
+		e.doubt(errLongAgo)
 	}
-	e.doubt(errLongAgo)
-	return e, nil
-}
-
-// searchRange adds the rows of a range of at most a month, from all pages of the result. A row that was returned before
-// with the same code counts once: pages shift, and a gateway may ignore the range.
-func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *evidence[T]) error {
-	inRange := make(map[string]bool)
-	announced := 0 // the largest total of any page
-	for number := 1; number == 1 || e.pages > 0; number++ {
-		if number > 1 {
-			e.pages--
-		}
+	gaps, err := EachPage(start, last, MaxPages, func(start, end time.Time, number int) (Listed, error) {
 		page, err := c.Search(ctx, start, end, number)
 		if err != nil {
-			return err
+			return Listed{}, err
 		}
-		e.clockApart = e.clockApart || page.ClockApart > maxApart
-		if page.Unreadable { // any of these rows may be the one
-			e.shown = true
+		return Listed{IDs: c.addPage(page, &e), Total: page.Total}, nil
+	})
+	if gaps.Missing > 0 {
+		e.shown = true
+	}
+	if gaps != (Gaps{}) {
+		e.doubt(ErrDoubtful)
+	}
+	return e, err
+}
+
+// addPage adds the rows of a page, and returns their ids. A row that was returned before with the same code counts once.
+func (c *Config[T]) addPage(page *Page[T], e *evidence[T]) (ids []string) {
+	e.clockApart = e.clockApart || page.ClockApart > maxApart
+	if page.Unreadable { // any of these rows may be the one
+		e.shown = true
+		e.doubt(ErrDoubtful)
+	}
+	copies := make(map[string]int) // number of rows with the same generated id
+	for _, t := range page.Rows {
+		row := c.Row(&t)
+		if row.Generated {
+			copies[row.ID]++
+			row.ID = fmt.Sprint(row.ID, " ", row.Code, " ", copies[row.ID])
+		}
+		if code, known := e.codes[row.ID]; !known {
+			e.add(t, &row)
+		} else if code != row.Code {
+			e.codeChanged = true
 			e.doubt(ErrDoubtful)
 		}
-		known := len(inRange)
-		copies := make(map[string]int) // number of rows with the same generated id
-		for _, t := range page.Rows {
-			row := c.Row(&t)
-			if row.Generated {
-				copies[row.ID]++
-				row.ID = fmt.Sprint(row.ID, " ", row.Code, " ", copies[row.ID])
-			}
-			if code, known := e.codes[row.ID]; !known {
-				e.add(t, &row)
-			} else if code != row.Code {
-				e.codeChanged = true
-				e.doubt(ErrDoubtful)
-			}
-			e.codes[row.ID], inRange[row.ID] = row.Code, true
-		}
-		announced = max(announced, page.Total)
-		mayBeFull := len(inRange) > known && len(page.Rows)%10 == 0 // some gateways announce only what is on the page
-		if len(page.Rows) == 0 || len(inRange) >= page.Total && !mayBeFull {
-			if len(inRange) < announced { // some rows were announced and not returned
-				e.shown = true
-				e.doubt(ErrDoubtful)
-			}
-			return nil
-		}
+		e.codes[row.ID] = row.Code
+		ids = append(ids, row.ID)
 	}
-	e.doubt(ErrDoubtful)
-	return nil
+	return ids
 }
 
 // add adds the meaning of a row.
