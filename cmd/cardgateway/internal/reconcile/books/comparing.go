@@ -29,23 +29,20 @@ var entries = map[Kind]string{
 	Payment: `
 		SELECT COALESCE(transaction_id, '') AS id, CAST(0 AS BIGINT) AS line, at, test AS until, state, amount, currency,
 			unique_id, '' AS payment, card AS text
-		FROM cardgateway_orders
-		UNION ALL
-		SELECT transaction_id, line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_listed_payments` + laterLines + `
-		ORDER BY id`,
+		FROM cardgateway_orders` + linesOfBoth,
 	Refund: `
 		SELECT ` + refundID + ` AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS until, r.state, r.amount, ` + refundCurrency + `,
 			r.refund_unique_id, r.unique_id AS payment, '' AS text
-		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id
-		UNION ALL
-		SELECT refund_id, line, at, until, 'approved', amount, currency, '', '', order_id FROM cardgateway_listed_refunds` + laterLines + `
-		ORDER BY id`,
+		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id` + linesOfBoth,
 }
 
-// laterLines are the lines of the list of an earlier month that belong to later ones, with negative numbers.
-const laterLines = `
+// linesOfBoth are the lines of the list, and those of the list of an earlier month that belong to later ones, with negative numbers.
+const linesOfBoth = `
 		UNION ALL
-		SELECT id, -line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`
+		SELECT id, line, at, until, state, amount, currency, '', '', order_id FROM $list
+		UNION ALL
+		SELECT id, -line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_later_lines WHERE kind = $1 AND month = $2
+		ORDER BY id`
 
 // Entries returns the rows of the copy, of any time, and the lines of the merchant's list, sorted by the bytes of their ids. Those
 // with the same id are in no order. If before is not zero, it is the start of a month that was compared: the lines of its list that belong
@@ -56,7 +53,7 @@ func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.S
 		line  int
 		until time.Time
 	}
-	all := stream(ctx, b, b.compared(entries[kind]), []any{string(kind), micro(before)}, func(e *either, zone *time.Location) []any {
+	all := stream(ctx, b, b.compared(tableOf(kind).sql(entries[kind])), []any{string(kind), micro(before)}, func(e *either, zone *time.Location) []any {
 		return []any{&e.ID, &e.line, clock{&e.At, zone}, clock{&e.until, zone}, &e.State, &e.Amount, &e.Currency, &e.UniqueID, &e.Payment, &e.Card}
 	})
 	return func(yield func(Entry, error) bool) {
@@ -81,12 +78,12 @@ func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
 	return stream(ctx, b, b.compared(`
 		WITH several AS MATERIALIZED (
 			SELECT order_id FROM (
-				SELECT order_id, transaction_id FROM cardgateway_listed_payments WHERE order_id <> '' ORDER BY order_id
-			) sorted GROUP BY order_id HAVING MIN(transaction_id) <> MAX(transaction_id)
+				SELECT order_id, id FROM cardgateway_listed_payments WHERE order_id <> '' ORDER BY order_id
+			) sorted GROUP BY order_id HAVING MIN(id) <> MAX(id)
 		)
-		SELECT l.line, l.transaction_id, l.order_id, NULLIF(l.order_total, ''), l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
+		SELECT l.line, l.id, l.order_id, NULLIF(l.order_total, ''), l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
 		FROM cardgateway_listed_payments l
-		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.transaction_id AND p.state = 'approved' AND l.state = 'approved'
+		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.id AND p.state = 'approved' AND l.state = 'approved'
 		WHERE l.order_id IN (SELECT order_id FROM several) ORDER BY l.order_id, l.line`), nil, func(o *OrderLine, zone *time.Location) []any {
 		l := &o.Line
 		return append([]any{&l.Line, &l.ID, &l.Order, &o.Total, &l.State, &l.Amount, &l.Currency, clock{&l.At, zone}, clock{&l.Until, zone}}, o.Paid.into(zone)...)
@@ -141,16 +138,13 @@ func (b *Books) ListSpan(ctx context.Context, kind Kind) (first, last time.Time,
 	if err != nil {
 		return first, last, err
 	}
-	own, copied := `cardgateway_listed_payments WHERE at <> 0`, `cardgateway_orders WHERE state = 'approved' AND at <> 0
-		AND transaction_id IN (SELECT transaction_id FROM cardgateway_listed_payments)`
-	if kind == Refund {
-		own, copied = `cardgateway_listed_refunds WHERE at <> 0`, `cardgateway_refunds r WHERE r.state = 'approved' AND r.at <> 0
-			AND `+refundID+` IN (SELECT refund_id FROM cardgateway_listed_refunds)`
-	}
 	var from, to int64
-	for _, rows := range []struct{ last, of string }{{"until", own}, {"at", copied}} {
+	for _, span := range []string{
+		`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(until), 0) FROM $list WHERE at <> 0`,
+		`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM $rows r WHERE state = 'approved' AND at <> 0 AND $id IN (SELECT id FROM $list)`,
+	} {
 		if from == 0 && err == nil {
-			err = b.db.QueryRowContext(ctx, b.compared(`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(`+rows.last+`), 0) FROM `+rows.of)).Scan(&from, &to)
+			err = b.db.QueryRowContext(ctx, b.compared(tableOf(kind).sql(span))).Scan(&from, &to)
 		}
 	}
 	return fromMicro(from, zone), fromMicro(to, zone), b.inWords(err)

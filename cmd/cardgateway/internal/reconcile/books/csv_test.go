@@ -170,7 +170,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		source := ListSource{Kind: Payment, Currency: "EUR", Zone: timeUTC, Columns: map[string]string{"transaction_id": "a", "amount": "b"}}
-		reader := &lineReader{ListSource: source, listTable: source.table(), sums: map[string]*sum{}}
+		reader := newLineReader(source)
 		r, err := newCSV(strings.NewReader(text), reader.chooseColumns)
 		if err != nil {
 			return
@@ -189,8 +189,8 @@ func FuzzCSV(f *testing.F) {
 				line = bad.line
 			} else if row, unreadable := reader.read(line, cells, r.isNumber); row != nil && unreadable != nil {
 				t.Fatalf("line %d: got row %v and unreadable %v", line, row, unreadable)
-			} else if row != nil && (row[1] == "" || strings.ContainsRune(row[1].(string), 0)) {
-				t.Fatalf("got the id %q", row[1])
+			} else if row != nil && (row.ID == "" || strings.ContainsRune(row.ID, 0)) {
+				t.Fatalf("got the id %q", row.ID)
 			}
 			if line <= last || line > strings.Count(text, "\n")+1 {
 				t.Fatalf("got line %d after %d", line, last)

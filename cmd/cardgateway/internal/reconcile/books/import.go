@@ -38,22 +38,6 @@ type ListSource struct {
 	Flag, ColumnsFlag string // what messages call the list, and its Columns; the other settings have one flag each
 }
 
-// listTable is the database table of a list.
-type listTable struct {
-	name       string
-	columns    []string // line, one per understood column, and until after at
-	understood []listColumn
-}
-
-func (s *ListSource) table() listTable {
-	if s.Kind == Refund {
-		return listTable{"cardgateway_listed_refunds",
-			[]string{"line", "refund_id", "unique_id", "amount", "currency", "order_id", "at", "until"}, refundColumns}
-	}
-	return listTable{"cardgateway_listed_payments",
-		[]string{"line", "transaction_id", "unique_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}, paymentColumns}
-}
-
 // Import replaces lists of the merchant: all of them, or none if one of them cannot be read. Lines that cannot be parsed are stored as
 // Unreadable. A list of which no line can be parsed is a *Refused, and so is a list of payments without lines; a list of refunds may
 // have none. The sign of the amounts of refunds is ignored.
@@ -101,13 +85,10 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 
 // nameLines gives the lines that have the gateway's id, and no other, the ids of its rows.
 func nameLines(ctx context.Context, tx *sql.Tx) error {
-	for _, statement := range []string{
-		`UPDATE cardgateway_listed_payments SET transaction_id = COALESCE((SELECT p.transaction_id FROM cardgateway_orders p
-			WHERE p.id = cardgateway_listed_payments.unique_id AND p.transaction_id <> ''), unique_id) WHERE unique_id <> ''`,
-		`UPDATE cardgateway_listed_refunds SET refund_id = COALESCE((SELECT ` + refundID + ` FROM cardgateway_refunds r
-			WHERE r.id = cardgateway_listed_refunds.unique_id), unique_id) WHERE unique_id <> ''`,
-	} {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
+	for _, t := range []*table{&ordersTable, &refundsTable} {
+		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $list AS l SET id = COALESCE((SELECT $id FROM $rows r WHERE r.id = l.unique_id AND $id <> ''), unique_id)
+			WHERE unique_id <> ''`))
+		if err != nil {
 			return err
 		}
 	}
@@ -155,7 +136,8 @@ func (s *ListSource) open(ctx context.Context) (*openList, error) { return s.ope
 
 // openAs is open. With guesses, it finds columns by more names.
 func (s *ListSource) openAs(ctx context.Context, guesses bool) (_ *openList, err error) {
-	l := &openList{lineReader: &lineReader{ListSource: *s, listTable: s.table(), counts: map[string]int{}, sums: map[string]*sum{}, guesses: guesses}}
+	l := &openList{lineReader: newLineReader(*s)}
+	l.guesses = guesses
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", l.Flag, err)
@@ -216,9 +198,9 @@ func (l *openList) each(do func(line int, cells []string, bad *Unreadable) error
 }
 
 // eachRow is each with what read returns.
-func (l *openList) eachRow(do func(row record, bad *Unreadable) error) error {
+func (l *openList) eachRow(do func(row *listedLine, bad *Unreadable) error) error {
 	return l.each(func(line int, cells []string, bad *Unreadable) error {
-		var row record
+		var row *listedLine
 		if bad == nil {
 			row, bad = l.read(line, cells, l.source.isNumber)
 		}
@@ -228,8 +210,8 @@ func (l *openList) eachRow(do func(row record, bad *Unreadable) error) error {
 
 // importLines replaces the list.
 func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error {
-	info := &l.info
-	for _, statement := range []string{`DELETE FROM ` + l.name, `DELETE FROM cardgateway_unreadable WHERE kind = '` + string(l.Kind) + `'`} {
+	info, list := &l.info, tableOf(l.Kind).list
+	for _, statement := range []string{`DELETE FROM ` + list, `DELETE FROM cardgateway_unreadable WHERE kind = '` + string(l.Kind) + `'`} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
@@ -238,7 +220,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	var first *Unreadable
 	flush := func(least int) (err error) {
 		if len(good) >= least {
-			err = b.fill(ctx, tx, l.name, l.columns, good)
+			err = b.fill(ctx, tx, list, listedColumns, good)
 			good = good[:0]
 		}
 		if len(bad) >= least && err == nil {
@@ -247,7 +229,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 		}
 		return err
 	}
-	err := l.eachRow(func(row record, unreadable *Unreadable) error {
+	err := l.eachRow(func(row *listedLine, unreadable *Unreadable) error {
 		switch {
 		case unreadable != nil:
 			if info.Unreadable++; first == nil {
@@ -258,7 +240,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 			info.As.Totals++
 		default:
 			info.Rows++
-			good = append(good, row)
+			good = append(good, row.record())
 		}
 		return flush(batchSize)
 	})

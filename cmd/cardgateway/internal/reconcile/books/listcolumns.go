@@ -17,7 +17,7 @@ type listColumn struct {
 	required bool
 }
 
-// The columns of the lists, in the order of the database tables. The first is the id, the second the gateway's, which can stand for it.
+// The columns of the lists. The first is the id, the second the gateway's, which can stand for it.
 var (
 	paymentColumns = []listColumn{
 		{"transaction_id", []string{"transaction", "merchanttransactionid"},

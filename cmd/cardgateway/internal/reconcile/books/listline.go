@@ -15,22 +15,44 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
-// lineReader converts the lines of a list to database rows.
+// listedLine is a line of a list as the database has it. Its ID can be the gateway's, until the row is found in the copy.
+type listedLine struct {
+	Line
+	uniqueID string // empty if the line has an id of the merchant
+	total    string // of the order; empty if the list has none
+}
+
+// listedColumns are those of the tables of lists, in the order of record.
+var listedColumns = []string{"line", "id", "unique_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}
+
+func (l *listedLine) record() record {
+	return record{int64(l.Line.Line), l.ID, l.uniqueID, l.Amount.String(), l.Currency, l.State, l.Order, l.total, micro(l.At), micro(l.Until)}
+}
+
+// lineReader reads the lines of a list.
 type lineReader struct {
 	ListSource // with a zone
-	listTable
-	at      []int         // of each understood column, its index in a line, or -1 if there is none
-	clock   int           // of the time of day that belongs to the column at, or -1
-	width   int           // number of columns of the list
-	header  []string      // all titles
-	titles  []ColumnTitle // of the columns that are used
-	guesses bool          // columns are found by their guesses, too
-	unsure  []ColumnTitle // columns that have two titles, with both
-	other   int           // the line with the titles of another table, if there is one
-	form    amountForm
-	layouts []timeLayout
-	counts  map[string]int  // lines by the word of their state, in lower case
-	sums    map[string]*sum // of the lines that were read, by currency
+	understood []listColumn
+	at         []int         // of each understood column, its index in a line, or -1 if there is none
+	clock      int           // of the time of day that belongs to the column at, or -1
+	width      int           // number of columns of the list
+	header     []string      // all titles
+	titles     []ColumnTitle // of the columns that are used
+	guesses    bool          // columns are found by their guesses, too
+	unsure     []ColumnTitle // columns that have two titles, with both
+	other      int           // the line with the titles of another table, if there is one
+	form       amountForm
+	layouts    []timeLayout
+	counts     map[string]int  // lines by the word of their state, in lower case
+	sums       map[string]*sum // of the lines that were read, by currency
+}
+
+func newLineReader(s ListSource) *lineReader {
+	l := &lineReader{ListSource: s, understood: paymentColumns, counts: map[string]int{}, sums: map[string]*sum{}}
+	if s.Kind == Refund {
+		l.understood = refundColumns
+	}
+	return l
 }
 
 // sum adds up lines, to recognize a line of totals.
@@ -83,23 +105,23 @@ func isTotal(cell string) bool {
 // splitAmount is the end of an amount that contains the separator of the list, without quotation marks.
 var splitAmount = regexp.MustCompile(`^[0-9]{2,3}([.,][0-9]+)?$`)
 
-// The indexes of columns that both lists have, and of the state in a list of payments.
+// The indexes of columns that both lists have.
 const (
 	amountColumn   = 2
 	currencyColumn = 3
-	stateColumn    = 4
 )
 
 // read converts a line. isNumber says which of its cells are numbers. An Unreadable does not quote cells, because they may contain anything.
-// A line of totals, one with the titles again, and one without an id and an amount is neither a record nor an Unreadable.
-func (l *lineReader) read(line int, cells []string, isNumber func(column int) bool) (record, *Unreadable) {
-	bad := func(column, format string, args ...any) (record, *Unreadable) {
-		order := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "order" })
-		id := l.id(0, cells)
-		if id == "" {
-			id = l.id(1, cells)
+// A line of totals, one with the titles again, and one without an id and an amount is neither a line nor an Unreadable.
+func (l *lineReader) read(line int, cells []string, isNumber func(column int) bool) (*listedLine, *Unreadable) {
+	bad := func(column, format string, args ...any) (*listedLine, *Unreadable) {
+		var ids listedLine
+		for i, c := range l.understood {
+			if i < amountColumn || c.name == "order" {
+				_ = l.set(&ids, i, l.cell(i, cells), "", false) // empty if it cannot be read either
+			}
 		}
-		return nil, &Unreadable{Line: line, ID: id, Order: l.id(order, cells), Column: column, Why: fmt.Sprintf(format, args...)}
+		return nil, &Unreadable{Line: line, ID: cmp.Or(ids.ID, ids.uniqueID), Order: ids.Order, Column: column, Why: fmt.Sprintf(format, args...)}
 	}
 	if l.other > 0 {
 		return bad("", "is below other titles, which are in line %d; save that table as a file of its own", l.other)
@@ -125,22 +147,21 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 			return bad("amount", "is that of a line of totals, but the lines above that can be read have another total")
 		}
 	}
-	row := append(make(record, 0, len(l.understood)+2), int64(line)) // the line, and until after at
+	row := &listedLine{Line: Line{Line: line, State: StateApproved}} // a list without states has what was paid
 	word, hasState := "", false
-	var amount decimal.Decimal
 	for i, column := range l.understood {
 		text := l.cell(i, cells)
-		if column.name == "state" && l.at[i] < 0 {
-			text = StateApproved // a list without states has what was paid
-		} else if column.name == "state" {
-			if word, hasState = strings.ToLower(text), true; l.at[i] >= len(cells) {
-				return bad(column.name, "is left out; if it is empty in your list, export it with all of its cells")
-			}
-		}
-		if column.name == "at" {
+		switch {
+		case column.name == "state" && l.at[i] < 0:
+			continue
+		case column.name == "state" && l.at[i] >= len(cells):
+			return bad(column.name, "is left out; if it is empty in your list, export it with all of its cells")
+		case column.name == "state":
+			word, hasState = strings.ToLower(text), true
+		case column.name == "at":
 			text = l.timeText(i, cells)
 		}
-		value, err := l.value(column, text, currency, l.at[i] >= 0 && isNumber(l.at[i]))
+		err := l.set(row, i, text, currency, l.at[i] >= 0 && isNumber(l.at[i]))
 		if i == amountColumn && err != nil && areTitles(cells) {
 			if slices.EqualFunc(cells, l.header, func(a, b string) bool { return strings.TrimPrefix(a, byteOrder) == b }) {
 				return nil, nil // as at the top of each page
@@ -151,34 +172,19 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 		if err != nil {
 			return bad(column.name, "%s", err)
 		}
-		if at, ok := value.(timeRange); ok {
-			start := any(micro(at.start))
-			end := start
-			if !at.end.Equal(at.start) {
-				end = micro(at.end)
-			}
-			row = append(row, start, end)
-			continue
-		}
-		if number, ok := value.(decimal.Decimal); ok {
-			if value = number.String(); i == amountColumn {
-				amount = number
-			}
-		}
-		row = append(row, value)
 	}
-	switch id, gateways := row[1].(string), row[2].(string); {
-	case id == "" && gateways == "":
+	switch {
+	case row.ID == "" && row.uniqueID == "":
 		return bad(l.understood[0].name, "is empty")
-	case id == "":
-		row[1] = gateways // until it is found in the copy
+	case row.ID == "":
+		row.ID = row.uniqueID // until it is found in the copy
 	default:
-		row[2] = ""
+		row.uniqueID = ""
 	}
 	if hasState { // one of the words that are known, so there are few
 		l.counts[word]++
 	}
-	l.add(amount, currency, l.Kind == Refund || row[stateColumn+1] == StateApproved)
+	l.add(row.Amount, currency, row.State == StateApproved)
 	return row, nil
 }
 
@@ -226,15 +232,6 @@ func plainCell(text string) string {
 	return text
 }
 
-// id returns the text of a column of ids in a line that cannot be parsed, or "" if there is none or it cannot be parsed either.
-func (l *lineReader) id(column int, cells []string) string {
-	id, err := l.value(l.understood[column], l.cell(column, cells), "", false)
-	if err != nil {
-		return ""
-	}
-	return id.(string)
-}
-
 // words returns the words for states of the lines that were read, sorted.
 func (l *lineReader) words() (words []StateWord) {
 	for _, word := range slices.Sorted(maps.Keys(l.counts)) {
@@ -244,43 +241,57 @@ func (l *lineReader) words() (words []StateWord) {
 	return words
 }
 
-// value parses one cell. An amount is a decimal.Decimal, or "" for an order_total that is not there.
-func (l *lineReader) value(column listColumn, text, currency string, isNumber bool) (any, error) {
+// set parses the text of an understood column, and sets it in a line.
+func (l *lineReader) set(row *listedLine, column int, text, currency string, isNumber bool) (err error) {
 	if isSpreadsheetError(text) {
-		return nil, errors.New("is an error of a spreadsheet")
+		return errors.New("is an error of a spreadsheet")
 	}
-	switch column.name {
-	case "amount", "order_total":
-		if text == "" && !column.required {
-			return "", nil
+	switch l.understood[column].name {
+	case "amount":
+		row.Amount, err = l.parseAmount(text, currency, isNumber)
+		if err == nil && row.Amount.IsNegative() && l.Kind == Payment {
+			return errors.New("is negative; if it is a refund, export it to a list of refunds: --refund-list")
 		}
-		amount, err := l.parseAmount(text, currency, isNumber)
-		switch {
-		case err != nil || !amount.IsNegative():
-		case l.Kind == Refund:
-			amount = amount.Neg() // many lists write refunds as negative amounts
-		case column.required:
-			err = errors.New("is negative; if it is a refund, export it to a list of refunds: --refund-list")
-		default:
+		row.Amount = row.Amount.Abs() // many lists write refunds as negative amounts
+	case "order_total":
+		if text == "" {
+			return nil
+		}
+		total, err := l.parseAmount(text, currency, isNumber)
+		if err == nil && total.IsNegative() {
 			err = errors.New("is negative")
 		}
-		return amount, err
+		row.total = total.String()
+		return err
 	case "currency":
-		return l.readCurrency(text)
+		row.Currency, err = l.readCurrency(text)
 	case "state":
-		return l.readState(text)
+		row.State, err = l.readState(text)
 	case "at":
-		return l.readTime(text)
+		var at timeRange
+		at, err = l.readTime(text)
+		row.At, row.Until = at.start.In(l.Zone), at.end.In(l.Zone)
+	case "order":
+		row.Order, err = readID(text)
+	case "unique_id", "refund_unique_id":
+		row.uniqueID, err = readID(text)
+	default:
+		row.ID, err = readID(text)
 	}
+	return err
+}
+
+// readID rejects a text that cannot be an id.
+func readID(text string) (string, error) {
 	switch {
 	case strings.ContainsRune(text, utf8.RuneError): // or what is not UTF-8
-		return nil, errors.New("has a character that cannot be read; export the list as CSV UTF-8")
+		return "", errors.New("has a character that cannot be read; export the list as CSV UTF-8")
 	case utf8.RuneCountInString(text) > longestID:
-		return nil, fmt.Errorf("has more than %d characters", longestID)
+		return "", fmt.Errorf("has more than %d characters", longestID)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return nil, errors.New("contains a control character")
+		return "", errors.New("contains a control character")
 	case strings.Contains(text, "+") && shortenedID.MatchString(text):
-		return nil, errors.New("was shortened by a spreadsheet, which keeps 15 digits of a number: format the column as text, and export it again")
+		return "", errors.New("was shortened by a spreadsheet, which keeps 15 digits of a number: format the column as text, and export it again")
 	}
 	return text, nil
 }

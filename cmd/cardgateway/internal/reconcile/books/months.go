@@ -79,21 +79,13 @@ func (b *Books) KeptItem(ctx context.Context, kind Kind, month time.Time, id str
 // keepLater keeps the lines of a list that may belong to later months: by the latest time that they may have or, if they have none, by that
 // of the gateway. Of those with one id and without a time, the first are of the rows of the month itself. The plus keeps the databases from
 // reading all rows of a range of time for each line: they find its rows by their ids.
-var keepLater = map[Kind]string{
-	Payment: laterLinesOf("transaction_id", "state", "cardgateway_listed_payments", "cardgateway_orders", "r.transaction_id = l.transaction_id"),
-	Refund:  laterLinesOf("refund_id", "'approved'", "cardgateway_listed_refunds", "cardgateway_refunds", hasRefundID("l.refund_id")),
-}
-
-func laterLinesOf(id, state, list, rows, isSame string) string {
-	return strings.NewReplacer("$id", id, "$state", state, "$list", list, "$rows", rows, "$is_same", isSame).Replace(`
-		INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
-		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, $id, amount, currency, $state, order_id, at, until FROM $list WHERE until >= $3
-		UNION ALL
-		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, $id, amount, currency, $state, order_id, at, until FROM (
-			SELECT l.*, ROW_NUMBER() OVER (PARTITION BY $id ORDER BY line) AS number FROM $list l
-			WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $is_same AND +r.at >= $3)
-		) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_same AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`)
-}
+const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
+	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, amount, currency, state, order_id, at, until FROM $list WHERE until >= $3
+	UNION ALL
+	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, amount, currency, state, order_id, at, until FROM (
+		SELECT l.*, ROW_NUMBER() OVER (PARTITION BY id ORDER BY line) AS number FROM $list l
+		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $is_line AND +r.at >= $3)
+	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_line AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
 
 // KeepMonth records what a comparison of a month has found: that it was compared, what did not tie out, which open items of earlier months
 // are closed by it, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has recorded.
@@ -114,7 +106,7 @@ func (b *Books) KeepMonth(ctx context.Context, months []Month, items, closed []K
 				ON CONFLICT (kind, start) DO UPDATE SET finish = excluded.finish, seen = excluded.seen, totals = excluded.totals`,
 				kind, from, to, m.Seen, string(totals))
 			do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, kind, from)
-			do(b.compared(keepLater[m.Kind]), kind, from, to)
+			do(b.compared(tableOf(m.Kind).sql(keepLater)), kind, from, to)
 			if err == nil {
 				err = b.keepItems(ctx, tx, m, items)
 			}

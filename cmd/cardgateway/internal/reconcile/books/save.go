@@ -99,9 +99,9 @@ func (t *table) isSame(one, other string) string {
 // changes counts the changed and late rows of a batch.
 type changes struct{ rows, late int }
 
-// sql inserts the names of the table and of its staging table into a statement.
+// sql inserts the names and conditions of the table, its staging table and its list into a statement.
 func (t *table) sql(statement string) string {
-	return strings.NewReplacer("$rows", t.name(), "$new", t.staging()).Replace(statement)
+	return strings.NewReplacer("$rows", t.name(), "$new", t.staging(), "$list", t.list, "$id", t.id, "$is_line", t.isLine).Replace(statement)
 }
 
 // lastOfEach keeps only the last row with each id, because a statement cannot change a row twice. Without an amount or without a currency, it

@@ -106,28 +106,31 @@ CREATE TABLE cardgateway_first_periods (
     PRIMARY KEY (kind, sha256)
 );
 
+-- The list of refunds has the same columns.
 CREATE TABLE cardgateway_listed_payments (
-    line           BIGINT NOT NULL PRIMARY KEY,
-    transaction_id $TEXT  NOT NULL,  -- unique_id while that is not found in the copy
-    unique_id      $TEXT  NOT NULL,  -- the gateway's; empty if the line has a transaction id
-    amount         $TEXT  NOT NULL,
-    currency       $TEXT  NOT NULL,
-    state          $TEXT  NOT NULL,
-    order_id       $TEXT  NOT NULL,
-    order_total    $TEXT  NOT NULL,  -- empty if the list has none
-    at             BIGINT NOT NULL,
-    until          BIGINT NOT NULL   -- the latest time that at may be: later if at is a date alone, or in the hour that clocks show twice
+    line        BIGINT NOT NULL PRIMARY KEY,
+    id          $TEXT  NOT NULL,  -- of the transaction or the refund; unique_id while that is not found in the copy
+    unique_id   $TEXT  NOT NULL,  -- the gateway's; empty if the line has an id of the merchant
+    amount      $TEXT  NOT NULL,
+    currency    $TEXT  NOT NULL,
+    state       $TEXT  NOT NULL,
+    order_id    $TEXT  NOT NULL,
+    order_total $TEXT  NOT NULL,  -- empty if the list has none
+    at          BIGINT NOT NULL,
+    until       BIGINT NOT NULL   -- the latest time that at may be: later if at is a date alone, or in the hour that clocks show twice
 );
 
 CREATE TABLE cardgateway_listed_refunds (
-    line           BIGINT NOT NULL PRIMARY KEY,
-    refund_id      $TEXT  NOT NULL,
-    unique_id      $TEXT  NOT NULL,
-    amount         $TEXT  NOT NULL,
-    currency       $TEXT  NOT NULL,
-    order_id       $TEXT  NOT NULL,
-    at             BIGINT NOT NULL,
-    until          BIGINT NOT NULL
+    line        BIGINT NOT NULL PRIMARY KEY,
+    id          $TEXT  NOT NULL,
+    unique_id   $TEXT  NOT NULL,
+    amount      $TEXT  NOT NULL,
+    currency    $TEXT  NOT NULL,
+    state       $TEXT  NOT NULL,
+    order_id    $TEXT  NOT NULL,
+    order_total $TEXT  NOT NULL,
+    at          BIGINT NOT NULL,
+    until       BIGINT NOT NULL
 );
 
 CREATE TABLE cardgateway_unreadable (

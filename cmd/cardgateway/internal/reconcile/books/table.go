@@ -19,7 +19,8 @@ const (
 	refundsKind = "refunds"
 )
 
-// table is the table of orders or refunds. The first column is the id, the last the number of the walk.
+// table is the table of orders or refunds, which SQL calls $rows and r, and that of the merchant's list of them, $list and l. The first
+// column is the id, the last the number of the walk.
 type table struct {
 	kind    string
 	columns []string
@@ -27,6 +28,10 @@ type table struct {
 	record  []string // columns whose changes are recorded
 	key     string   // the column of the gateway's id, which is empty in unnamed rows
 	same    []string // the columns that an unnamed row and its later named row have in common
+
+	list   string // the table of the merchant's list
+	id     string // $id: the id of a row that a line has
+	isLine string // $is_line: the condition that it is that of a line
 }
 
 var ordersTable = table{
@@ -36,6 +41,9 @@ var ordersTable = table{
 	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at", "other_app", "test"},
 	key:     "unique_id",
 	same:    []string{"transaction_id", "at"},
+	list:    "cardgateway_listed_payments",
+	id:      "r.transaction_id",
+	isLine:  "r.transaction_id = l.id",
 }
 
 var refundsTable = table{
@@ -45,6 +53,9 @@ var refundsTable = table{
 	record:  []string{"merchant_refund_id", "unique_id", "state", "code", "amount", "currency", "at"},
 	key:     "refund_unique_id",
 	same:    []string{"merchant_refund_id", "unique_id", "at"},
+	list:    "cardgateway_listed_refunds",
+	id:      refundID,
+	isLine:  hasRefundID("l.id"),
 }
 
 // tableOf returns the table of a kind of rows.

@@ -178,7 +178,7 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = again.eachRow(func(row record, bad *Unreadable) error {
+	err = again.eachRow(func(row *listedLine, bad *Unreadable) error {
 		switch {
 		case bad != nil:
 			i := slices.IndexFunc(t.Problems, func(p Problem) bool { return p.Column == bad.Column && p.Why == bad.Why })
@@ -191,7 +191,7 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 			t.Totals++
 		default:
 			if t.Rows++; len(t.First) < 5 {
-				t.First = append(t.First, again.lineOf(row))
+				t.First = append(t.First, row.Line)
 			}
 		}
 		return nil
@@ -201,22 +201,4 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 	}
 	t.Encoding = again.encoding()
 	return t, nil
-}
-
-// lineOf returns a record as a Line.
-func (l *lineReader) lineOf(row record) Line {
-	line := Line{State: StateApproved}
-	line.Line, line.ID, line.Currency = int(row[0].(int64)), row[1].(string), row[currencyColumn+1].(string)
-	line.Amount, _ = decimal.NewFromString(row[amountColumn+1].(string)) // it was written by this program
-	for i, c := range l.understood {
-		switch c.name {
-		case "state":
-			line.State = row[i+1].(string)
-		case "order":
-			line.Order = row[i+1].(string)
-		case "at":
-			line.At, line.Until = fromMicro(row[i+1].(int64), l.Zone), fromMicro(row[i+2].(int64), l.Zone)
-		}
-	}
-	return line
 }

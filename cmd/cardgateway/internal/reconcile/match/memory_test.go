@@ -159,7 +159,7 @@ func (d *database) fill(t *testing.T, m *memory) {
 		payments = append(payments, []any{l.Line, l.ID, "", l.Amount.String(), l.Currency, l.State, l.Order, m.totals[l.Order], micro(l.At), micro(latest(l))})
 	}
 	for _, l := range m.given {
-		given = append(given, []any{l.Line, l.ID, "", l.Amount.String(), l.Currency, l.Order, micro(l.At), micro(latest(l))})
+		given = append(given, []any{l.Line, l.ID, "", l.Amount.String(), l.Currency, l.State, l.Order, "", micro(l.At), micro(latest(l))})
 	}
 	for _, u := range m.unreadables {
 		unreadables = append(unreadables, []any{u.List, u.Line, u.ID, "", u.Column, u.Why})

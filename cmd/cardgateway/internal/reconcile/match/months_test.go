@@ -388,7 +388,7 @@ func TestManyLaterRefunds(t *testing.T) {
 		later := fmt.Sprint(day0(10, 2, 0).UnixMicro())
 		for _, rows := range []string{
 			"refunds SELECT 'u' || i, 'u' || i, 'r' || i, 'p', 'approved', 111, '1', 'EUR', " + later + ", 1",
-			"listed_refunds SELECT i, 'x' || i, '', '1', 'EUR', '', 0, 0",
+			"listed_refunds SELECT i, 'x' || i, '', '1', 'EUR', 'approved', '', '', 0, 0",
 		} {
 			if _, err := d.db.ExecContext(t.Context(), "INSERT INTO cardgateway_"+rows+
 				" FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT i FROM n) n"); err != nil {
