@@ -10,7 +10,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	"github.com/shopspring/decimal"
 )
 
 // changingShop makes a gateway change as merchants and customers do: payments are made and settled, refunded and settled, and
@@ -26,11 +25,7 @@ type changingShop struct {
 
 func newChangingShop(t *testing.T, server *sandbox.Server) *changingShop {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &changingShop{server: server, client: client, token: server.NewToken(sandbox.Approved)}
+	return &changingShop{server: server, client: clientOf(t, server, "7"), token: server.NewToken(sandbox.Approved)}
 }
 
 func (s *changingShop) change(t *testing.T) {
@@ -45,11 +40,7 @@ func (s *changingShop) change(t *testing.T) {
 	for range 3 {
 		s.n++
 		id := fmt.Sprintf("t-%d", s.n)
-		payment, err := s.client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), cardgateway.TokenPaymentRequest{
-			TransactionID: id, Currency: "EUR", Amount: decimal.NewFromInt(int64(s.n)), TransactionIP: "203.0.113.7",
-			CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
-		})
+		payment, err := s.client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), paymentOf(id, fmt.Sprint(s.n), "EUR"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -114,13 +113,9 @@ func newClosing(t *testing.T) *closing {
 	}
 	at := sqlitePlace(t)
 	c.books = openAt(t, at.driver, at.dsn)
-	config := filepath.Join(c.dir, "config.toml")
 	text := fmt.Sprintf("base-url = %q\napp-id = \"7\"\nmerchant-id = \"m1\"\nsecret = %q\ndb = %q\n\n[reconcile.shop]\n%s", gateway.URL, secretKey, at.setting,
 		closingSection)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.env = map[string]string{"CARDGATEWAY_CONFIG": config}
+	c.env = map[string]string{"CARDGATEWAY_CONFIG": writeText(t, c.dir, "config.toml", text)}
 	tool(t, c.env, "reconcile", "sync", "--quiet", "--from", seeded.From.Format(time.RFC3339)).want(t, exit.OK)
 	shift := closingDate(9, 20, 0).Sub(seeded.From).Microseconds()
 	c.exec(`UPDATE cardgateway_orders SET at = at + $1, test = 0`, shift)
@@ -402,11 +397,7 @@ func (c *closing) export(month time.Month) (flags []string) {
 		for j := range lists[i] {
 			text += lists[i][j].text(c.berlin)
 		}
-		path := filepath.Join(c.dir, fmt.Sprintf("%d%s.csv", month, name))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			c.t.Fatal(err)
-		}
-		flags = append(flags, name, path)
+		flags = append(flags, name, writeText(c.t, c.dir, fmt.Sprintf("%d%s.csv", month, name), text))
 	}
 	return flags
 }
@@ -532,10 +523,7 @@ func TestSigned(t *testing.T) {
 		lines += strings.Join([]string{transaction, amount, currency, time.UnixMicro(at).UTC().Format(time.RFC3339)}, ",") + "\n"
 		return err
 	})
-	list, out := filepath.Join(dir, "paid.csv"), filepath.Join(dir, "october.html")
-	if err := os.WriteFile(list, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	list, out := writeText(t, dir, "paid.csv", lines), filepath.Join(dir, "october.html")
 	october := []string{"reconcile", "report", "--month", "2026-10", "--list", list, "--out", out}
 	later := []string{"reconcile", "report", "--day", "2026-11-02", "--list", list, "--out", filepath.Join(dir, "later.html")}
 	exec(`UPDATE cardgateway_walks SET complete = $1`, closingDate(10, 31, 23).UnixMicro())

@@ -52,11 +52,15 @@ func paymentOf(id, amount, currency string) cardgateway.TokenPaymentRequest {
 	}
 }
 
-func TestGet(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	env := environment(server.URL)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+// paidGateway starts a gateway with a payment t-1 of 12.50 EUR, and returns its settings and the gateway's id of the payment.
+func paidGateway(t *testing.T, o sandbox.Options) (server *sandbox.Server, env map[string]string, id string) {
+	t.Helper()
+	server = gatewayFor(t, o)
+	return server, environment(server.URL), pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+}
 
+func TestGet(t *testing.T) {
+	_, env, id := paidGateway(t, sandbox.Options{})
 	r := tool(t, env, "get", id)
 	r.want(t, exit.OK)
 	for _, line := range []string{

@@ -140,10 +140,7 @@ func TestJournalPlaces(t *testing.T) {
 	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	dir := t.TempDir()
-	text := filepath.Join(dir, "text.db")
-	if err := os.WriteFile(text, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := writeText(t, dir, "text.db", strings.Repeat("no database ", 100))
 	other := filepath.Join(dir, "other.db")
 	execAt(t, "sqlite", other, "CREATE TABLE things (name TEXT)")
 	pg, my := pgserver.Shared(t), mysqlserver.Shared(t)

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -117,6 +119,35 @@ func (r result) want(t *testing.T, code int, words ...string) {
 	for _, w := range words {
 		if !strings.Contains(r.err, w) {
 			t.Errorf("got stderr %q, want in it %q", r.err, w)
+		}
+	}
+}
+
+// writeText writes a file, and returns its path.
+func writeText(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, is func() bool, format string, args ...any) {
+	t.Helper()
+	for until := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("not within 20 s: "+format, args...)
 		}
 	}
 }

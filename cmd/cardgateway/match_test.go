@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -52,11 +51,7 @@ func (m *closedMonth) list(t *testing.T, lines ...string) string {
 
 func (m *closedMonth) file(t *testing.T, name, text string) string {
 	t.Helper()
-	path := filepath.Join(m.dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return writeText(t, m.dir, name, text)
 }
 
 func TestMatch(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -49,15 +48,6 @@ func newTwoApps(t *testing.T) *twoApps {
 	}
 	a.own, a.others = pay("7", "own", "10.00"), pay("8", "another", "20.00")
 	return a
-}
-
-func writeText(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // TestOtherApp: no command but a list shows or touches the payments of other apps, unless --any-app is set.

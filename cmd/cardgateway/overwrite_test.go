@@ -75,7 +75,7 @@ func TestNoInputIsReplaced(t *testing.T) {
 				if text == "db" {
 					text = db
 				}
-				m.writeAt(t, filepath.Join(dir, name), text)
+				writeText(t, dir, name, text)
 			}
 			for name, text := range links {
 				to, isSymbolic := strings.CutPrefix(text, "-> ")
@@ -109,13 +109,6 @@ func pairs(env map[string]string) (all []string) {
 		all = append(all, name, value)
 	}
 	return all
-}
-
-func (m *closedMonth) writeAt(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // filesIn returns the contents of the files of a directory, and what its symbolic links name.
@@ -160,7 +153,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 	from := m.lastOf.AddDate(0, 0, -29).Format(time.DateOnly)
 	whole := []string{"--from", from, "--to", m.lastOf.Format(time.DateOnly)}
 	for _, name := range []string{"n.html", "n.csv", "n.json"} {
-		m.writeAt(t, name, "of the merchant\n")
+		writeText(t, ".", name, "of the merchant\n")
 		report(exit.Failed, name+" exists, and no report wrote it", "--out", "n.html")
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
@@ -169,7 +162,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 	report(exit.OK, "", "--out", "n.html")
 	report(exit.OK, "", append(whole, "--out", "n.html")...) // its own files
 
-	m.writeAt(t, "n.csv", strings.Replace(readText(t, "n.csv"), "class,", "Class,", 1))
+	writeText(t, ".", "n.csv", strings.Replace(readText(t, "n.csv"), "class,", "Class,", 1))
 	report(exit.Failed, "n.csv exists, and no report wrote it, or it was changed", "--out", "n.html")
 	report(exit.OK, "", "--out", "n.html", "--force")
 
@@ -181,7 +174,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 	}
 	report(exit.OK, "", whole...)
 	report(exit.Failed, "--out ("+names[0]+") is the same file as --known", append(whole, "--known", names[0])...)
-	m.writeAt(t, names[0], "class,id,reason\n")
+	writeText(t, ".", names[0], "class,id,reason\n")
 	report(exit.Failed, names[0]+" exists, and no report wrote it", whole...)
 }
 

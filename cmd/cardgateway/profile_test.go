@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,20 +10,10 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// writeSettings writes a file with settings.
-func writeSettings(t *testing.T, text string) (path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // TestProfileInUse: the profile is in what is printed to be run next, and check names it.
 func TestProfileInUse(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{Location: time.UTC})
-	path := writeSettings(t, fmt.Sprintf("app-id = 7\nzone = 'UTC'\n[profile.sandbox]\nbase-url = %q\nmerchant-id = 'm1'\nsecret = %q\n", server.URL, secretKey))
+	path := writeText(t, t.TempDir(), "config.toml", fmt.Sprintf("app-id = 7\nzone = 'UTC'\n[profile.sandbox]\nbase-url = %q\nmerchant-id = 'm1'\nsecret = %q\n", server.URL, secretKey))
 	r := tool(t, nil, "check", "--config", path, "--profile", "sandbox")
 	r.want(t, exit.OK)
 	if want := "base-url             " + server.URL + " (file " + path + ", profile sandbox)\n"; !strings.Contains(r.out, want) {
@@ -50,7 +38,7 @@ func TestProfilesThatAreWrong(t *testing.T) {
 		{"two secrets", "[profile.a]\nsecret = 'x'\nsecret-file = 'y'", "the secret key is set twice"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := writeSettings(t, test.text)
+			path := writeText(t, t.TempDir(), "config.toml", test.text)
 			tool(t, nil, "get", "1", "--config", path, "--profile", "a").want(t, exit.Failed, test.want)
 		})
 	}

@@ -54,8 +54,7 @@ func TestWrongClockOrZone(t *testing.T) {
 
 // TestClockDaysBehind: a refund that was made is seen, or nothing is sent.
 func TestClockDaysBehind(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 	for _, test := range []struct {
 		late time.Duration
 		code int
@@ -64,7 +63,7 @@ func TestClockDaysBehind(t *testing.T) {
 		{30 * time.Hour, exit.Unknown, "remaining    12.50 EUR"}, {30 * time.Hour, exit.Negative, "already has a refund r-1"},
 		{72 * time.Hour, exit.Failed, "clock is 72h0m0s behind the gateway's"},
 	} {
-		toolAt(t, time.Now().Add(-test.late), environment(server.URL), "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes").
+		toolAt(t, time.Now().Add(-test.late), env, "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes").
 			want(t, test.code, test.want)
 	}
 	if n := server.Refunded("r-1"); n != 1 {
@@ -89,9 +88,7 @@ func (e event) Write(p []byte) (int, error) {
 func TestInterruptedBeforeSending(t *testing.T) {
 	for _, when := range []string{"TO REFUND", "sending the refund once"} {
 		t.Run(when, func(t *testing.T) {
-			server := gatewayFor(t, sandbox.Options{})
-			env := environment(server.URL)
-			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+			server, env, id := paidGateway(t, sandbox.Options{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			toolIn(t, ctx, system{err: event{when, cancel}}, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").
@@ -122,12 +119,11 @@ func typing(t *testing.T, ctx context.Context, text string, ask func(), env map[
 
 // TestConfirmInterrupted: Ctrl-C wins, even if the amount was typed at the same time.
 func TestConfirmInterrupted(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{})
 	for _, typed := range []string{"12.50\n", "no\n"} {
 		for range 10 {
 			ctx, cancel := context.WithCancel(t.Context())
-			typing(t, ctx, typed, cancel, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1").
+			typing(t, ctx, typed, cancel, env, "refund", id, "--all", "--refund-id", "r-1").
 				want(t, exit.Interrupted, "interrupted; nothing was sent")
 			cancel()
 		}
@@ -167,10 +163,9 @@ func TestRefundedMeanwhile(t *testing.T) {
 // TestRefundBeforeOfUnknownAmount: if the gateway does not say how much an earlier refund returned, or of which payment, nobody knows what is
 // left; if it has changed its id, a script that runs again does not make it again.
 func TestRefundBeforeOfUnknownAmount(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	tool(t, environment(server.URL), "refund", id, "--amount", "5.00", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
-	tool(t, environment(server.URL), "refund", id, "--amount", "4.00", "--refund-id", "r-0", "--yes").want(t, exit.Unknown)
+	server, env, id := paidGateway(t, sandbox.Options{})
+	tool(t, env, "refund", id, "--amount", "5.00", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
+	tool(t, env, "refund", id, "--amount", "4.00", "--refund-id", "r-0", "--yes").want(t, exit.Unknown)
 	for name, change := range map[string][3]string{
 		"no amount":        {`"refundAmount":"5.00"`, `"refundNote":"5.00"`, "it is not known how much of the payment an earlier refund has returned: r-1"},
 		"an amount of 0":   {`"refundAmount":"5.00"`, `"refundAmount":"0"`, "it is not known how much of the payment an earlier refund has returned: r-1"},
@@ -195,15 +190,14 @@ func TestRefundBeforeOfUnknownAmount(t *testing.T) {
 
 // TestRefundWithoutOutput: the outcome is told even if nobody reads stdout.
 func TestRefundWithoutOutput(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	_, env, id := paidGateway(t, sandbox.Options{})
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer write.Close()
 	read.Close()
-	cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes")
+	cmd := program(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
 	var errOut clienttest.Buffer
 	cmd.Stdout, cmd.Stderr = write, &errOut
 	err = cmd.Run()
@@ -214,14 +208,11 @@ func TestRefundWithoutOutput(t *testing.T) {
 
 // TestRefundInFlight: neither an impatient Ctrl-C nor the end of a session ends the program before it has told the outcome.
 func TestRefundInFlight(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{})
 	server.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, After: 2 * time.Second})
-	cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes")
+	cmd := program(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
 	errOut := startUntil(t, cmd, "sending the refund once")
-	for server.Refunded("r-1") == 0 {
-		time.Sleep(5 * time.Millisecond)
-	}
+	eventually(t, func() bool { return server.Refunded("r-1") > 0 }, "a refund: %s", errOut)
 	for _, s := range []os.Signal{os.Interrupt, os.Interrupt, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGHUP} {
 		if err := cmd.Process.Signal(s); err != nil {
 			t.Fatal(err)
@@ -237,16 +228,11 @@ func TestRefundInFlight(t *testing.T) {
 // TestRefundThatCrashes: the exit code of a Go program that crashes is 2, which would mean that no refund was made. Go handles
 // SIGQUIT as it handles a fatal error.
 func TestRefundThatCrashes(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{})
 	server.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, After: time.Minute})
-	cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes")
+	cmd := program(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
 	errOut := startUntil(t, cmd, "sending the refund once")
-	for until := time.Now().Add(20 * time.Second); server.Refunded("r-1") == 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("got no refund: %s", errOut.String())
-		}
-	}
+	eventually(t, func() bool { return server.Refunded("r-1") > 0 }, "a refund: %s", errOut)
 	if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +270,7 @@ func TestPrintedCommandParses(t *testing.T) {
 
 // TestRefundOfPaymentWithoutTime: refunds of the last year are seen, although the gateway does not say when the payment was made.
 func TestRefundOfPaymentWithoutTime(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, _, id := paidGateway(t, sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 	at, asked := regexp.MustCompile(`"transactionAt":"[^"]*",?`), []string(nil)
 	front := changing(t, server, func(r *http.Request, body string) string {
 		if r.URL.Path == "/search/list/refund" {
@@ -311,8 +296,7 @@ func TestRefundFinal(t *testing.T) {
 		`"code":112`: {exit.Negative, "the gateway declined the refund: "}, `"code":111`: {exit.OK, "cardgateway: refunded\n"},
 	} {
 		t.Run(answer, func(t *testing.T) {
-			server := gatewayFor(t, sandbox.Options{})
-			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+			server, _, id := paidGateway(t, sandbox.Options{})
 			front := changing(t, server, func(_ *http.Request, body string) string { return strings.Replace(body, `"code":110`, answer, 1) })
 			r := tool(t, environment(front), "refund", id, "--all", "--refund-id", "r-1", "--yes", "--remark", "as agreed")
 			r.want(t, want.code, want.want)
@@ -325,9 +309,7 @@ func TestRefundFinal(t *testing.T) {
 
 // TestDeclinedRefundsDoNotCount: what was declined can still be refunded; what was accepted cannot.
 func TestDeclinedRefundsDoNotCount(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{RefundSettleAfter: -1})
-	env := environment(server.URL)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{RefundSettleAfter: -1})
 	tool(t, env, "refund", id, "--amount", "4.50", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
 	tool(t, env, "refund", id, "--amount", "8.01", "--refund-id", "r-2", "--yes").
 		want(t, exit.Negative, "nothing was sent: of 12.50 EUR, 4.50 was refunded before; 8.00 can")

@@ -31,9 +31,7 @@ func (r result) printed(t *testing.T, before string) []string {
 }
 
 func TestRefund(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	env := environment(server.URL)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{})
 	r := tool(t, env, "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes", "--remark", "broken")
 	r.want(t, exit.Unknown, "paid         12.50 EUR\n", "remaining    12.50 EUR\n", "TO REFUND    2.50 EUR with refund id r-1\n",
 		"sending the refund once.", "accepted, not final yet: the gateway can still decline it. Do not refund again; run later: ")
@@ -62,9 +60,7 @@ func TestRefund(t *testing.T) {
 }
 
 func TestRefundThatIsNotSent(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	env := environment(server.URL)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{})
 	declined := pay(t, server, "t-2", "12.50", sandbox.Declined).UniqueID
 	for _, test := range []struct {
 		name string
@@ -104,9 +100,7 @@ func TestRefundWithUnknownOutcome(t *testing.T) {
 		"not carried out": {sandbox.CommitNever, exit.Negative, "not known to the gateway. That is no proof"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := gatewayFor(t, sandbox.Options{})
-			env := environment(server.URL)
-			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+			server, env, id := paidGateway(t, sandbox.Options{})
 			server.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: test.commit, Reply: sandbox.ReplyReset})
 			r := tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes", "--zone", "UTC")
 			r.want(t, exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: cardgateway resolve refund "+id+" r-1 --amount 12.50 --sent-at ")
@@ -120,9 +114,7 @@ func TestRefundWithUnknownOutcome(t *testing.T) {
 }
 
 func TestRefundThatTheGatewayDoesNotTake(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	env := environment(server.URL)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{})
 	for _, test := range []struct {
 		name  string
 		fault sandbox.Fault
@@ -152,9 +144,7 @@ func (broken) Write([]byte) (int, error) { panic("no output") }
 
 // TestRefundThatPanics: Go's own exit code would say that nothing was sent.
 func TestRefundThatPanics(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	env := environment(server.URL)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	_, env, id := paidGateway(t, sandbox.Options{})
 	code, err := toolTo(t, broken{}, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
 	if code != exit.Unknown || !strings.Contains(err, "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") ||
 		strings.Contains(err, "--seen") {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,11 +27,7 @@ func TestReport(t *testing.T) {
 		if r.out != out+"\n" {
 			t.Errorf("got %q, want the path of the page", r.out)
 		}
-		text, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
+		return readText(t, out)
 	}
 	holds := func(page string, words ...string) {
 		t.Helper()
@@ -47,9 +42,7 @@ func TestReport(t *testing.T) {
 
 	holds(page, "cardgateway reconcile report --from", " --rows=200 --out="+out)
 	// A page that was changed, perhaps signed, is not replaced.
-	if err := os.WriteFile(out, []byte(strings.Replace(page, "Signature", "Signature: Anna", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.file(t, "month.html", strings.Replace(page, "Signature", "Signature: Anna", 1))
 	tool(t, m.env, append([]string{"reconcile", "report", "--out", out}, period...)...).want(t, exit.Failed,
 		"month.html exists, and no report wrote it, or it was changed since")
 	report(exit.OK, append(period, "--force")...)
@@ -64,20 +57,18 @@ func TestReport(t *testing.T) {
 	if strings.Contains(page, "<script") {
 		t.Error("the page has a script")
 	}
-	text, err := os.ReadFile(filepath.Join(m.dir, "month.csv"))
-	if err != nil || !strings.Contains(string(text), "\nmissing_there,payment,'=cmd|'/c calc'!A0,,1.00,EUR,") {
-		t.Errorf("got %s, %v", text, err)
+	table := readText(t, filepath.Join(m.dir, "month.csv"))
+	if !strings.Contains(table, "\nmissing_there,payment,'=cmd|'/c calc'!A0,,1.00,EUR,") {
+		t.Errorf("got %s", table)
 	}
-	text, err = os.ReadFile(filepath.Join(m.dir, "month.json"))
+	text := readText(t, filepath.Join(m.dir, "month.json"))
 	var parsed reportJSON
-	if err == nil {
-		err = json.Unmarshal(text, &parsed)
-	}
+	err := json.Unmarshal([]byte(text), &parsed)
 	if err != nil || len(parsed.Differences) != 2 || parsed.Summary.TiedOut != 273 || parsed.Summary.Compared != 275 || parsed.Summary.Lists[0].Rows != 275 {
 		t.Errorf("got %s, %v", text, err)
 	}
 	// The CSV marks what may stay, when it is given reasons.
-	marked := strings.NewReplacer("!A0,,", "!A0,typed by hand,", "</script>,,", "</script>,a test,").Replace(readText(t, filepath.Join(m.dir, "month.csv")))
+	marked := strings.NewReplacer("!A0,,", "!A0,typed by hand,", "</script>,,", "</script>,a test,").Replace(table)
 	page = report(exit.OK, append(period, "--force", "--known", m.file(t, "known.csv", marked))...)
 	holds(page, "273 of 275 rows tie out", "2 known differences", "Known: typed by hand")
 
@@ -123,15 +114,6 @@ type reportJSON struct {
 			Differences int `json:"differences"`
 		} `json:"openFromEarlierMonths"`
 	} `json:"summary"`
-}
-
-func readText(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestReportIsInterrupted leaves the report that was there, and no half of a new one.

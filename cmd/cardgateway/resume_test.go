@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,14 +20,12 @@ import (
 func interruptedAt(t *testing.T, server *sandbox.Server, n int32) (url string, ctx context.Context) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var count atomic.Int32
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return changing(t, server, func(_ *http.Request, body string) string {
 		if count.Add(1) == n {
 			cancel()
 		}
-		server.ServeHTTP(w, r)
-	}))
-	t.Cleanup(front.Close)
-	return front.URL, ctx
+		return body
+	}), ctx
 }
 
 // TestCheckpoint interrupts a list and continues it: every row is written once, the titles once, and the sums are those of
@@ -99,10 +96,7 @@ func TestCheckpointOfAnotherList(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	span := []string{"--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339)}
 	toolWith(t, ctx, strings.NewReader(""), env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exit.Interrupted)
-	other := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(other, []byte(`{"list": "orders", "more": 1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	other := writeText(t, t.TempDir(), "other.json", `{"list": "orders", "more": 1}`)
 	for _, test := range []struct {
 		name string
 		env  map[string]string

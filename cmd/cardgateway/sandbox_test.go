@@ -20,11 +20,7 @@ func TestSandbox(t *testing.T) {
 		ended <- run(ctx, []string{"sandbox", "--merchant", "m1", "-secret", secretKey, "-seed", "30", "--days", "2"},
 			system{out: &out, err: &errOut, now: time.Now, getenv: func(string) string { return "" }})
 	}()
-	for until := time.Now().Add(20 * time.Second); !strings.Contains(out.String(), "dashboard"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("got no address: %s %s", out.String(), errOut.String())
-		}
-	}
+	eventually(t, func() bool { return strings.Contains(out.String(), "dashboard") }, "an address: %s %s", &out, &errOut)
 	base, _, _ := strings.Cut(out.String(), "\n")
 	r := tool(t, environment(base), "orders", "--last", "3d", "--format", "jsonl")
 	r.want(t, exit.OK)

@@ -25,13 +25,7 @@ func TestNoConfiguration(t *testing.T) {
 func TestSettingsThatAreWrong(t *testing.T) {
 	env := environment("https://gateway.example")
 	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	file := func(name, text string) string { return writeText(t, dir, name, text) }
 	key := file("key", secretKey+"\n")
 	for _, test := range []struct {
 		name string
@@ -67,10 +61,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 // TestSecretFile: the key is read from a file, which others should not be able to read.
 func TestSecretFile(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
-	key := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(key, []byte(secretKey+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	key := writeText(t, t.TempDir(), "key", secretKey+"\n")
 	env := with(environment(server.URL), "CARDGATEWAY_SECRET", "wrong")
 	tool(t, env, "get", "123", "--secret-file", key).want(t, exit.Negative, "the gateway does not know it")
 	if err := os.Chmod(key, 0o644); err != nil {

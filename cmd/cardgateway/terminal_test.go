@@ -84,11 +84,7 @@ func startUntil(t *testing.T, cmd *exec.Cmd, says string) *clienttest.Buffer {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), says); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("got no progress: %s", errOut.String())
-		}
-	}
+	eventually(t, func() bool { return strings.Contains(errOut.String(), says) }, "%q: %s", says, errOut)
 	return errOut
 }
 
@@ -160,8 +156,7 @@ func TestTerminal(t *testing.T) {
 
 // TestRefundPrompt asks on a terminal, and sends nothing unless the amount is typed.
 func TestRefundPrompt(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, env, id := paidGateway(t, sandbox.Options{})
 	for _, test := range []struct {
 		typed    string
 		code     int
@@ -178,19 +173,11 @@ func TestRefundPrompt(t *testing.T) {
 				t.Skip("no pseudo terminal here: ", err)
 			}
 			defer master.Close()
-			cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1")
-			var errOut clienttest.Buffer
-			cmd.Stdin, cmd.Stderr = slave, &errOut
+			cmd := program(t, env, "refund", id, "--all", "--refund-id", "r-1")
+			cmd.Stdin = slave
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			errOut := startUntil(t, cmd, "Type the amount")
 			slave.Close()
-			for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "Type the amount"); time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(until) {
-					t.Fatalf("got no question: %s", errOut.String())
-				}
-			}
 			if _, err := io.WriteString(master, test.typed); err != nil {
 				t.Fatal(err)
 			}

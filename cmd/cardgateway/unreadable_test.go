@@ -1,13 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,24 +18,14 @@ func TestUnreadableRow(t *testing.T) {
 	begin := from.Format(time.RFC3339)
 	ids := csvColumn(t, tool(t, environment(server.URL), "orders", "--from", begin, "--to", to.Format(time.RFC3339), "--format", "csv").out, "uniqueId")
 	id, odd := ids[7], true
-	target, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ModifyResponse = func(r *http.Response) error {
-		body, err := io.ReadAll(r.Body)
-		if odd && strings.HasSuffix(r.Request.URL.Path, "/search/list/order") {
-			member := []byte(`"uniqueId":"` + id + `"`)
-			body = bytes.ReplaceAll(body, member, append(member, `,"isTest":"perhaps"`...)) // a second one
+	front := changing(t, server, func(r *http.Request, body string) string {
+		if odd && strings.HasSuffix(r.URL.Path, "/search/list/order") {
+			member := `"uniqueId":"` + id + `"`
+			return strings.ReplaceAll(body, member, member+`,"isTest":"perhaps"`) // a second one
 		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		r.Header.Del("Content-Length")
-		return err
-	}
-	front := httptest.NewServer(proxy)
-	t.Cleanup(front.Close)
-	env := with(environment(front.URL), "CARDGATEWAY_DB", filepath.Join(t.TempDir(), "books.db"))
+		return body
+	})
+	env := with(environment(front), "CARDGATEWAY_DB", filepath.Join(t.TempDir(), "books.db"))
 
 	list := tool(t, env, "orders", "--from", begin, "--to", to.Format(time.RFC3339), "--format", "csv")
 	list.want(t, exit.Unreadable, "the list lacks rows: OrderWalk: 1 rows cannot be read; window from ", `uniqueId "`+id+`"`)
@@ -64,11 +48,7 @@ func TestUnreadableRow(t *testing.T) {
 	for i := range columns["at"] {
 		lines += strings.Join([]string{columns["transactionId"][i], columns["transactionAmount"][i], columns["transactionCurrency"][i], columns["at"][i]}, ",") + "\n"
 	}
-	path := filepath.Join(t.TempDir(), "paid.csv")
-	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	match := []string{"reconcile", "match", "--list", path, "--format", "csv"}
+	match := []string{"reconcile", "match", "--list", writeText(t, t.TempDir(), "paid.csv", lines), "--format", "csv"}
 	if r = tool(t, env, match...); strings.Count(r.out, "row_unreadable,payment,") != 1 || !strings.Contains(r.out, id) {
 		t.Errorf("got %s", r.out)
 	}

@@ -72,8 +72,7 @@ func allTried(uniqueID string) []tried {
 // TestTriedWrong: a clear word, the right exit code, nothing lost.
 func TestTriedWrong(t *testing.T) {
 	t.Parallel()
-	server := gatewayFor(t, sandbox.Options{})
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	server, _, id := paidGateway(t, sandbox.Options{})
 	at := sqlitePlace(t)
 	s := openShop(t, server, at)
 	s.lose(t, "t-2", "30.00", "EUR")
@@ -242,11 +241,7 @@ func TestRunEvery(t *testing.T) {
 	}
 	wait := func(what string) {
 		t.Helper()
-		for until := time.Now().Add(20 * time.Second); !strings.Contains(out.String(), what); time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(until) {
-				t.Fatalf("got no %q: %s %s", what, out.String(), errOut.String())
-			}
-		}
+		eventually(t, func() bool { return strings.Contains(out.String(), what) }, "%q: %s %s", what, &out, &errOut)
 	}
 	wait("t-1,succeeded\n")
 	server.Inject(sandbox.Fault{Operation: sandbox.OpPayments, TransactionID: "t-2", Reply: sandbox.ReplyReset})
