@@ -42,19 +42,6 @@ func TestEveryFault(t *testing.T) {
 	}
 }
 
-// TestLostCheckout loses the response to a hosted checkout: the journal finds the page again, and the customer continues.
-func TestLostCheckout(t *testing.T) {
-	w := open(t)
-	w.courier.SetMode(courierDrop)
-	w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose})
-	s := newShopper(t, w)
-	id := s.buy("cedar", "")
-	s.awaits(id, payments.Waiting)
-	s.get("/orders/" + id + "/pay")
-	s.enter(s.hostedPage(), sandbox.Approved)
-	s.awaits(id, payments.Paid)
-}
-
 // TestAbandonedCheckout: an order whose customer does not finish the gateway's page is closed, and can still be paid there.
 func TestAbandonedCheckout(t *testing.T) {
 	w := open(t, func(s *setup) { s.hostedPageLifetime = time.Millisecond })

@@ -16,63 +16,78 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestPay tests every way to pay, with every card.
-func TestPay(t *testing.T) { testPay(t, courierPrompt) }
-
-// TestPayWithoutNotifications does the same with every notification of a payment dropped. The token of a card arrives only
-// by notification, so those are delivered.
-func TestPayWithoutNotifications(t *testing.T) { testPay(t, courierDrop) }
-
-func testPay(t *testing.T, mode string) {
-	w := open(t)
-	for _, tt := range []struct {
-		card sandbox.Outcome
-		want payments.State
+// TestPay tests every way to pay, with every card, and what can happen to the answer and the notification of the payment. The token of a card
+// arrives only by notification, so that one comes at once.
+func TestPay(t *testing.T) {
+	for _, trouble := range []struct {
+		name, courier string
+		fault         sandbox.Fault
 	}{
-		{sandbox.Approved, payments.Paid}, {sandbox.Declined, payments.Declined}, {sandbox.Challenged, payments.Paid},
+		{"no trouble", courierPrompt, sandbox.Fault{}},
+		{"notification late", courierLate, sandbox.Fault{}},
+		{"notification twice", courierTwice, sandbox.Fault{}},
+		{"notification dropped", courierDrop, sandbox.Fault{}},
+		{"notification before the answer", courierPrompt, sandbox.Fault{After: 100 * time.Millisecond}},
+		{"answer lost", courierPrompt, sandbox.Fault{Reply: sandbox.ReplyReset}},
+		{"answer lost, notification dropped", courierDrop, sandbox.Fault{Reply: sandbox.ReplyReset}},
 	} {
-		t.Run("hosted, "+tt.card.String(), func(t *testing.T) {
-			w.courier.SetMode(mode)
-			s := newShopper(t, w)
-			id := s.buy("pillar", "")
-			s.enter(s.hostedPage(), tt.card)
-			s.awaits(id, tt.want)
-		})
-		t.Run("saved card, "+tt.card.String(), func(t *testing.T) {
-			w.courier.SetMode(courierPrompt)
-			s := newShopper(t, w)
-			card := s.saveCard(tt.card)
-			w.courier.SetMode(mode)
-			s.post("/cart", values("sku", "pillar")).get("/checkout")
-			if !strings.Contains(s.page, "Pay with the card ending in 0000") {
-				t.Errorf("the checkout does not offer the card:\n%s", s.page)
+		w := open(t)
+		trouble.fault.Operation = sandbox.OpPayments
+		for _, card := range []sandbox.Outcome{sandbox.Approved, sandbox.Declined, sandbox.Challenged} {
+			for way, pay := range map[string]func(s *shopper, troubled func()) (id string, typed bool){
+				"hosted": func(s *shopper, troubled func()) (string, bool) {
+					troubled()
+					return s.buy("pillar", ""), false
+				},
+				"saved card": func(s *shopper, troubled func()) (string, bool) {
+					saved := s.saveCard(card)
+					s.post("/cart", values("sku", "pillar")).get("/checkout").match("(Pay with the card ending in 0000)")
+					troubled()
+					return s.buy("tapers", saved), true
+				},
+				"weekly": func(s *shopper, troubled func()) (string, bool) {
+					troubled()
+					return s.subscribe("/weekly").orderID(), false
+				},
+				"weekly with a typed card": func(s *shopper, troubled func()) (string, bool) {
+					troubled()
+					c := sandbox.TestCard(card)
+					return s.subscribe("/weekly/card", "cardNumber", "4300 0000 0000 0000", "expiredMonth", c.Month,
+						"expiredYear", c.Year, "cvv", c.CVV, "cardholder", c.Cardholder).orderID(), true
+				},
+			} {
+				t.Run(trouble.name+", "+way+", "+card.String(), func(t *testing.T) {
+					w.courier.SetMode(courierPrompt)
+					s := newShopper(t, w)
+					id, typed := pay(s, func() {
+						w.gateway.Inject(trouble.fault)
+						w.courier.SetMode(trouble.courier)
+					})
+					if !typed || card == sandbox.Challenged {
+						s.awaits(id, payments.Waiting)
+						s.get("/orders/" + id + "/pay")
+					}
+					switch {
+					case !typed:
+						s.enter(s.hostedPage(), card)
+					case card == sandbox.Challenged && trouble.fault.Reply == sandbox.ReplyReset:
+						return // the journal keeps no page that only a query has shown, of a payment with a card or a token
+					case card == sandbox.Challenged:
+						if _, err := w.gateway.Authenticate(s.hostedPage(), true); err != nil {
+							t.Fatal(err)
+						}
+					}
+					want, charged := payments.Paid, 1
+					if card == sandbox.Declined {
+						want, charged = payments.Declined, 0
+					}
+					s.awaits(id, want)
+					if n := w.gateway.Executed(id); n != charged {
+						t.Errorf("charged %d times, want %d", n, charged)
+					}
+				})
 			}
-			id := s.buy("tapers", card)
-			if tt.card == sandbox.Challenged {
-				if _, err := w.gateway.Authenticate(s.hostedPage(), true); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s.awaits(id, tt.want)
-		})
-		t.Run("weekly, "+tt.card.String(), func(t *testing.T) {
-			s := newShopper(t, w).subscribe("/weekly")
-			id := s.orderID()
-			s.enter(s.hostedPage(), tt.card)
-			s.awaits(id, tt.want)
-		})
-		t.Run("weekly with a typed card, "+tt.card.String(), func(t *testing.T) {
-			c := sandbox.TestCard(tt.card)
-			s := newShopper(t, w).subscribe("/weekly/card", "cardNumber", "4300 0000 0000 0000", "expiredMonth", c.Month,
-				"expiredYear", c.Year, "cvv", c.CVV, "cardholder", c.Cardholder)
-			id := s.orderID()
-			if tt.card == sandbox.Challenged {
-				if _, err := w.gateway.Authenticate(s.hostedPage(), true); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s.awaits(id, tt.want)
-		})
+		}
 	}
 }
 
