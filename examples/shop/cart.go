@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -69,8 +68,7 @@ func linesOf(o payments.Order) (all Lines) {
 
 // tables are those of the pages, beside those of package payments: the carts, and what the journal does not record of an order; see Event.
 const tables = `
-CREATE TABLE IF NOT EXISTS cart_lines (customer TEXT NOT NULL, sku TEXT NOT NULL, quantity INTEGER NOT NULL, changed BIGINT NOT NULL,
-	PRIMARY KEY (customer, sku));
+CREATE TABLE IF NOT EXISTS cart_lines (customer TEXT NOT NULL, sku TEXT NOT NULL, quantity INTEGER NOT NULL, PRIMARY KEY (customer, sku));
 CREATE TABLE IF NOT EXISTS order_events (id TEXT NOT NULL, what TEXT NOT NULL, first_at BIGINT NOT NULL, last_at BIGINT NOT NULL,
 	times INTEGER NOT NULL, PRIMARY KEY (id, what))`
 
@@ -79,10 +77,9 @@ const maxQuantity = 20
 
 // addToCart adds one of a product.
 func (s *Shop) addToCart(ctx context.Context, customer, sku string) error {
-	_, err := s.db.ExecContext(ctx, `INSERT INTO cart_lines (customer, sku, quantity, changed) VALUES ($1, $2, 1, $3)
-		ON CONFLICT (customer, sku) DO UPDATE SET changed = $3,
-			quantity = CASE WHEN cart_lines.quantity < $4 THEN cart_lines.quantity + 1 ELSE cart_lines.quantity END`,
-		customer, sku, time.Now().UnixMicro(), maxQuantity)
+	_, err := s.db.ExecContext(ctx, `INSERT INTO cart_lines (customer, sku, quantity) VALUES ($1, $2, 1) ON CONFLICT (customer, sku)
+		DO UPDATE SET quantity = CASE WHEN cart_lines.quantity < $3 THEN cart_lines.quantity + 1 ELSE cart_lines.quantity END`,
+		customer, sku, maxQuantity)
 	return err
 }
 
@@ -92,8 +89,7 @@ func (s *Shop) setQuantity(ctx context.Context, customer, sku string, quantity i
 		_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 AND sku = $2`, customer, sku)
 		return err
 	}
-	_, err := s.db.ExecContext(ctx, `UPDATE cart_lines SET quantity = $3, changed = $4 WHERE customer = $1 AND sku = $2`,
-		customer, sku, min(quantity, maxQuantity), time.Now().UnixMicro())
+	_, err := s.db.ExecContext(ctx, `UPDATE cart_lines SET quantity = $3 WHERE customer = $1 AND sku = $2`, customer, sku, min(quantity, maxQuantity))
 	return err
 }
 
@@ -157,23 +153,4 @@ func (s *Shop) transaction(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
-}
-
-const (
-	cartAge     = 30 * 24 * time.Hour
-	forgetEvery = time.Hour
-)
-
-// forgetCarts regularly deletes the carts that nobody has changed for a long time, until ctx ends.
-func (s *Shop) forgetCarts(ctx context.Context) {
-	for ctx.Err() == nil {
-		_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE changed < $1`, time.Now().Add(-cartAge).UnixMicro())
-		if err != nil && ctx.Err() == nil {
-			s.log.Error("forgetting carts", "error", err)
-		}
-		select {
-		case <-time.After(forgetEvery):
-		case <-ctx.Done():
-		}
-	}
 }

@@ -200,7 +200,6 @@ func (s *Shop) serve(ctx context.Context, l net.Listener) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { s.payments.Run(ctx) })
-	running.Go(func() { s.forgetCarts(ctx) })
 	running.Go(func() {
 		<-ctx.Done()
 		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
