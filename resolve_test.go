@@ -159,6 +159,9 @@ func TestResolve(t *testing.T) {
 				if cardgateway.SafeToRetry(err) {
 					t.Errorf("SafeToRetry(%v) is true", err)
 				}
+				if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok && (conflict.TransactionID != "t-1" || len(conflict.Transactions) != 2) {
+					t.Errorf("got %+v", conflict)
+				}
 				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 					if unknown.Op != "Resolve" {
 						t.Errorf("got operation %q", unknown.Op)
@@ -224,42 +227,6 @@ func TestResolveWithWrongClock(t *testing.T) {
 	}
 }
 
-// TestResolveOfEarlySentAt: SentAt may be long before the payment was sent: the search goes from SentAt to today.
-func TestResolveOfEarlySentAt(t *testing.T) {
-	const day = 24 * time.Hour
-	for _, tt := range []struct {
-		early  time.Duration
-		there  bool
-		want   string
-		ranges int // that are asked for
-	}{
-		{early: 29 * day, there: true, want: "paid", ranges: 2},
-		{early: 31 * day, there: true, want: "paid", ranges: 2},
-		{early: 100 * day, there: true, want: "paid", ranges: 4},
-		{early: 700 * day, there: true, want: "paid", ranges: 26},
-		{early: 31 * day, want: "not found"},
-		{early: 700 * day, want: "not found"},
-		{early: 800 * day, want: "unknown"},
-		{early: 800 * day, there: true, want: "unknown"},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			l := archive{zone: time.UTC, begun: time.Now()}
-			if tt.there {
-				l.records = []record{{id: "t-1", uniqueID: "1", code: 100}}
-			}
-			q := l.query()
-			q.SentAt = l.begun.Add(-tt.early)
-			tx, err := l.client(t).Resolve(t.Context(), q)
-			if got := clienttest.Outcome(tx, err); got != tt.want {
-				t.Errorf("SentAt %v early: got %q (%v), want %q", tt.early, got, err, tt.want)
-			}
-			if tt.ranges != 0 && len(l.asked) != tt.ranges {
-				t.Errorf("SentAt %v early: %d ranges were asked for, want %d", tt.early, len(l.asked), tt.ranges)
-			}
-		})
-	}
-}
-
 // TestResolveSeams: a payment is found at any time within the months that are searched, whether or not the gateway
 // includes the bounds.
 func TestResolveSeams(t *testing.T) {
@@ -297,32 +264,6 @@ func TestResolveIsBounded(t *testing.T) {
 			t.Errorf("got %v after %d queries", err, len(l.asked))
 		}
 	})
-}
-
-// TestResolveSaysWhy: the error of an unknown outcome contains the most useful reason.
-func TestResolveSaysWhy(t *testing.T) {
-	priced := func(id, unique, amount string) record {
-		return record{id: id, uniqueID: unique, code: 100, more: `,"transactionAmount":"` + amount + `","transactionCurrency":"USD"`}
-	}
-	for _, tt := range []struct {
-		name    string
-		records []record
-		want    error
-	}{
-		{"other amount", []record{priced("t-1", "1", "1250")}, resolve.ErrOtherAmount},
-		{"other orders after one of another amount", append([]record{priced("t-1", "1", "1250")}, foreign(1)...), resolve.ErrOtherAmount},
-		{"other orders before one of another amount", append(foreign(1), priced("t-1", "1", "1250")), resolve.ErrOtherAmount},
-		{"other orders", foreign(1), resolve.ErrDoubtful},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: tt.records}
-				if _, err := l.client(t).Resolve(t.Context(), l.query()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, tt.want) {
-					t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
-				}
-			})
-		})
-	}
 }
 
 // TestResolveSentAgain: after several submissions, no decline is final. A success is.
@@ -468,18 +409,6 @@ func TestQueryOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestConflictNamesThePayment: two approved rows are an error with both, and with the merchant's id.
-func TestConflictNamesThePayment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		search := pages{clienttest.Page(clienttest.OrderRow(100, "1", ""), clienttest.OrderRow(100, "2", ""))}
-		_, err := resolver(t, &search).Resolve(t.Context(), paymentSentNow())
-		conflict, ok := errors.AsType[*cardgateway.ConflictError](err)
-		if !ok || conflict.TransactionID != "t-1" || len(conflict.Transactions) != 2 || !strings.Contains(err.Error(), `"t-1"`) {
-			t.Errorf("got %+v", err)
-		}
-	})
-}
-
 // What Resolve concludes from rows that were returned once and never again, and from approved and declined rows
 // together.
 
@@ -559,71 +488,6 @@ func TestResolveSeen(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestResolveSeenLater: a row of the payment ends the doubt.
-func TestResolveSeenLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		search := pages{clienttest.Page(strings.Replace(clienttest.OrderRow(100, "1", ""), "USD", "usd", 1)), clienttest.Page(), clienttest.Page(clienttest.OrderRow(100, "1", ""))}
-		if tx, err := resolver(t, &search).Resolve(t.Context(), paymentSentNow()); err != nil || !tx.Paid() {
-			t.Errorf("got %v, %v, want a paid transaction", tx, err)
-		}
-	})
-}
-
-// TestResolveAttempts: approved and declined rows of one transactionId, in every order of up to four. One approved row is
-// approved, two are a conflict. Without one, a direct payment is declined by a lone decline, a hosted one by a closed row.
-func TestResolveAttempts(t *testing.T) {
-	const appId = `,"appId":"111"`
-	codes := []int{100, 101, 103}
-	var sequences [][]int
-	for length := 1; length <= 4; length++ {
-		for n := range pow(len(codes), length) {
-			sequence := make([]int, length)
-			for i := range sequence {
-				sequence[i], n = codes[n%len(codes)], n/len(codes)
-			}
-			sequences = append(sequences, sequence)
-		}
-	}
-	for _, hosted := range []bool{false, true} {
-		for _, sequence := range sequences {
-			synctest.Test(t, func(t *testing.T) {
-				var rows []string
-				count := map[int]int{}
-				for i, code := range sequence {
-					rows = append(rows, clienttest.OrderRow(code, fmt.Sprint(i+1), appId))
-					count[code]++
-				}
-				search := slices.Repeat(pages{clienttest.Page(rows...)}, 100)
-				q := paymentSentNow()
-				q.HostedPage = hosted
-				tx, err := resolver(t, &search).Resolve(t.Context(), q)
-				got := clienttest.Outcome(tx, err)
-				want := "unknown"
-				switch {
-				case count[100] > 1:
-					want = "conflict"
-				case count[100] == 1:
-					want = "paid"
-				case hosted && count[103] > 0, !hosted && len(sequence) == 1:
-					want = "declined"
-				}
-				if got != want {
-					t.Errorf("hosted %t, %v: got %q (%v), want %q", hosted, sequence, got, err, want)
-				}
-			})
-		}
-	}
-	t.Logf("%d sequences, direct and hosted", len(sequences))
-}
-
-func pow(base, exponent int) int {
-	n := 1
-	for range exponent {
-		n *= base
-	}
-	return n
 }
 
 // TestResolveHostedDecline: on the hosted page a decline is an attempt until the page can no longer be used.

@@ -414,21 +414,3 @@ func TestRunPages(t *testing.T) {
 		})
 	}
 }
-
-// TestRunEndsWithContext: when the context ends, its error is the cause, and the result has the row found so far.
-func TestRunEndsWithContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		got := resolve.Run(ctx, &resolve.Config[row]{
-			SentAt: time.Now(),
-			Search: func(context.Context, time.Time, time.Time, int) (*resolve.Page[row], error) {
-				return &resolve.Page[row]{Rows: []row{processing}, Total: 1}, nil
-			},
-			Row: func(r *row) resolve.Row { return r.Row },
-		})
-		if got.Finding != resolve.Unknown || !errors.Is(got.Cause, context.DeadlineExceeded) || got.Row == nil || !got.Seen {
-			t.Errorf("got %+v", got)
-		}
-	})
-}
