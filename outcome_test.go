@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"testing/synctest"
@@ -19,7 +18,6 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 type facts = cardgateway.Facts
@@ -306,58 +304,5 @@ func TestTestPayments(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestATestPaymentIsNoProof: joined with a proof of "not sent", a test payment forbids another call as any other outcome does.
-func TestATestPaymentIsNoProof(t *testing.T) {
-	err := errors.Join(&cardgateway.NotSentError{Cause: io.EOF}, fmt.Errorf("later: %w", &cardgateway.TestPaymentError{Op: "Resolve", TransactionID: "t-1"}))
-	if cardgateway.SafeToRetry(err) || errors.Is(&cardgateway.TestPaymentError{}, cardgateway.ErrDeclined) {
-		t.Errorf("%v may be made again", err)
-	}
-}
-
-// TestLiveShopAndTestCards: a shop that sells is offered the published test card with every kind of CVV, in each operation. Whatever the
-// cardholder and the gateway do then, no goods are sent.
-func TestLiveShopAndTestCards(t *testing.T) {
-	offered, approved, sent := 0, 0, 0
-	for _, op := range clienttest.PaymentOperations {
-		for _, cvv := range []string{"000", "001", "123", "599", "600", "699", "700", "799", "800", "999", "0123"} {
-			g := sandbox.New(sandbox.Options{})
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.example", HTTPClient: &http.Client{Transport: g.RoundTripper()}})
-			ships := func(t *cardgateway.Transaction, err error) {
-				if t != nil && t.Code == cardgateway.CodeSuccess {
-					approved++
-				}
-				if t != nil && err == nil && t.Paid() || t != nil && c.Paid(t) {
-					sent++
-				}
-			}
-			ctx, id := t.Context(), "t-1"
-			switch op.Name {
-			case "TokenPayment":
-				outcome := map[byte]sandbox.Outcome{'6': sandbox.Pending, '7': sandbox.Challenged, '8': sandbox.Declined, '9': sandbox.Declined}[cvv[0]]
-				ships(c.TokenPayment(ctx, cardgateway.NewToken(g.NewToken(outcome)), clienttest.TokenPaymentRequest(id)))
-			case "CreateSubscription":
-				ships(c.CreateSubscription(ctx, clienttest.SubscriptionRequest(id, clienttest.NewCard("4300000000000000", cvv))))
-			default:
-				ships(op.Call(ctx, c, id))
-			}
-			offered++
-			entry := sandbox.TestCard(sandbox.Approved)
-			entry.CVV = cvv
-			_, _ = g.EnterCard(id, entry) // an error means that this card has no such step
-			_, _ = g.Authenticate(id, true)
-			_ = g.Settle(id, true)
-			ships(c.Resolve(ctx, cardgateway.ResolveQuery{
-				TransactionID: id, Amount: clienttest.Amount, Currency: "USD", SentAt: time.Now(), Wait: time.Nanosecond, HostedPage: true,
-			}))
-			for row, err := range c.Orders(ctx, cardgateway.OrderQuery{Start: time.Now().Add(-time.Hour), End: time.Now().Add(time.Hour)}) {
-				ships(row, err)
-			}
-		}
-	}
-	if sent != 0 || approved < offered {
-		t.Errorf("%d payments, seen approved %d times: goods were sent %d times", offered, approved, sent)
 	}
 }

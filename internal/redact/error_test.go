@@ -188,6 +188,7 @@ func TestReadError(t *testing.T) {
 		{"malformed HTTP response", false},
 		{`malformed HTTP response "card 4539000000000001 refused"`, true},
 		{`malformed HTTP response "4539 0000 0000 0001"`, true},
+		{`malformed HTTP response "{\"cvv\":\"973\"}"`, true},
 		{"request 123456789012", false},
 		{"malformed " + token, true},
 	} {
