@@ -149,15 +149,11 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 
 // TestMisdirected: the error for a response that is not from the gateway says what to check.
 func TestMisdirected(t *testing.T) {
-	for _, tt := range []struct {
+	for _, tt := range []struct { // verdict.Hint has the cases
 		status int
 		body   string
 		hint   bool
-	}{
-		{404, "404 page not found", true}, {405, "", true}, {301, "", true}, {302, "<html>", true},
-		{200, "<!DOCTYPE html>", true}, {200, "\ufeff <html>", true}, {403, "<html>", true}, {200, "", false}, {403, "", false}, {502, "<html>", false},
-		{404, `{"code":500}`, false}, {404, `{"message":"no such app"}`, false}, {401, "", false}, {429, "", false}, {400, `{"code":400,"message":"no"}`, false},
-	} {
+	}{{404, "404 page not found", true}, {200, "<!DOCTYPE html>", true}, {302, "", true}, {403, "", false}, {404, `{"code":500}`, false}} {
 		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(tt.status, tt.body)}}
 		c := s.Client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
 		_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
@@ -166,14 +162,6 @@ func TestMisdirected(t *testing.T) {
 			if strings.Contains(err.Error(), "is Config.BaseURL right?") != tt.hint {
 				t.Errorf("HTTP %d with %q: got %v", tt.status, tt.body, err)
 			}
-		}
-	}
-	for _, body := range []string{"Client sent an HTTP request to an HTTPS server.\n", "<title>400 The plain HTTP request was sent to HTTPS port</title>"} {
-		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(400, body)}}
-		if _, err := clienttest.PayByToken(
-			t.Context(), s.Client(t, cardgateway.Config{}), "t-1",
-		); !errors.Is(err, cardgateway.ErrRefused) || !strings.Contains(err.Error(), "begin with https?") {
-			t.Errorf("plain http to a TLS port: got %v", err)
 		}
 	}
 	for second, isFound := range map[string]bool{clienttest.Page(): true, `{"code":404}`: false} { // the search tells a wrong path from an unknown id
@@ -271,20 +259,16 @@ func TestCallsAreLogged(t *testing.T) {
 		call      func(context.Context, *cardgateway.Client)
 		want      string
 	}{
-		{"approved", clienttest.Answering(200, approved), pay, "INFO TokenPayment approved transactionId=t-1 code=100 status=200 attempts=1"},
 		{
 			"processing", clienttest.Answering(200, strings.Replace(approved, "100", "102", 1)), pay,
 			"INFO TokenPayment processing transactionId=t-1 code=102 status=200 attempts=1",
 		},
-		{"declined", clienttest.Answering(200, strings.Replace(approved, "100", "101", 1)), pay, "INFO TokenPayment declined transactionId=t-1 code=101 status=200 attempts=1"},
 		{"refused", clienttest.Answering(401, ""), pay, "WARN TokenPayment refused transactionId=t-1 status=401 attempts=1 error"},
 		{"unknown", clienttest.Answering(500, ""), pay, "WARN TokenPayment outcome_unknown transactionId=t-1 status=500 attempts=1 error"},
 		{"not sent", unreachable, pay, "INFO TokenPayment not_sent transactionId=t-1 attempts=3 error"},
 		{"invalid", unreachable, func(ctx context.Context, c *cardgateway.Client) {
 			_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{})
 		}, ""},
-		{"found", clienttest.Answering(200, approved), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
-			"INFO GetTransaction ok uniqueId=1 code=100 status=200 attempts=1"},
 		{"not found", clienttest.Answering(200, `{"code":404}`), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") }, ""},
 		{"wrong credentials", clienttest.Answering(401, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
 			"INFO GetTransaction query_failed uniqueId=1 status=401 attempts=1 error"},

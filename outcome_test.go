@@ -121,11 +121,6 @@ func TestClassify(t *testing.T) {
 		{"null code", facts{Status: 200, Body: []byte(with("100", "null"))}, "unknown"},
 		{"code zero", facts{Status: 200, Body: []byte(with("100", "0"))}, "unknown"},
 		{"code with a point", facts{Status: 200, Body: []byte(with("100", "100.0"))}, "unknown"},
-		{"code with an exponent", facts{Status: 200, Body: []byte(with("100", "1e2"))}, "unknown"},
-		{"code with leading zeros", facts{Status: 200, Body: []byte(with("100", `"0100"`))}, "unknown"},
-		{"code with a sign", facts{Status: 200, Body: []byte(with("100", `"+100"`))}, "unknown"},
-		{"code is true", facts{Status: 200, Body: []byte(with("100", "true"))}, "unknown"},
-		{"code in a list", facts{Status: 200, Body: []byte(with("100", "[100]"))}, "unknown"},
 
 		{"empty", facts{Status: 200}, "unknown"},
 		{"null", facts{Status: 200, Body: []byte("null")}, "unknown"},

@@ -149,7 +149,7 @@ func TestTolerantValues(t *testing.T) {
 		}},
 		{"Code", code, map[string]string{
 			"100": "100", `"100"`: "100", `""`: "", "null": "", "999999999": "999999999", "1000000000": refused, `"0100"`: refused, "-1": refused, "100.0": refused,
-			"true": refused, "[]": refused, "{}": refused,
+			"true": refused, "[]": refused, "{}": refused, "[100]": refused, "1e2": refused, `"+100"`: refused,
 		}},
 		{"Count", count, map[string]string{
 			"17": "17", `"17"`: "17", "0": "0", `""`: "", "null": "", "-1": refused, "1.5": refused, `"x"`: refused, "true": refused, "[]": refused, "{}": refused,
