@@ -87,7 +87,7 @@ func TestNotifications(t *testing.T) {
 		if want := sign("test-secret", values); fields["sign"] != want {
 			t.Errorf("sign of %v = %v, want %s", fields, fields["sign"], want)
 		}
-		if fields["appId"] != json.Number("1862433537316352001") {
+		if fields["appId"] != json.Number("98765432109876543210") {
 			t.Errorf("appId = %v", fields["appId"])
 		}
 	}

@@ -105,7 +105,7 @@ func TestAnswerMembers(t *testing.T) {
 		"message": "order processing", "transactionMessage": "success.", "transactionMethod": "CreditCard",
 		"transactionType": "Tokenization", "is3d": "false", "isTest": true, "transactionId": "2",
 		"transactionAmount": "8.80", "transactionCardNumber": "430000******0000",
-		"appId": json.Number("1862433537316352001"),
+		"appId": json.Number("98765432109876543210"),
 	} {
 		if got := a.data[name]; got != want {
 			t.Errorf("%s = %v, want %v", name, got, want)

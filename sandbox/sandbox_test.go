@@ -88,7 +88,7 @@ func readAnswer(t *testing.T, resp *http.Response) answer {
 func body(transactionID string, changes map[string]any) map[string]any {
 	m := map[string]any{
 		"transactionId": transactionID, "orderId": "order-" + transactionID, "currency": "USD", "amount": "8.80",
-		"transactionIp": "127.0.0.1", "appId": json.Number("1862433537316352001"),
+		"transactionIp": "127.0.0.1", "appId": json.Number("98765432109876543210"),
 		"callbackUrl": "https://shop.example/back", "notificationUrl": "https://shop.example/notify",
 		"productInfos": []any{map[string]any{
 			"productName": "Candle", "sku": "123", "quantity": 1, "price": "8.80", "currency": "USD",

@@ -213,10 +213,7 @@ func (c *Console) queries() []route {
 	for _, kind := range lists() {
 		routes = append(routes, route{kind, func(_ *http.Request, p *params.Reader) func() (any, error) {
 			f := readFilter(p, kind)
-			return func() (any, error) {
-				found, _ := c.list(kind, f)
-				return found, nil
-			}
+			return func() (any, error) { return c.list(kind, f), nil }
 		}})
 	}
 	return routes
@@ -260,23 +257,21 @@ func lists() []string { return []string{"payments", "refunds", "requests", "noti
 func (c *Console) info() Info {
 	info := c.gateway.Info()
 	info.Label = c.settings.Label
-	info.Requests, info.Notifications, _ = c.log.totals()
+	info.Requests, info.Notifications = c.log.totals()
 	return info
 }
 
-// list returns the rows of a list, and a channel that is closed when there may be more.
-func (c *Console) list(kind string, f Filter) (found interface{ total() int }, changed <-chan struct{}) {
+// list returns the rows of a list.
+func (c *Console) list(kind string, f Filter) interface{ total() int } {
 	switch kind {
 	case "requests":
 		return c.log.listRequests(f)
 	case "notifications":
 		return c.log.listNotifications(f)
+	case "refunds":
+		return c.gateway.Refunds(f)
 	}
-	_, _, changed = c.log.totals() // every change of a payment other than settling begins or ends with a request
-	if kind == "refunds" {
-		return c.gateway.Refunds(f), changed
-	}
-	return c.gateway.Payments(f), changed
+	return c.gateway.Payments(f)
 }
 
 // wait responds as soon as a list has enough rows. At the timeout it responds with HTTP 408 and the rows that there are.
@@ -291,15 +286,14 @@ func (c *Console) wait(r *http.Request, p *params.Reader) func() (any, error) {
 	return func() (any, error) {
 		deadline := time.NewTimer(timeout)
 		defer deadline.Stop()
-		again := time.NewTicker(50 * time.Millisecond) // a payment can settle without a request
+		again := time.NewTicker(20 * time.Millisecond)
 		defer again.Stop()
 		for {
-			found, changed := c.list(kind, f)
+			found := c.list(kind, f)
 			if found.total() >= count {
 				return found, nil
 			}
 			select {
-			case <-changed:
 			case <-again.C:
 			case <-deadline.C:
 				return found, errTooFew

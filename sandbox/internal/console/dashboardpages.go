@@ -16,7 +16,7 @@ import (
 // overviewPage shows totals, and the newest payments and requests.
 func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
 	info, payments := c.info(), c.gateway.Payments(Filter{Limit: 8})
-	requests, _ := c.log.listRequests(Filter{Limit: 8, Where: map[string]string{"method": http.MethodPost}, noPages: true}) // queries would hide the others
+	requests := c.log.listRequests(Filter{Limit: 8, Where: map[string]string{"method": http.MethodPost}, noPages: true}) // queries would hide the others
 	return pages.Dashboard{
 		Title: "Overview",
 		Sections: []pages.Section{
@@ -58,8 +58,7 @@ func (c *Console) listPage(kind string, filters ...string) func(*http.Request) (
 			more = Path + kind + "?" + query.Encode()
 		}
 		var table *pages.Table
-		found, _ := c.list(kind, f)
-		switch found := found.(type) {
+		switch found := c.list(kind, f).(type) {
 		case List[Payment]:
 			table = c.paymentTable(found, Path+kind, more)
 		case List[Refund]:
@@ -82,8 +81,8 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 	}
 	mine := Filter{Where: map[string]string{"uniqueId": p.UniqueID}}
 	refunds := c.gateway.Refunds(mine)
-	notices, _ := c.log.listNotifications(mine)
-	requests, _ := c.log.listRequests(Filter{Where: map[string]string{"transactionId": p.TransactionID}})
+	notices := c.log.listNotifications(mine)
+	requests := c.log.listRequests(Filter{Where: map[string]string{"transactionId": p.TransactionID}})
 	here, ofPayment := Path+"payments/"+p.UniqueID, "?uniqueId="+p.UniqueID
 	events := &pages.Table{Columns: []string{"Time", "Event"}, Empty: "No events are recorded for seeded payments."}
 	for _, e := range p.Events {

@@ -27,13 +27,12 @@ type Log struct {
 	notifications []*notice
 	lastRequest   int
 	lastNotice    int
-	changed       chan struct{} // closed and replaced whenever something is added
 }
 
 // NewLog returns a log that keeps so many requests, and so many notifications, which it sends through the notifier. If out is nil
 // it writes no lines.
 func NewLog(limit int, out io.Writer, notifier *delivery.Notifier) *Log {
-	return &Log{limit: max(limit, 0), out: out, notifier: notifier, changed: make(chan struct{})}
+	return &Log{limit: max(limit, 0), out: out, notifier: notifier}
 }
 
 // Request is one request with its response.
@@ -79,7 +78,6 @@ func (l *Log) AddRequest(r *Request, status, code int, message string, body []by
 	l.lastRequest++
 	r.Number = l.lastRequest
 	l.requests = keepNewest(append(l.requests, r), l.limit)
-	l.announce()
 	outcome := r.Message
 	if r.Code != 0 {
 		outcome = strconv.Itoa(r.Code) + " " + r.Message
@@ -138,7 +136,6 @@ func (l *Log) send(n *notice) Notification {
 	n.Number, n.At, n.State, n.Deliveries = l.lastNotice, time.Now(), "waiting", []Delivery{}
 	n.message.Report = func(a delivery.Attempt) { l.addDelivery(n, a) }
 	l.notifications = keepNewest(append(l.notifications, n), l.limit)
-	l.announce()
 	shown, m := n.Notification, n.message
 	l.mu.Unlock()
 	l.notifier.Add(m) // may report at once
@@ -178,7 +175,6 @@ func (l *Log) addDelivery(n *notice, a delivery.Attempt) {
 		result += ", again in " + round(time.Until(a.Next)).String()
 	}
 	n.Deliveries = append(n.Deliveries, d)
-	l.announce()
 	l.print(a.At, "-> %s %s to %s: %s [notification %d]", n.TransactionType, printable(n.TransactionID), n.URL, result, n.Number)
 }
 
@@ -211,27 +207,26 @@ func (l *Log) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.requests, l.notifications = nil, nil
-	l.announce()
 }
 
-// listRequests returns the matching requests, and a channel that is closed at the next change.
-func (l *Log) listRequests(f Filter) (List[Request], <-chan struct{}) {
+// listRequests returns the matching requests.
+func (l *Log) listRequests(f Filter) List[Request] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return Newest(l.requests, f.Limit, func(r *Request) bool {
 		return r.Number > f.Since && !(f.noPages && r.Operation == PageOperation) &&
 			f.Matches(r.Code, "transactionId", r.TransactionID, "operation", r.Operation, "method", r.Method)
-	}, func(r *Request) Request { return *r }), l.changed
+	}, func(r *Request) Request { return *r })
 }
 
-// listNotifications returns the matching notifications in the same way.
-func (l *Log) listNotifications(f Filter) (List[Notification], <-chan struct{}) {
+// listNotifications returns the matching notifications.
+func (l *Log) listNotifications(f Filter) List[Notification] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return Newest(l.notifications, f.Limit, func(n *notice) bool {
 		return n.Number > f.Since && f.Matches(n.Code, "transactionId", n.TransactionID, "uniqueId", n.UniqueID,
 			"transactionType", n.TransactionType, "state", n.State)
-	}, func(n *notice) Notification { return n.copy().Notification }), l.changed
+	}, func(n *notice) Notification { return n.copy().Notification })
 }
 
 // request returns the request with that number.
@@ -264,17 +259,11 @@ func (n notice) copy() notice {
 	return n
 }
 
-// totals returns how many requests and notifications there were, and a channel that is closed at the next change.
-func (l *Log) totals() (requests, notifications int, changed <-chan struct{}) {
+// totals returns how many requests and notifications there were.
+func (l *Log) totals() (requests, notifications int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lastRequest, l.lastNotice, l.changed
-}
-
-// announce wakes all waiters for a change. The caller holds l.mu.
-func (l *Log) announce() {
-	close(l.changed)
-	l.changed = make(chan struct{})
+	return l.lastRequest, l.lastNotice
 }
 
 // print writes one line, without control characters. The caller holds l.mu, so that lines are not interleaved.
