@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -75,44 +74,9 @@ func (d *Demo) moved(ids []journal.ID) (all []moment) {
 	return all
 }
 
-// armed is a fault that waits for a request, as the sandbox's control API describes it.
-type armed struct {
-	Fault struct {
-		Operation sandbox.Operation
-		Reply     sandbox.Reply
-	}
-}
-
-// Text says what will happen.
-func (a armed) Text() string {
-	switch f := a.Fault; {
-	case f.Operation == sandbox.OpPayments && f.Reply == sandbox.ReplyReset:
-		return "The answer to the next payment will be lost."
-	case f.Operation == sandbox.OpCreateRefund && f.Reply == sandbox.ReplyReset:
-		return "The answer to the next refund will be lost."
-	}
-	return "Another fault, which was set on the sandbox's own pages."
-}
-
-func (d *Demo) armed(ctx context.Context) ([]armed, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Server.URL+"/_sandbox/api/v1/faults", nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := d.Server.Gateway.RoundTripper().RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	var list struct{ Data []armed }
-	err = json.NewDecoder(resp.Body).Decode(&list)
-	return list.Data, err
-}
-
 // demoPage is the page of the sandbox.
 type demoPage struct {
 	Done     string // what the button did that was pressed
-	Armed    []armed
 	Courier  string
 	Couriers []string
 	Orders   []payments.Order
@@ -122,7 +86,7 @@ type demoPage struct {
 // doneTexts confirm what the buttons did.
 var doneTexts = map[string]string{
 	"lose": "Armed. Now pay, best with a saved card.", "lose-refund": "Armed. Now refund a paid order, on the page for the staff.",
-	"disarm": "Nothing is armed any more.", "courier": "Changed.", "approve": "The bank has approved.", "decline": "The bank has declined.",
+	"courier": "Changed.", "approve": "The bank has approved.", "decline": "The bank has declined.",
 	"forge": "A forged notification was sent. Look at the order: it has not changed.", "late": "That is not possible any more.",
 }
 
@@ -131,12 +95,8 @@ func (s *Shop) showDemo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	armed, err := s.demo.armed(r.Context())
-	if err != nil {
-		return err
-	}
 	return s.render(w, r, http.StatusOK, "sandbox", demoPage{
-		doneTexts[r.URL.Query().Get("done")], armed, s.demo.Courier.Mode(), courierModes[:], orders, s.demo.Server.URL + "/_sandbox",
+		doneTexts[r.URL.Query().Get("done")], s.demo.Courier.Mode(), courierModes[:], orders, s.demo.Server.URL + "/_sandbox",
 	})
 }
 
@@ -152,8 +112,6 @@ func (s *Shop) changeDemo(w http.ResponseWriter, r *http.Request) error {
 		gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 	case "lose-refund":
 		gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Reply: sandbox.ReplyReset})
-	case "disarm":
-		gateway.ClearFaults()
 	case "courier":
 		s.demo.Courier.SetMode(field("mode"))
 	case "approve", "decline":
