@@ -196,7 +196,7 @@ func TestResetForgetsDeliveries(t *testing.T) {
 	})
 }
 
-// TestControlRefusals: errors say what is wrong, with the most similar name.
+// TestControlRefusals: errors say what is wrong, with the known names.
 func TestControlRefusals(t *testing.T) {
 	g := New(Options{})
 	tests := []struct {

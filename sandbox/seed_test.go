@@ -46,13 +46,10 @@ func TestSeed(t *testing.T) {
 			t.Fatalf("id %q is not 19 digits", id)
 		}
 	}
-	for i := range 150 {
-		r := g.ledger.seeded.Refunds[i/100].Refund(i % 100)
-		if o := g.ledger.find(r.UniqueID); i < 100 && (o == nil || o.code != codes.Success || o.amount != r.Amount) {
+	for i := range 100 {
+		r := g.ledger.seeded.Refunds[0].Refund(i)
+		if o := g.ledger.find(r.UniqueID); o == nil || o.code != codes.Success || o.amount != r.Amount {
 			t.Fatalf("refund %d is of order %+v", i, o)
-		}
-		if i >= 100 {
-			break
 		}
 	}
 	again := New(Options{})

@@ -68,7 +68,7 @@ type setup struct {
 type option func(*setup)
 
 // withDB makes the shop use this database instead of one in memory.
-func withDB(name, key string) option { return func(s *setup) { s.database, s.keyFile = name, key } }
+func withDB(name string) option { return func(s *setup) { s.database = name } }
 
 // withoutRun lets Run look only once, at the beginning: only what a test does itself happens.
 func withoutRun(s *setup) { s.settleEvery = time.Hour }

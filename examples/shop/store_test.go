@@ -19,8 +19,7 @@ func TestStore(t *testing.T) {
 		"Postgres":         func(t *testing.T) string { return pgserver.Shared(t).URL("public") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			source := database(t)
-			w := open(t, withDB(source, ""))
+			w := open(t, withDB(database(t)))
 			t.Run("an order is placed once", func(t *testing.T) { testPlaceOnce(t, w) })
 			t.Run("events", func(t *testing.T) { testEvents(t, w) })
 		})
