@@ -31,31 +31,33 @@ func TestAllocationsPerCall(t *testing.T) {
 	goVersion := regexp.MustCompile(`Go (\d+\.\d+)`).FindStringSubmatch(results)
 	comparable := len(goVersion) == 2 && strings.HasPrefix(runtime.Version(), "go"+goVersion[1]+".")
 	for _, op := range operations {
-		callers, err := callersOf(op, server, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range callers {
-			var failed error
-			got := testing.AllocsPerRun(200, func() {
-				if err := c.call(t.Context()); err != nil {
-					failed = err
-				}
-			})
-			if failed != nil {
-				t.Fatal(c.client, failed)
+		for tls, secure := range map[string]bool{"no": false, "yes": true} {
+			callers, err := callersOf(op, server, secure)
+			if err != nil {
+				t.Fatal(err)
 			}
-			t.Logf("%s, %s: %.0f", op.name, c.client, got)
-			if c.client == "cardgateway" && got > maxAllocsPerCall {
-				t.Errorf("%s takes %.0f allocations, want at most %d", op.name, got, maxAllocsPerCall)
-			}
-			if c.client == "cardgateway" && comparable {
-				row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| 1 \| no \|.*\| (\d+) \|$`, op.name)).FindStringSubmatch(results)
-				if len(row) != 2 {
-					t.Fatalf("RESULTS.md has no row for %s with one caller", op.name)
+			for _, c := range callers {
+				var failed error
+				got := testing.AllocsPerRun(200, func() {
+					if err := c.call(t.Context()); err != nil {
+						failed = err
+					}
+				})
+				if failed != nil {
+					t.Fatal(c.client, failed)
 				}
-				if told, _ := strconv.ParseFloat(row[1], 64); math.Abs(told-got) > 1 {
-					t.Errorf("%s takes %.0f allocations, and RESULTS.md says %.0f", op.name, got, told)
+				t.Logf("%s, TLS %s, %s: %.0f", op.name, tls, c.client, got)
+				if c.client == "cardgateway" && got > maxAllocsPerCall {
+					t.Errorf("%s takes %.0f allocations, want at most %d", op.name, got, maxAllocsPerCall)
+				}
+				if c.client == "cardgateway" && comparable {
+					row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| 1 \| %s \|.*\| (\d+) \|$`, op.name, tls)).FindStringSubmatch(results)
+					if len(row) != 2 {
+						t.Fatalf("RESULTS.md has no row for %s with one caller", op.name)
+					}
+					if told, _ := strconv.ParseFloat(row[1], 64); math.Abs(told-got) > 1 {
+						t.Errorf("%s takes %.0f allocations, and RESULTS.md says %.0f", op.name, got, told)
+					}
 				}
 			}
 		}

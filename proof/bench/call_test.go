@@ -26,22 +26,3 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
-
-// TestCalls makes every measured call once.
-func TestCalls(t *testing.T) {
-	for _, op := range operations {
-		for _, secure := range []bool{false, true} {
-			callers, err := callersOf(op, server, secure)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range callers {
-				t.Run(fmt.Sprintf("%s/tls=%t/%s", op.name, secure, c.client), func(t *testing.T) {
-					if err := c.call(t.Context()); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-		}
-	}
-}
