@@ -98,15 +98,7 @@ func (s *Shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := checkoutPage{buyerForm: f}
-	cards, err := s.readyCards(r, s.customer(w, r))
-	if err != nil {
-		return err
-	}
-	if len(cards) > 0 {
-		page.Pay = cards[0].ID
-	}
-	return s.checkoutForm(w, r, http.StatusOK, page)
+	return s.checkoutForm(w, r, http.StatusOK, checkoutPage{buyerForm: f})
 }
 
 func (s *Shop) checkoutForm(w http.ResponseWriter, r *http.Request, status int, p checkoutPage) (err error) {
@@ -118,6 +110,9 @@ func (s *Shop) checkoutForm(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	if p.Cards, err = s.readyCards(r, s.customer(w, r)); err != nil {
 		return err
+	}
+	if status == http.StatusOK && len(p.Cards) > 0 { // nothing was chosen yet
+		p.Pay = p.Cards[0].ID
 	}
 	return s.render(w, r, status, "checkout", p)
 }
