@@ -20,11 +20,17 @@ const billDescription = "sandbox.example"
 // row of a query has all of them.
 func (f resultFormat) appendResult(b jsonobject.Object, o *order, query bool) jsonobject.Object {
 	b = appendCode(b, o.code).Bool("isTest", true)
-	b = b.OptionalRaw("appId", o.appID).Text("uniqueId", o.uniqueID).Text("transactionId", o.transactionID)
+	if o.appID != "" {
+		b = b.Raw("appId", o.appID)
+	}
+	b = b.Text("uniqueId", o.uniqueID).Text("transactionId", o.transactionID)
 	b = b.Text("billDescription", billDescription).Number("timestamp", time.Now().UnixMilli())
 	b = b.Text("transactionAmount", o.amount).Text("transactionCurrency", o.currency)
 	b = b.WallTime("transactionAt", o.created, f.opts.Location)
-	b = b.Optional("transactionCardNumber", o.card.masked).Text("transactionMessage", o.text)
+	if o.card.masked != "" {
+		b = b.Text("transactionCardNumber", o.card.masked)
+	}
+	b = b.Text("transactionMessage", o.text)
 	if query || o.op == OpTokenPayment {
 		b = b.Text("transactionMethod", o.shownMethod()).Text("transactionType", o.kind())
 		is3d := strconv.FormatBool(o.is3d || o.stage == stage3D)

@@ -130,9 +130,8 @@ func New(g Gateway, log *Log, s Settings) *Console {
 
 // Paths of the console.
 const (
-	Path         = "/_sandbox/" // prefix of dashboard and control API
-	apiPath      = Path + "api/v1/"
-	documentPath = Path + "openapi.json"
+	Path    = "/_sandbox/" // prefix of dashboard and control API
+	apiPath = Path + "api/v1/"
 )
 
 // ServeHTTP serves the dashboard, the control API and the OpenAPI description. It does not check who asks.
@@ -141,7 +140,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		mux := http.NewServeMux()
 		c.addAPI(mux)
 		c.addDashboard(mux)
-		mux.HandleFunc("GET "+documentPath, func(w http.ResponseWriter, _ *http.Request) {
+		mux.HandleFunc("GET "+Path+"openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 			sendJSON(w, http.StatusOK, c.settings.Document)
 		})
 		c.control = mux

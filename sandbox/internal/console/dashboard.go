@@ -80,8 +80,7 @@ func (c *Console) writeDashboard(w http.ResponseWriter, r *http.Request, page pa
 			status, page.Sections[0].Text = e.Status, e.Text
 		}
 	}
-	page.Label, page.OpenAPI = c.settings.Label, documentPath
-	page.Tabs = tabs(r.URL.Path)
+	page.Label, page.Tabs = c.settings.Label, tabs(r.URL.Path)
 	if r.URL.Query().Get("done") != "" {
 		page.Notice = "Done."
 	}

@@ -40,7 +40,7 @@ type Message struct {
 	Body  []byte        // JSON
 	Delay time.Duration // before the first attempt
 
-	// Report, if not nil, is called after every attempt. It is called without a lock held, from any goroutine, and must not
+	// Report is called after every attempt. It is called without a lock held, from any goroutine, and must not
 	// block.
 	Report func(Attempt)
 }
@@ -93,9 +93,6 @@ func New(transport http.RoundTripper, scale float64) *Notifier {
 
 // Add queues a notification. It does nothing once the Notifier is closed.
 func (n *Notifier) Add(m Message) {
-	if m.Report == nil {
-		m.Report = func(Attempt) {}
-	}
 	if !n.anywhere && reserved(m.URL) {
 		m.Report(Attempt{At: time.Now(), Err: ErrReserved})
 		return

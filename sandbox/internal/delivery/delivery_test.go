@@ -135,7 +135,7 @@ func TestDropDue(t *testing.T) {
 			t.Errorf("%d attempts, %v; want only the %d that had begun", attempts, err, maxDeliveries)
 		}
 		for range 2 * maxDeliveries {
-			n.Add(Message{URL: "https://shop.internal/n"})
+			n.Add(Message{URL: "https://shop.internal/n", Report: func(Attempt) {}})
 		}
 		time.Sleep(time.Second)
 		n.Close()

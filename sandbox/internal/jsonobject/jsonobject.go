@@ -29,22 +29,6 @@ func (o Object) Key(name string) Object {
 
 func (o Object) Text(name, value string) Object { return AppendText(o.Key(name), value) }
 
-// Optional appends nothing for an empty value.
-func (o Object) Optional(name, value string) Object {
-	if value == "" {
-		return o
-	}
-	return o.Text(name, value)
-}
-
-// OptionalRaw appends nothing for an empty value.
-func (o Object) OptionalRaw(name, value string) Object {
-	if value == "" {
-		return o
-	}
-	return o.Raw(name, value)
-}
-
 func (o Object) Number(name string, value int64) Object {
 	return strconv.AppendInt(o.Key(name), value, 10)
 }

@@ -9,8 +9,6 @@ type Dashboard struct {
 	Tabs   []Tab
 	Notice string // result of the action before
 
-	OpenAPI string // link to the description
-
 	Sections []Section
 }
 

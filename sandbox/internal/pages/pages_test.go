@@ -20,7 +20,7 @@ func TestRender(t *testing.T) {
 		"ThreeDPage":  {ThreeDPage{}, ThreeDPage{Title: evil, Payment: payment, Card: evil, At: evil}},
 		"MessagePage": {MessagePage{}, MessagePage{Title: evil, Text: evil, Link: "javascript:alert(1)", Payment: payment}},
 		"Dashboard": {Dashboard{}, Dashboard{
-			Title: evil, Label: evil, Tabs: []Tab{{evil, "javascript:alert(1)", true}}, Notice: evil, OpenAPI: evil,
+			Title: evil, Label: evil, Tabs: []Tab{{evil, "javascript:alert(1)", true}}, Notice: evil,
 			Sections: []Section{{
 				Heading: evil, Text: evil, Terms: []Term{{evil, cell}}, Pre: evil, Forms: cell.Forms,
 				Table: &Table{Columns: []string{evil, evil}, Rows: [][]Cell{{cell, cell}}, LeftOff: 3, More: "javascript:alert(1)"},
