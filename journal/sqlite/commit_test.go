@@ -39,7 +39,6 @@ type watcher struct {
 	commits []string // PRAGMA synchronous at each
 	fail    int      // so many commits fail
 	begins  int      // so many transactions cannot be begun
-	refused string   // no statement with this can be prepared
 	stuck   string   // no connection can be set to this, of synchronous
 }
 
@@ -67,13 +66,6 @@ func (w *watcher) refuse(begins int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begins = begins
-}
-
-// refuseStatement makes the preparation of every statement that contains this text fail.
-func (w *watcher) refuseStatement(text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.refused = text
 }
 
 func (w *watcher) hold(stuck string) {
@@ -114,16 +106,6 @@ func (c *watchedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (drive
 		return nil, err
 	}
 	return &watchedTx{tx, c}, nil
-}
-
-func (c *watchedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	c.w.mu.Lock()
-	refused := c.w.refused != "" && strings.Contains(query, c.w.refused)
-	c.w.mu.Unlock()
-	if refused {
-		return nil, errCommit
-	}
-	return c.sqliteConn.PrepareContext(ctx, query)
 }
 
 func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -288,19 +270,6 @@ func TestTransactionThatCannotBegin(t *testing.T) {
 	}
 	if _, created, err := s.Begin(t.Context(), intent("a")); err != nil || !created {
 		t.Errorf("once more: created %t, %v", created, err)
-	}
-}
-
-// TestStatementThatCannotBePrepared: a store that could not write later is not opened.
-func TestStatementThatCannotBePrepared(t *testing.T) {
-	for _, text := range []string{`INSERT INTO "main".cardgateway_journal `, "SET evidence", "SET acked"} {
-		db := watchedDB(t, "WAL")
-		watching.refuseStatement(text)
-		_, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)
-		watching.refuseStatement("")
-		if !errors.Is(err, errCommit) {
-			t.Errorf("%s: got %v, want the failure", text, err)
-		}
 	}
 }
 

@@ -31,15 +31,11 @@ const maxInBatch = 256
 
 // write is one change of one entry.
 type write struct {
-	key     journal.Key
-	shop    string // the key in the form of the columns
-	id      string
-	kind    writeKind
-	version int    // of the entry that is changed; the acknowledged version for an acknowledgement
-	text    string // the intent or the evidence as JSON
-	begun   int64  // of an intent, microseconds since 1970
-	sender  string // of a submission
-	durable bool   // it must survive a power failure once it is done
+	key       journal.Key
+	statement string
+	args      []any
+	sender    string // of a submission
+	durable   bool   // it must survive a power failure once it is done
 
 	ctx  context.Context // of the caller
 	done chan struct{}
@@ -47,10 +43,6 @@ type write struct {
 	changed bool          // this write changed the entry; else current is the entry as it is
 	current journal.Entry // if not changed
 	err     error
-}
-
-func newWrite(key journal.Key, kind writeKind) *write {
-	return &write{key: key, shop: key.Shop.String(), id: key.ID.String(), kind: kind}
 }
 
 func (w *write) finish() { close(w.done) }
@@ -63,14 +55,6 @@ func (w *write) finished() bool {
 		return false
 	}
 }
-
-type writeKind int
-
-const (
-	writeIntent writeKind = iota
-	writeEvidence
-	writeAck
-)
 
 // do waits until the write is done. If ctx ends first, the write may or may not be made.
 func (g *commitGroup) do(ctx context.Context, w *write) error {

@@ -33,7 +33,7 @@ func batches() (g *commitGroup, sizes *[]string) {
 }
 
 func writeOf(id string) *write {
-	return newWrite(journal.Key{ID: journal.PaymentID(id)}, writeEvidence)
+	return &write{key: journal.Key{ID: journal.PaymentID(id)}}
 }
 
 func wantBatches(t *testing.T, got *[]string, want ...string) {
@@ -193,7 +193,7 @@ func TestOthersAreNotAwaited(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				mu.Lock()
-				made[w.id], largest = time.Now(), max(largest, len(batch))
+				made[w.key.ID.Text], largest = time.Now(), max(largest, len(batch))
 				mu.Unlock()
 				w.finish()
 			}
@@ -204,7 +204,7 @@ func TestOthersAreNotAwaited(t *testing.T) {
 				_ = g.do(t.Context(), w)
 				mu.Lock()
 				defer mu.Unlock()
-				returned[w.id] = time.Now()
+				returned[w.key.ID.Text] = time.Now()
 			}()
 		}
 		time.Sleep(time.Minute)

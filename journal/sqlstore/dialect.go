@@ -31,8 +31,8 @@ func (d Dialect) String() string {
 }
 
 // exec makes a statement, and returns how many rows it has changed.
-func (s *Store) exec(ctx context.Context, conn session, statement string, args ...any) (int64, error) {
-	result, err := conn.ExecContext(ctx, s.sql(statement), args...)
+func (s *Store) exec(ctx context.Context, on executor, statement string, args ...any) (int64, error) {
+	result, err := on.ExecContext(ctx, s.sql(statement), args...)
 	switch {
 	case s.dialect.isDuplicate(err):
 		return 0, nil

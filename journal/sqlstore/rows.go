@@ -43,15 +43,16 @@ func (s *Store) Get(ctx context.Context, key journal.Key) (journal.Entry, error)
 	return e, nil
 }
 
-// querier is a database, a connection or a transaction.
-type querier interface {
+// executor is a connection, or a transaction of SQLite.
+type executor interface {
+	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // read returns an entry, ErrNoEntry, an *EntryError or an error of the database.
-func (s *Store) read(ctx context.Context, q querier, key journal.Key) (journal.Entry, error) {
+func (s *Store) read(ctx context.Context, on executor, key journal.Key) (journal.Entry, error) {
 	var r storedEntry
-	err := q.QueryRowContext(ctx, s.sql(selectEntry), key.Shop.String(), key.ID.String()).
+	err := on.QueryRowContext(ctx, s.sql(selectEntry), key.Shop.String(), key.ID.String()).
 		Scan(&r.intent, &r.evidence, &r.version, &r.acked)
 	if errors.Is(err, sql.ErrNoRows) {
 		return journal.Entry{}, journal.ErrNoEntry

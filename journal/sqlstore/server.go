@@ -11,8 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// A write to a database server is one statement, which is committed when it returns. The server shares the disk syncs of its sessions by
-// itself.
+// A write is one statement. A database server commits it when it returns, and shares the disk syncs of its sessions by itself; for SQLite see
+// commitGroup.
 
 // The statements of one write. An insert leaves no column to its default: a copy of the table can have lost them.
 const (
@@ -26,36 +26,20 @@ const (
 	ackOne   = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
-// statement returns the statement of a write, and its arguments.
-func (w *write) statement(d Dialect) (string, []any) {
-	switch {
-	case w.kind == writeIntent:
-		return d.insertMissing(insertOne, "shop, transaction_id"), []any{w.shop, w.id, w.begun, w.text}
-	case w.kind == writeAck:
-		return ackOne, []any{w.shop, w.id, w.version}
-	case d == MySQL:
-		return recordOneMySQL, []any{w.text, w.shop, w.id, w.version}
-	}
-	return recordOne, []any{w.text, w.shop, w.id, w.version}
-}
-
-// writeToServer makes one write, and reads the entry if the statement changed nothing. It can be repeated: what was written has another
+// makeWrite makes one write, and reads the entry if the statement changed nothing. It can be repeated: what was written has another
 // version, and a submission its sender.
-func (s *Store) writeToServer(ctx context.Context, w *write) error {
-	return s.onConn(ctx, func(conn session, _ *connState) error {
-		statement, args := w.statement(s.dialect)
-		n, err := s.exec(ctx, conn, statement, args...)
-		if w.changed = n == 1; w.changed || err != nil {
-			return err
-		}
-		w.current, err = s.read(ctx, conn, w.key)
-		// An earlier attempt may have written the submission without knowing it, and without waiting for a synchronous standby, for which this one waits.
-		w.changed = w.sender != "" && latestSender(&w.current) == w.sender
-		if w.changed {
-			_, err = s.exec(ctx, conn, touchOne, w.shop, w.id)
-		}
+func (s *Store) makeWrite(ctx context.Context, on executor, w *write) error {
+	n, err := s.exec(ctx, on, w.statement, w.args...)
+	if w.changed = n == 1; w.changed || err != nil {
 		return err
-	})
+	}
+	w.current, err = s.read(ctx, on, w.key)
+	// An earlier attempt may have written the submission without knowing it, and without waiting for a synchronous standby, for which this one waits.
+	w.changed = w.sender != "" && latestSender(&w.current) == w.sender
+	if w.changed {
+		_, err = s.exec(ctx, on, touchOne, w.key.Shop.String(), w.key.ID.String())
+	}
+	return err
 }
 
 // latestSender returns the sender of the latest submission, or "" if anything was recorded since.

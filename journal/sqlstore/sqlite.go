@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"slices"
@@ -12,13 +11,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/openfile"
 )
-
-// A batch is written to SQLite statement by statement in one transaction: statements cost no round trips here.
-
-// recordUnacked is recordOne for an entry that is not acknowledged, as most are: it does not set unacked, so SQLite need not read the
-// index of unacknowledged entries.
-const recordUnacked = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1
-	WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 
 // applySQLite writes a batch in one transaction. If that fails, each write is made in a transaction of its own, so that
 // one write that fails does not affect the others.
@@ -75,47 +67,15 @@ func (s *Store) commitSQLite(ctx context.Context, conn session, batch []*write, 
 	}
 	defer func() { _ = tx.Rollback() }() // without effect after Commit
 	for _, w := range batch {
-		if err := s.writeSQLite(ctx, tx, w); err != nil {
-			return err
+		w.err = s.makeWrite(ctx, tx, w)
+		if w.err != nil && !isOfEntry(w.err) { // an entry that cannot be read fails only this write
+			return w.err
 		}
 	}
 	if err := tx.Commit(); err != nil {
 		return err
 	}
 	s.syncing.committed(lazy)
-	return nil
-}
-
-// writeSQLite makes one write. If the entry cannot be read, only this write fails and not the batch.
-func (s *Store) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
-	_, args := w.statement(SQLite)
-	result, err := tx.StmtContext(ctx, s.prepared[w.kind]).ExecContext(ctx, args...)
-	if err != nil {
-		return err
-	}
-	n, err := result.RowsAffected()
-	if err == nil && n == 0 && w.kind == writeEvidence { // the entry may have been acknowledged before
-		if result, err = tx.ExecContext(ctx, s.sql(recordOne), args...); err != nil {
-			return err
-		}
-		n, err = result.RowsAffected()
-	}
-	if w.changed = n == 1; w.changed || err != nil {
-		return err
-	}
-	w.current, w.err = s.read(ctx, tx, w.key)
-	return nil
-}
-
-// prepareSQLite prepares the statements. The pool prepares each of them again on every connection that uses it. The
-// caller must not hold a connection, because the pool may have only one.
-func (s *Store) prepareSQLite(ctx context.Context) (err error) {
-	insert := s.dialect.insertMissing(insertOne, "shop, transaction_id")
-	for kind, text := range []string{writeIntent: insert, writeEvidence: recordUnacked, writeAck: ackOne} {
-		if s.prepared[kind], err = s.db.PrepareContext(ctx, s.sql(text)); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -35,9 +35,8 @@ type Store struct {
 
 	// Of SQLite, which has one writer: concurrent callers share transactions, so that the more there are at the same time, the less each
 	// one costs the disk.
-	group    *commitGroup
-	prepared [3]*sql.Stmt // by the kind of write
-	syncing  lazySync
+	group   *commitGroup
+	syncing lazySync
 }
 
 // New creates the tables cardgateway_journal, cardgateway_journal_lease and cardgateway_journal_schema if they do not exist, and
@@ -138,13 +137,10 @@ func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Contex
 		return err
 	}
 	err = s.onConn(ctx, func(conn session, _ *connState) error { return tables(s.dialect, ctx, conn) })
-	if err == nil {
-		err = s.useTables(ctx, tableOfEntries, tableOfLeases)
-	}
-	if err != nil || s.dialect != SQLite {
+	if err != nil {
 		return err
 	}
-	return s.prepareSQLite(ctx)
+	return s.useTables(ctx, tableOfEntries, tableOfLeases)
 }
 
 // useTables notes the schema of the tables, which exist, and checks them on one connection now, and on every other one when it is first used.
@@ -177,14 +173,16 @@ func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 	if err := needContext(ctx, "Begin"); err != nil {
 		return journal.Entry{}, false, err
 	}
-	w := newWrite(in.Key(), writeIntent)
 	form := in
 	form.Shop = journal.Shop{} // it is in the column shop
 	text, err := json.Marshal(form)
 	if err != nil {
 		return journal.Entry{}, false, fmt.Errorf("sqlstore: %w", err)
 	}
-	w.text, w.begun, w.sender, w.durable = string(text), in.At.UnixMicro(), in.Sender, true
+	w := &write{
+		key: in.Key(), sender: in.Sender, durable: true, statement: s.dialect.insertMissing(insertOne, "shop, transaction_id"),
+		args: []any{in.Shop.String(), in.ID.String(), in.At.UnixMicro(), string(text)},
+	}
 	if err := s.write(ctx, w); err != nil {
 		return journal.Entry{}, false, s.explain(ctx, err)
 	}
@@ -204,8 +202,13 @@ func (s *Store) Record(ctx context.Context, key journal.Key, version int, ev jou
 	if err != nil {
 		return fmt.Errorf("sqlstore: %w", err)
 	}
-	w := newWrite(key, writeEvidence)
-	w.version, w.text, w.durable = version, string(text)+"\n", !ev.CanBeAskedAgain()
+	w := &write{
+		key: key, durable: !ev.CanBeAskedAgain(), statement: recordOne,
+		args: []any{string(text) + "\n", key.Shop.String(), key.ID.String(), version},
+	}
+	if s.dialect == MySQL {
+		w.statement = recordOneMySQL
+	}
 	if ev.Submission != nil {
 		w.sender = ev.Submission.Sender
 	}
@@ -223,8 +226,7 @@ func (s *Store) Ack(ctx context.Context, key journal.Key, version int) error {
 	if err := needContext(ctx, "Ack"); err != nil {
 		return err
 	}
-	w := newWrite(key, writeAck)
-	w.version = version
+	w := &write{key: key, statement: ackOne, args: []any{key.Shop.String(), key.ID.String(), version}}
 	if err := s.write(ctx, w); err != nil {
 		return s.explain(ctx, err)
 	}
@@ -239,7 +241,7 @@ func (s *Store) write(ctx context.Context, w *write) error {
 	if s.dialect == SQLite {
 		return s.group.do(ctx, w)
 	}
-	return s.writeToServer(ctx, w)
+	return s.onConn(ctx, func(conn session, _ *connState) error { return s.makeWrite(ctx, conn, w) })
 }
 
 // onConn calls do with a connection whose settings have been checked. If its session is over, the pool closes it, and do is called again: with
@@ -307,7 +309,7 @@ func (s *Store) queryRow(ctx context.Context, query string, args []any, dest ...
 // explain adds the prefix of this package to an error of the database. If ctx has ended while all connections are in use, it
 // says so: most likely a connection was waited for, and the end of the context alone would hide that.
 func (s *Store) explain(ctx context.Context, err error) error {
-	if errors.Is(err, journal.ErrNoEntry) || errors.As(err, new(*journal.EntryError)) {
+	if isOfEntry(err) {
 		return err
 	}
 	if pool := s.db.Stats(); ctx.Err() != nil && pool.MaxOpenConnections > 0 && pool.InUse >= pool.MaxOpenConnections {
@@ -317,6 +319,11 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("sqlstore: the file is locked by another program, or its disk is slow: %w", err)
 	}
 	return fmt.Errorf("sqlstore: %w", err)
+}
+
+// isOfEntry reports whether an error says that there is no such entry, or that it cannot be read.
+func isOfEntry(err error) bool {
+	return errors.Is(err, journal.ErrNoEntry) || errors.As(err, new(*journal.EntryError))
 }
 
 // needContext returns an error if a method was called without a context, which would panic later.

@@ -127,8 +127,7 @@ func (c *interruptedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (d
 }
 
 // openCounted opens the store of a specification, see OpenStore, until the end of the test. The counter says how often the
-// database was asked for something: connections, transactions and statements, but not those that SQLite has prepared, each of which
-// is in a transaction.
+// database was asked for something: connections, transactions and statements.
 func openCounted(t *testing.T, spec string) (*sqlstore.Store, *atomic.Int64) {
 	t.Helper()
 	asked := new(atomic.Int64)
