@@ -3,8 +3,7 @@
 //
 // A Journal has the five payment methods of cardgateway.Client, and CreateRefund. Each call first records what it is
 // about to do in a Store, durably and unique by transactionId, and only then sends. If the store cannot be written, nothing
-// is sent. The outcome is recorded before it is returned. On SQLite, what can be queried again, such as an approval, becomes durable a
-// moment later: a process that is killed loses nothing, and after a power failure Recover finds it by a query.
+// is sent. The outcome is recorded before it is returned.
 //
 //	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // or package journal/sqlstore
 //	if err != nil {

@@ -6,9 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +14,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
@@ -32,20 +29,14 @@ func intent(id string) journal.Intent {
 	return journal.Intent{Shop: shop, ID: journal.PaymentID(id), Operation: "TokenPayment", Amount: decimal.NewFromInt(1), Currency: "USD", At: day, Sender: id}
 }
 
-// watcher is the driver "sqlite"; it observes each commit.
+// watcher is the driver "sqlite", which can fail.
 type watcher struct {
 	driver.Driver
 	mu      sync.Mutex
-	commits []string // PRAGMA synchronous at each
-	fail    int      // so many commits fail
-	begins  int      // so many transactions cannot be begun
-	stuck   string   // no connection can be set to this, of synchronous
+	refused string // what fails: BEGIN or COMMIT
 }
 
-var (
-	errCommit = errors.New("disk I/O error")
-	errStuck  = errors.New("it cannot be set")
-)
+var errRefused = errors.New("disk I/O error")
 
 func (w *watcher) Open(name string) (driver.Conn, error) {
 	c, err := w.Driver.Open(name)
@@ -55,29 +46,20 @@ func (w *watcher) Open(name string) (driver.Conn, error) {
 	return &watchedConn{c.(sqliteConn), w}, nil
 }
 
-func (w *watcher) reset(fail int) {
+func (w *watcher) refuse(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.commits, w.fail = nil, fail
+	w.refused = text
 }
 
-// refuse makes this many transactions fail to begin.
-func (w *watcher) refuse(begins int) {
+// about returns an error for what is refused.
+func (w *watcher) about(text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.begins = begins
-}
-
-func (w *watcher) hold(stuck string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stuck = stuck
-}
-
-func (w *watcher) seen() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.commits)
+	if text == w.refused {
+		return errRefused
+	}
+	return nil
 }
 
 type sqliteConn interface {
@@ -94,59 +76,24 @@ type watchedConn struct {
 }
 
 func (c *watchedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	c.w.mu.Lock()
-	c.w.begins--
-	refused := c.w.begins >= 0
-	c.w.mu.Unlock()
-	if refused {
-		return nil, errCommit
+	if err := c.w.about("BEGIN"); err != nil {
+		return nil, err
 	}
 	tx, err := c.sqliteConn.BeginTx(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &watchedTx{tx, c}, nil
-}
-
-func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.w.mu.Lock()
-	stuck := c.w.stuck
-	c.w.mu.Unlock()
-	if value, ok := strings.CutPrefix(query, "PRAGMA synchronous = "); ok && value == stuck {
-		return nil, errStuck
-	}
-	return c.sqliteConn.ExecContext(ctx, query, args)
-}
-
-// synchronous returns the connection's setting.
-func (c *watchedConn) synchronous() (string, error) {
-	rows, err := c.QueryContext(context.Background(), "PRAGMA synchronous", nil)
-	if err != nil {
-		return "", err
-	}
-	value := make([]driver.Value, 1)
-	err = rows.Next(value)
-	return fmt.Sprint(value[0]), errors.Join(err, rows.Close())
+	return &watchedTx{tx, c.w}, nil
 }
 
 type watchedTx struct {
 	driver.Tx
-	c *watchedConn
+	w *watcher
 }
 
 func (t *watchedTx) Commit() error {
-	value, err := t.c.synchronous()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	w := t.c.w
-	w.mu.Lock()
-	w.commits = append(w.commits, value)
-	w.fail--
-	failed := w.fail >= 0
-	w.mu.Unlock()
-	if failed {
-		return errors.Join(errCommit, t.Rollback())
+	if err := t.w.about("COMMIT"); err != nil {
+		return errors.Join(err, t.Rollback())
 	}
 	return t.Tx.Commit()
 }
@@ -156,18 +103,8 @@ var (
 	watchedOnce sync.Once
 )
 
-// watched opens a store in a file through the watcher.
-func watched(t *testing.T, journalMode string) *sqlstore.Store {
-	t.Helper()
-	s, err := sqlstore.New(t.Context(), watchedDB(t, journalMode), sqlstore.SQLite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	watching.reset(0)
-	return s
-}
-
-func watchedDB(t *testing.T, journalMode string) *sql.DB {
+// watchedDB opens a file through the watcher.
+func watchedDB(t *testing.T) *sql.DB {
 	t.Helper()
 	watchedOnce.Do(func() {
 		db, err := sql.Open("sqlite", "")
@@ -178,8 +115,7 @@ func watchedDB(t *testing.T, journalMode string) *sql.DB {
 		sql.Register("sqlite, watched", watching)
 		_ = db.Close() // it was never used
 	})
-	source := "file:" + filepath.Join(t.TempDir(),
-		"journal.db") + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=journal_mode(" + journalMode + ")"
+	source := "file:" + filepath.Join(t.TempDir(), "journal.db") + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=journal_mode(WAL)"
 	db, err := sql.Open("sqlite, watched", source)
 	if err != nil {
 		t.Fatal(err)
@@ -190,40 +126,6 @@ func watchedDB(t *testing.T, journalMode string) *sql.DB {
 		}
 	})
 	return db
-}
-
-// TestSynced: an intent, and evidence that cannot be queried again, is synced when it is written. An approval and an
-// acknowledgement are synced a moment later, but only if a commit without a sync is consistent after any crash.
-func TestSynced(t *testing.T) {
-	const normal, full = "1", "2"
-	succeeded := journal.Evidence{At: day, Source: journal.SourceAnswer, State: journal.Succeeded, Transaction: &cardgateway.Transaction{Code: 100}}
-	refused := journal.Evidence{At: day, Source: journal.SourceAnswer, State: journal.Refused}
-	for mode, lazily := range map[string]string{"WAL": normal, "DELETE": full} {
-		t.Run(mode, func(t *testing.T) {
-			s := watched(t, mode)
-			for i, step := range []struct {
-				name string
-				do   func() error
-				want string
-			}{
-				{"an intent", func() error { _, _, err := s.Begin(t.Context(), intent("a")); return err }, full},
-				{"an approval", func() error { return s.Record(t.Context(), key("a"), 0, succeeded) }, lazily},
-				{"another intent", func() error { _, _, err := s.Begin(t.Context(), intent("b")); return err }, full},
-				{"a refusal", func() error { return s.Record(t.Context(), key("b"), 0, refused) }, full},
-				{"an acknowledgement", func() error { return s.Ack(t.Context(), key("a"), 1) }, lazily},
-			} {
-				t.Run(step.name, func(t *testing.T) {
-					watching.reset(0)
-					if err := step.do(); err != nil {
-						t.Fatalf("%d, %s: %v", i, step.name, err)
-					}
-					if got := watching.seen(); len(got) != 1 || got[0] != step.want {
-						t.Errorf("%s: committed with synchronous %q, want one commit with %s", step.name, got, step.want)
-					}
-				})
-			}
-		})
-	}
 }
 
 // TestUnwritableEvidence: evidence that has no stored form is rejected.
@@ -238,59 +140,25 @@ func TestUnwritableEvidence(t *testing.T) {
 	}
 }
 
-// TestFailedCommit: what could not be committed is not reported as written.
-func TestFailedCommit(t *testing.T) {
-	s := watched(t, "WAL")
-	watching.reset(1)
-	if _, _, err := s.Begin(t.Context(), intent("a")); !errors.Is(err, errCommit) {
-		t.Errorf("got %v, want the failure of the commit", err)
-	}
-	if _, err := s.Get(t.Context(), key("a")); !errors.Is(err, journal.ErrNoEntry) {
-		t.Errorf("got %v, want ErrNoEntry", err)
-	}
-	if _, created, err := s.Begin(t.Context(), intent("a")); err != nil || !created {
-		t.Errorf("once more: created %t, %v", created, err)
-	}
-	watching.reset(1)
-	if err := s.Ack(t.Context(), key("a"), 0); !errors.Is(err, errCommit) { // with a commit that need not be synced
-		t.Errorf("Ack: got %v, want the failure of the commit", err)
-	}
-	watching.reset(0)
-	if _, _, err := s.Begin(t.Context(), intent("b")); err != nil || fmt.Sprint(watching.seen()) != "[2]" {
-		t.Errorf("afterwards: %v, committed with synchronous %q", err, watching.seen())
-	}
-}
-
-// TestTransactionThatCannotBegin: nothing is reported as written.
-func TestTransactionThatCannotBegin(t *testing.T) {
-	s := watched(t, "WAL")
-	watching.refuse(1)
-	if _, created, err := s.Begin(t.Context(), intent("a")); !errors.Is(err, errCommit) || created {
-		t.Errorf("created %t, %v; want the failure", created, err)
-	}
-	if _, created, err := s.Begin(t.Context(), intent("a")); err != nil || !created {
-		t.Errorf("once more: created %t, %v", created, err)
-	}
-}
-
-// TestConnectionThatCannotBeSet: a connection that cannot be set to commits without a sync writes nothing in this way.
-// One that cannot be set back is not used any more.
-func TestConnectionThatCannotBeSet(t *testing.T) {
-	for stuck, name := range map[string]string{"NORMAL": "to commits without a sync", "2": "back"} {
-		t.Run(name, func(t *testing.T) {
-			s := watched(t, "WAL")
-			if _, _, err := s.Begin(t.Context(), intent("a")); err != nil {
+// TestFailedTransaction: what could not be begun, or committed, is not reported as written.
+func TestFailedTransaction(t *testing.T) {
+	for _, part := range []string{"BEGIN", "COMMIT"} {
+		t.Run(part, func(t *testing.T) {
+			s, err := sqlstore.New(t.Context(), watchedDB(t), sqlstore.SQLite)
+			if err != nil {
 				t.Fatal(err)
 			}
-			watching.hold(stuck)
-			err := s.Ack(t.Context(), key("a"), 0)
-			watching.hold("")
-			if !errors.Is(err, errStuck) {
-				t.Errorf("Ack: got %v", err)
+			watching.refuse(part)
+			_, created, err := s.Begin(t.Context(), intent("a"))
+			watching.refuse("")
+			if !errors.Is(err, errRefused) || created {
+				t.Errorf("created %t, %v; want the failure", created, err)
 			}
-			watching.reset(0)
-			if _, _, err := s.Begin(t.Context(), intent("b")); err != nil || fmt.Sprint(watching.seen()) != "[2]" {
-				t.Errorf("afterwards: %v, committed with synchronous %q", err, watching.seen())
+			if _, err := s.Get(t.Context(), key("a")); !errors.Is(err, journal.ErrNoEntry) {
+				t.Errorf("got %v, want ErrNoEntry", err)
+			}
+			if _, created, err := s.Begin(t.Context(), intent("a")); err != nil || !created {
+				t.Errorf("once more: created %t, %v", created, err)
 			}
 		})
 	}

@@ -101,11 +101,9 @@ type checkedConns struct {
 
 // connState is what is remembered about a connection.
 type connState struct {
-	checked     time.Time
-	synchronous string            // of SQLite
-	wal         bool              // SQLite's journal is a write-ahead log
-	beside      []openfile.Beside // that log, and its index, as they were when the connection was first used
-	mode        []any             // of a session
+	checked time.Time
+	beside  []openfile.Beside // the write-ahead log of SQLite, and its index, as they were when the connection was first used
+	mode    []any             // of a session
 }
 
 const (
@@ -176,16 +174,15 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 	if err := conn.QueryRowContext(ctx, "SELECT "+strings.Join(queries, ", ")).Scan(dest...); err != nil {
 		return nil, fmt.Errorf("it cannot be found out what the settings and tables of %v are like: %w", c.dialect, err)
 	}
+	wal := false
 	for i, want := range conditions {
 		value := cmp.Or(values[i].String, "none")
 		if want.refuse(value) && !(c.inMemory && want.name != "") {
 			return nil, &settingError{fmt.Sprintf(want.problem, value), want.elsewhere}
 		}
 		switch want.name {
-		case "synchronous":
-			s.synchronous = value
 		case "journal_mode":
-			s.wal = strings.EqualFold(value, "wal")
+			wal = strings.EqualFold(value, "wal")
 		case serverProcess:
 			if isDirect(driverConn, value) {
 				s.mode = nil
@@ -198,7 +195,7 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 	switch {
 	case before != nil:
 		s.beside = before.beside
-	case s.wal:
+	case wal:
 		s.beside = c.file.Beside("-wal", "-shm")
 	}
 	if id != nil {

@@ -35,7 +35,6 @@ type write struct {
 	statement string
 	args      []any
 	sender    string // of a submission
-	durable   bool   // it must survive a power failure once it is done
 
 	ctx  context.Context // of the caller
 	done chan struct{}

@@ -35,8 +35,7 @@ type Store struct {
 
 	// Of SQLite, which has one writer: concurrent callers share transactions, so that the more there are at the same time, the less each
 	// one costs the disk.
-	group   *commitGroup
-	syncing lazySync
+	group *commitGroup
 }
 
 // New creates the tables cardgateway_journal, cardgateway_journal_lease and cardgateway_journal_schema if they do not exist, and
@@ -96,7 +95,6 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 		return nil, fmt.Errorf("sqlstore: %s: db is nil", name)
 	}
 	s := &Store{db: db, dialect: d, conns: checkedConns{dialect: d, file: new(openfile.File)}}
-	s.syncing.sync = s.sync
 	switch d {
 	case SQLite:
 		s.group = &commitGroup{apply: s.applySQLite}
@@ -180,7 +178,7 @@ func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 		return journal.Entry{}, false, fmt.Errorf("sqlstore: %w", err)
 	}
 	w := &write{
-		key: in.Key(), sender: in.Sender, durable: true, statement: s.dialect.insertMissing(insertOne, "shop, transaction_id"),
+		key: in.Key(), sender: in.Sender, statement: s.dialect.insertMissing(insertOne, "shop, transaction_id"),
 		args: []any{in.Shop.String(), in.ID.String(), in.At.UnixMicro(), string(text)},
 	}
 	if err := s.write(ctx, w); err != nil {
@@ -192,8 +190,7 @@ func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 	return journal.Entry{Begun: in, Acked: -1}, true, nil
 }
 
-// Record implements journal.Store. On SQLite in WAL mode, evidence for which CanBeAskedAgain is true is committed without waiting for
-// the disk.
+// Record implements journal.Store.
 func (s *Store) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	if err := needContext(ctx, "Record"); err != nil {
 		return err
@@ -202,10 +199,7 @@ func (s *Store) Record(ctx context.Context, key journal.Key, version int, ev jou
 	if err != nil {
 		return fmt.Errorf("sqlstore: %w", err)
 	}
-	w := &write{
-		key: key, durable: !ev.CanBeAskedAgain(), statement: recordOne,
-		args: []any{string(text) + "\n", key.Shop.String(), key.ID.String(), version},
-	}
+	w := &write{key: key, statement: recordOne, args: []any{string(text) + "\n", key.Shop.String(), key.ID.String(), version}}
 	if s.dialect == MySQL {
 		w.statement = recordOneMySQL
 	}
