@@ -146,19 +146,6 @@ const (
 	SourceQuery      Source = "query"      // what a query returned
 )
 
-// CanBeAskedAgain reports whether losing this evidence would only leave the payment in a state that is not final, so that
-// Recover queries the gateway for it again. That is true for responses of the gateway except refusals, and false for further submissions,
-// proofs of "not sent", presumed absence and refusals.
-func (ev *Evidence) CanBeAskedAgain() bool {
-	switch ev.State {
-	case Pending, Abandoned, Declined, Succeeded:
-		return true
-	case Unknown:
-		return ev.Source != SourceSubmission
-	}
-	return false
-}
-
 // State is what is known about a payment or a refund. States only change to a later one in this list, and Declined,
 // Succeeded and Tested are final unless there is a contradiction, except that another submission makes a payment Unknown again, and so does the
 // gateway if it shows one that is presumed absent without its outcome.

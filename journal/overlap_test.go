@@ -18,24 +18,6 @@ import (
 
 // What happens if two processes handle one payment at the same time.
 
-func TestCanBeAskedAgain(t *testing.T) {
-	for _, c := range []struct {
-		source journal.Source
-		state  journal.State
-		want   bool
-	}{
-		{journal.SourceSubmission, journal.Unknown, false}, {journal.SourceAnswer, journal.Unknown, true}, {journal.SourceQuery, journal.Unknown, true},
-		{journal.SourceAnswer, journal.NotSent, false}, {journal.SourceAnswer, journal.Refused, false}, {journal.SourceQuery, journal.PresumedAbsent, false},
-		{journal.SourceAnswer, journal.Pending, true}, {journal.SourceQuery, journal.Abandoned, true}, {journal.SourceAnswer, journal.Declined, true},
-		{journal.SourceAnswer, journal.Succeeded, true},
-	} {
-		ev := journal.Evidence{Source: c.source, State: c.state}
-		if got := ev.CanBeAskedAgain(); got != c.want {
-			t.Errorf("%s, %v: got %t, want %t", c.source, c.state, got, c.want)
-		}
-	}
-}
-
 // TestConflictIsToldAtOnce: a success that contradicts what another process has recorded meanwhile is returned as a
 // conflict.
 func TestConflictIsToldAtOnce(t *testing.T) {

@@ -14,9 +14,7 @@ import (
 // Store stores entries. Package journaltest has a test suite that every implementation should pass.
 //
 // The methods must be safe for concurrent use and, if several processes share the store, for use by all of them. What a
-// method has written must be durable when it returns without an error, with one exception: evidence for which
-// CanBeAskedAgain is true, and an acknowledgement, must survive the end of the process at once, but a power failure only
-// a moment later. After an error it may or may not have been written.
+// method has written must be durable when it returns without an error. After an error it may or may not have been written.
 //
 // The version of an entry is the length of its Evidence. Record and Ack take the version that their caller has read, as
 // an optimistic lock: they change nothing if the entry has another version.

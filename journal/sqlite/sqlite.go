@@ -42,7 +42,7 @@ const maxConns = 8
 // the current user. SQLite keeps two more files next to it, with the suffixes -wal and -shm: a backup must include all three,
 // or be made with SQLite itself ("VACUUM INTO"). Close the store after use.
 //
-// Every commit that must not be lost is synced to disk (journal_mode WAL, synchronous FULL), and processes wait up
+// Every commit is synced to disk (journal_mode WAL, synchronous FULL), and processes wait up
 // to ten seconds for one another.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if ctx == nil {
