@@ -22,7 +22,7 @@ type idSearch[T any] struct {
 func (s *idSearch[T]) all(from, now time.Time) (found []*T, err error) {
 	const maxPages = 1000
 	seen := map[string]bool{}
-	gaps, err := resolve.EachPage(from.Add(-resolve.Before), now.Add(resolve.After), maxPages, func(from, to time.Time, n int) (listed resolve.Listed, err error) {
+	missing, hasMore, err := resolve.EachPage(from.Add(-resolve.Before), now.Add(resolve.After), maxPages, func(from, to time.Time, n int) (listed resolve.Listed, err error) {
 		page, err := s.page(from, to, n)
 		if err != nil {
 			return listed, err
@@ -41,9 +41,9 @@ func (s *idSearch[T]) all(from, now time.Time) (found []*T, err error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case gaps.Missing > 0:
-		return nil, exit.Fail(exit.Failed, "the gateway announced %d rows more than it returned; try again", gaps.Missing)
-	case gaps.Pages:
+	case missing > 0:
+		return nil, exit.Fail(exit.Failed, "the gateway announced %d rows more than it returned; try again", missing)
+	case hasMore:
 		return nil, exit.Fail(exit.Failed, "the gateway returns more than %d pages for one id", maxPages)
 	}
 	return found, nil

@@ -49,17 +49,15 @@ func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
 		last = latest
 		e.doubt(errLongAgo)
 	}
-	gaps, err := EachPage(start, last, MaxPages, func(start, end time.Time, number int) (Listed, error) {
+	missing, hasMore, err := EachPage(start, last, MaxPages, func(start, end time.Time, number int) (Listed, error) {
 		page, err := c.Search(ctx, start, end, number)
 		if err != nil {
 			return Listed{}, err
 		}
 		return Listed{IDs: c.addPage(page, &e), Total: page.Total}, nil
 	})
-	if gaps.Missing > 0 {
-		e.shown = true
-	}
-	if gaps != (Gaps{}) {
+	e.shown = e.shown || missing > 0
+	if missing > 0 || hasMore {
 		e.doubt(ErrDoubtful)
 	}
 	return e, err

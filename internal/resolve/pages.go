@@ -8,12 +8,6 @@ const (
 	overlap  = 2 * time.Second // of adjacent ranges, because it is unknown whether a bound is inclusive
 )
 
-// Gaps says what EachPage may not have seen.
-type Gaps struct {
-	Missing int  // rows that the gateway announced and did not return
-	Pages   bool // there were more pages than allowed
-}
-
 // Listed are the rows of a page by their ids, which are empty for rows without one.
 type Listed struct {
 	IDs   []string
@@ -22,8 +16,9 @@ type Listed struct {
 }
 
 // EachPage queries every page of a time range of any length: of each month page after page, counted from 1, and of all months together
-// at most maxPages beside their first ones.
-func EachPage(start, last time.Time, maxPages int, query func(start, end time.Time, page int) (Listed, error)) (gaps Gaps, err error) {
+// at most maxPages beside their first ones. It returns how many rows the gateway announced and did not return, and whether there were
+// more pages.
+func EachPage(start, last time.Time, maxPages int, query func(start, end time.Time, page int) (Listed, error)) (missing int, hasMore bool, err error) {
 	for ; ; start = start.Add(maxRange - overlap) {
 		end := start.Add(maxRange)
 		if end.After(last) {
@@ -32,16 +27,9 @@ func EachPage(start, last time.Time, maxPages int, query func(start, end time.Ti
 		seen := make(map[string]bool)
 		rows, announced := 0, 0 // different ones, and the largest total of any page
 		for page := 1; ; page++ {
-			if page > 1 {
-				if maxPages == 0 {
-					gaps.Pages = true
-					break
-				}
-				maxPages--
-			}
 			listed, err := query(start, end, page)
 			if err != nil {
-				return gaps, err
+				return missing, hasMore, err
 			}
 			known := rows
 			for _, id := range listed.IDs {
@@ -57,12 +45,16 @@ func EachPage(start, last time.Time, maxPages int, query func(start, end time.Ti
 			}
 			mayBeFull := rows > known && len(listed.IDs)%10 == 0 // some gateways announce only what is on the page
 			if len(listed.IDs) == 0 || isLast && !mayBeFull {
-				gaps.Missing += max(0, announced-rows)
+				missing += max(0, announced-rows)
+				break
+			}
+			if maxPages--; maxPages < 0 {
+				hasMore = true
 				break
 			}
 		}
 		if end.Equal(last) {
-			return gaps, nil
+			return missing, hasMore, nil
 		}
 	}
 }
