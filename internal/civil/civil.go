@@ -66,9 +66,4 @@ func (t Time) NextMonth() Time {
 }
 
 // CeilSecond rounds an instant up to a whole second.
-func CeilSecond(t time.Time) time.Time {
-	if t.Nanosecond() == 0 {
-		return t
-	}
-	return t.Add(time.Second - time.Duration(t.Nanosecond()))
-}
+func CeilSecond(t time.Time) time.Time { return t.Add(time.Second - 1).Truncate(time.Second) }

@@ -125,7 +125,7 @@ func (r *Response) failed() Verdict {
 
 // Hint says what to check if a response does not come from the gateway itself. It continues the text of an error.
 func Hint(status int, body []byte) string {
-	text := bytes.ToLower(trimmed(body[:min(len(body), 1024)]))
+	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(body[:min(len(body), 1024)], []byte("\uFEFF"))))
 	isPage := bytes.HasPrefix(text, []byte("<"))
 	switch {
 	case bytes.HasPrefix(text, []byte("{")):
@@ -138,9 +138,4 @@ func Hint(status int, body []byte) string {
 		return "; it does not look like a response of the gateway: is Config.BaseURL right?"
 	}
 	return ""
-}
-
-// trimmed returns a body without byte order mark and surrounding white space.
-func trimmed(body []byte) []byte {
-	return bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\uFEFF")))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -179,7 +180,7 @@ func (r *Reader) eachMember(first int, yield func(name []byte) bool) {
 			return
 		}
 		bit := uint64(1) << ((len(name)*7 + int(name[0]) + int(name[len(name)-1])*3) & 63)
-		if seen&bit != 0 && contains(r.names[first:], name) {
+		if seen&bit != 0 && slices.ContainsFunc(r.names[first:], func(known []byte) bool { return bytes.Equal(known, name) }) {
 			if !r.apart {
 				r.Fail(errRepeated)
 				return
@@ -198,15 +199,6 @@ func (r *Reader) eachMember(first int, yield func(name []byte) bool) {
 			return
 		}
 	}
-}
-
-func contains(names [][]byte, name []byte) bool {
-	for _, n := range names {
-		if bytes.Equal(n, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // name reads a member's name and its colon. A name with escapes is unescaped, so that it cannot hide a repetition.
