@@ -165,6 +165,8 @@ func TestResumeOtherQuery(t *testing.T) {
 		{"another zone of the gateway", inMoscow, kept, false},
 		{"other ids", client, change(func(q *cardgateway.OrderQuery) { q.UniqueID, q.OrderID = "b", "1" }), false},
 		{"ids run together", client, change(func(q *cardgateway.OrderQuery) { q.UniqueID, q.OrderID = "1 b", "" }), false},
+		{"only a start", client, change(func(q *cardgateway.OrderQuery) { q.End = time.Time{} }), false},
+		{"no range, and another id", client, cardgateway.OrderQuery{TransactionID: "t-1"}, false},
 		{"an id in another place", client, change(func(q *cardgateway.OrderQuery) { q.OrderID, q.TransactionID = "", "b" }), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

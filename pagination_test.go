@@ -261,7 +261,7 @@ func TestWalkErrors(t *testing.T) {
 	}
 	isUnsettled := func(err error) bool {
 		e, ok := errors.AsType[*cardgateway.UnsettledError](err)
-		return ok && e.Announced == 3 && e.Seen == 0 && e.Rounds > 1 && e.Start.String() == "2024-01-01 07:59:59" &&
+		return ok && e.Announced == 3 && e.Seen == 0 && e.Rounds > 1 && e.Zone == "UTC+8" && e.Start.String() == "2024-01-01 07:59:59" &&
 			e.End.String() == "2024-01-01 09:00:01" && errors.Is(err, cardgateway.ErrUnsettled)
 	}
 	for _, tt := range []struct {
@@ -282,7 +282,7 @@ func TestWalkErrors(t *testing.T) {
 			n, walk := 0, client.OrderWalk(query, cardgateway.WalkOptions{})
 			for row, err := range walk.All(t.Context()) {
 				n++
-				if row != nil || !tt.is(err) || !strings.HasPrefix(err.Error(), "cardgateway: window from 2024-01-01 07:59:59 to 2024-01-01 09:00:01") {
+				if row != nil || !tt.is(err) || !strings.HasPrefix(err.Error(), "cardgateway: window from 2024-01-01 07:59:59 to 2024-01-01 09:00:01 (UTC+8)") {
 					t.Errorf("got %v, %v", row, err)
 				}
 			}

@@ -331,6 +331,11 @@ func TestNilContext(t *testing.T) {
 			_, err := c.ResolveRefund(none, cardgateway.ResolveRefundQuery{UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: now})
 			return err
 		},
+		"Orders": func() (err error) {
+			for _, err = range c.Orders(none, cardgateway.OrderQuery{Start: now, End: now}) {
+			}
+			return err
+		},
 		"UploadTrackingNumbers": func() error {
 			return c.UploadTrackingNumbers(none, []cardgateway.Shipment{{UniqueID: "77", Company: "SF"}})
 		},

@@ -166,26 +166,6 @@ func TestUnreadableTimes(t *testing.T) {
 	}
 }
 
-// TestUnreadableMark: it is unknown whether an approval with such a mark is one of a test.
-func TestUnreadableMark(t *testing.T) {
-	for mark, want := range map[string]string{
-		"1": "true", `"1"`: "true", `"Y"`: "true", "true": "true", `"TRUE"`: "true", "0": "false", `"0"`: "false", `"N"`: "false", "null": "false", `""`: "false",
-		"2": "unknown", `"test"`: "unknown", "[]": "unknown", `"on"`: "unknown", "1.5": "unknown",
-	} {
-		t.Run(mark, func(t *testing.T) {
-			s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(200, clienttest.ResponseFor("t-1", 100, `,"isTest":`+mark))}}
-			paid, err := s.Client(t, cardgateway.Config{}).TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), clienttest.TokenPaymentRequest("t-1"))
-			got := "unknown"
-			if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
-				got = fmt.Sprint(paid.IsTest)
-			}
-			if got != want {
-				t.Errorf("got %s, %v, want %s", got, err, want)
-			}
-		})
-	}
-}
-
 // TestUnreadablePages: a page that is JSON and cannot be read ends a walk at once, and one that is not JSON is an outage.
 func TestUnreadablePages(t *testing.T) {
 	for page, isOutage := range map[string]bool{

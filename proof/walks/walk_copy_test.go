@@ -208,25 +208,3 @@ func TestBatches(t *testing.T) {
 		})
 	}
 }
-
-// TestBatchesAreLeft: leaving the loop stops the walk.
-func TestBatchesAreLeft(t *testing.T) {
-	client, gateway := clienttest.Seeded()
-	defer gateway.Close()
-	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	walk := client.OrderWalk(cardgateway.OrderQuery{Start: start, End: start.AddDate(0, 3, 0)}, cardgateway.WalkOptions{})
-	for batch, err := range walk.Batches(t.Context(), 10) {
-		if err != nil || len(batch.Rows) != 10 {
-			t.Errorf("got %d rows, %v", len(batch.Rows), err)
-		}
-		break
-	}
-	if seen := walk.Report().RowsSeen; seen != 10 {
-		t.Errorf("the walk went on to %d rows", seen)
-	}
-	for _, err := range walk.Batches(t.Context(), 10) {
-		if !errors.Is(err, cardgateway.ErrWalked) {
-			t.Errorf("a second loop: got %v, want %v", err, cardgateway.ErrWalked)
-		}
-	}
-}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,100 +37,6 @@ func dayOrders(r *http.Request) (*http.Response, error) {
 func year2025() cardgateway.OrderQuery {
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, cardgateway.DefaultLocation())
 	return cardgateway.OrderQuery{Start: start, End: start.AddDate(1, 0, 0)}
-}
-
-// TestResumeWithoutARange: the checkpoint contains the range; a checkpoint of another query is rejected as before.
-func TestResumeWithoutARange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(dayOrders)}})
-		seen := map[string]bool{}
-		first := c.OrderWalk(year2025(), cardgateway.WalkOptions{Window: 10 * 24 * time.Hour})
-		for order, err := range first.All(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if seen[order.UniqueID] = true; len(seen) == 100 {
-				break
-			}
-		}
-		stored, err := json.Marshal(first.Checkpoint())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var checkpoint cardgateway.Checkpoint
-		if err := json.Unmarshal(stored, &checkpoint); err != nil {
-			t.Fatal(err)
-		}
-		second := c.OrderWalk(cardgateway.OrderQuery{}, cardgateway.WalkOptions{Resume: checkpoint, Window: 10 * 24 * time.Hour})
-		again := 0
-		for order, err := range second.All(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if seen[order.UniqueID] {
-				again++
-			}
-			seen[order.UniqueID] = true
-		}
-		if len(seen) != 365 || again > 20 || !second.Report().CompleteUpTo.Equal(year2025().End) {
-			t.Errorf("got %d orders, %d of them again, complete up to %v", len(seen), again, second.Report().CompleteUpTo)
-		}
-
-		other := year2025()
-		other.End = other.End.AddDate(0, 0, 1)
-		for _, q := range []cardgateway.OrderQuery{other, {TransactionID: "t-1"}, {Start: other.Start}} {
-			_, err := firstOf(c.OrderWalk(q, cardgateway.WalkOptions{Resume: checkpoint}).All(t.Context()))
-			if got := clienttest.Problems(err); !slices.Contains(got, "Resume format") {
-				t.Errorf("%+v: got %v, want Resume format", q, err)
-			}
-		}
-	})
-}
-
-// firstOf returns the first pair of a walk.
-func firstOf(walk func(func(*cardgateway.Transaction, error) bool)) (order *cardgateway.Transaction, err error) {
-	walk(func(t *cardgateway.Transaction, e error) bool {
-		order, err = t, e
-		return false
-	})
-	return order, err
-}
-
-func TestWalkedOnce(t *testing.T) {
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.Answering(200, clienttest.Page())}})
-	w := c.OrderWalk(year2025(), cardgateway.WalkOptions{})
-	for range w.All(t.Context()) {
-		t.Error("there is nothing to give")
-	}
-	if _, err := firstOf(w.All(t.Context())); !errors.Is(err, cardgateway.ErrWalked) {
-		t.Errorf("a second loop: got %v, want ErrWalked", err)
-	}
-	var none context.Context
-	if _, err := firstOf(c.OrderWalk(year2025(), cardgateway.WalkOptions{}).All(none)); !slices.Equal(clienttest.Problems(err), []string{"ctx required"}) {
-		t.Errorf("a nil context: got %v, want ctx required", err)
-	}
-}
-
-// TestWalkErrorsNameTheZone: a wall-clock time without its zone is ambiguous to readers of the log elsewhere.
-func TestWalkErrorsNameTheZone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
-		for name, transport := range map[string]clienttest.RoundTrip{
-			"failed": clienttest.Answering(401, ""), "unsettled": clienttest.Answering(200, `{"code":121,"totalCount":3,"data":[]}`),
-		} {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: transport}})
-			q := year2025()
-			q.End = q.Start.Add(time.Second)
-			_, err := firstOf(c.Orders(t.Context(), q))
-			if err == nil || !strings.Contains(err.Error(), "(UTC+8)") {
-				t.Errorf("%s: got %v, want the zone", name, err)
-			}
-			if unsettled, ok := errors.AsType[*cardgateway.UnsettledError](err); ok != (name == "unsettled") || ok && unsettled.Zone != "UTC+8" {
-				t.Errorf("%s: got %+v", name, err)
-			}
-		}
-	})
 }
 
 // TestWalksAreObserved: a walk is one call, with its queries below it, and one line in the log.
