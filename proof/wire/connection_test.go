@@ -3,17 +3,13 @@ package wire_test
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"slices"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
@@ -21,23 +17,6 @@ import (
 
 // How connections are made: TLS 1.2 or later, HTTP/1.1 only, no compression, the caller's settings unchanged, and
 // connections reused by many concurrent callers.
-
-// TestOldTLSIsRefused: before a byte of the request is sent.
-func TestOldTLSIsRefused(t *testing.T) {
-	for _, tt := range []struct {
-		version uint16
-		want    string
-	}{{tls.VersionTLS10, "not sent"}, {tls.VersionTLS11, "not sent"}, {tls.VersionTLS12, "paid"}, {tls.VersionTLS13, "paid"}} {
-		s := clienttest.ServeTLS(t, func(s *httptest.Server) { s.TLS.MinVersion, s.TLS.MaxVersion = tt.version, tt.version }, clienttest.Approve)
-		lax := s.Client().Transport.(*http.Transport).Clone()
-		lax.TLSClientConfig.MinVersion = tls.VersionTLS10
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: lax}})
-		tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
-		if got := clienttest.Outcome(tx, err); got != tt.want {
-			t.Errorf("%s: got %q (%v), want %q", tls.VersionName(tt.version), got, err, tt.want)
-		}
-	}
-}
 
 // TestCertificatesAreVerified: an unknown certificate means that nothing was sent, and New rejects a transport that does
 // not verify certificates.
@@ -120,41 +99,4 @@ func TestRequestsOnTheWire(t *testing.T) {
 			used.CloseIdleConnections()
 		})
 	}
-}
-
-// TestNothingOfTheCallersIsChanged: neither the caller's client nor its transport, once net/http itself has completed
-// it.
-func TestNothingOfTheCallersIsChanged(t *testing.T) {
-	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
-	transport := s.Client().Transport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = 3, time.Minute
-	transport.MaxResponseHeaderBytes, transport.DisableCompression = 1<<30, false
-	given := &http.Client{Transport: transport, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return clienttest.ErrReset }}
-	_ = transport.Clone() // completes it
-	before := exportedFields(transport)
-	clientBefore := *given
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: given, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
-	if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); err != nil {
-		t.Error(err)
-	}
-	_, _ = c.GetTransaction(t.Context(), "1")
-	if diff := cmp.Diff(before, exportedFields(transport)); diff != "" {
-		t.Errorf("transport (-before +after):\n%s", diff)
-	}
-	if given.Transport != clientBefore.Transport || given.Timeout != clientBefore.Timeout || given.Jar != nil || given.CheckRedirect == nil {
-		t.Errorf("client: got %+v, want %+v", given, clientBefore)
-	}
-}
-
-// exportedFields returns a transport's settings as text, with those of its TLS configuration.
-func exportedFields(transport *http.Transport) map[string]string {
-	fields := map[string]string{}
-	for _, v := range []reflect.Value{reflect.ValueOf(transport).Elem(), reflect.ValueOf(transport.TLSClientConfig).Elem()} {
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() && f.Name != "TLSClientConfig" {
-				fields[v.Type().Name()+"."+f.Name] = fmt.Sprintf("%v", v.Field(i).Interface())
-			}
-		}
-	}
-	return fields
 }
