@@ -46,15 +46,6 @@ type write struct {
 
 func (w *write) finish() { close(w.done) }
 
-func (w *write) finished() bool {
-	select {
-	case <-w.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // do waits until the write is done. If ctx ends first, the write may or may not be made.
 func (g *commitGroup) do(ctx context.Context, w *write) error {
 	if err := ctx.Err(); err != nil {
@@ -76,14 +67,16 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	select {
 	case <-w.done:
 	case <-ctx.Done():
+		select {
+		case <-w.done: // what was done counts
+		default:
+			return ctx.Err()
+		}
 	}
-	switch {
-	case !w.finished():
-		return ctx.Err()
-	case w.err != nil && ctx.Err() != nil && !errors.Is(w.err, ctx.Err()):
+	if w.err != nil && ctx.Err() != nil && !errors.Is(w.err, ctx.Err()) {
 		return errors.Join(w.err, ctx.Err()) // why it took so long
 	}
-	return w.err // what was done counts, although ctx may have ended meanwhile
+	return w.err
 }
 
 // write makes the writes of a batch, if there are any, and then gives its place to the next one.
