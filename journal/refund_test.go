@@ -87,6 +87,9 @@ func TestRefundOutcomes(t *testing.T) {
 				if kept := e.Refund(); kept == nil || kept.Code != got.Code || kept.RefundCurrency != got.RefundCurrency || kept.RefundRequestAt != got.RefundRequestAt {
 					t.Errorf("the entry has %+v, want what the call has returned, %+v", kept, got)
 				}
+				if _, isRefund := errors.AsType[*cardgateway.RefundDeclinedError](e.Err()); isRefund != (tt.recorded == "declined") {
+					t.Errorf("the entry's error is %v", e.Err())
+				}
 				wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": tt.told})
 				wantRefunds(t, s.Journal, map[string]string{"r": tt.told})
 				if err := s.Ack(t.Context(), journal.RefundID("r"), recovered(t, s.Journal)[0].State()); err != nil {
@@ -99,48 +102,6 @@ func TestRefundOutcomes(t *testing.T) {
 	}
 }
 
-// TestRefundIsSentOnce: a second call with the same id sends nothing, whatever the outcome of the first, in this and in
-// another process, also after the acknowledgement.
-func TestRefundIsSentOnce(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		s.lose()
-		if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
-			t.Fatalf("got %v, want ErrOutcomeUnknown", err)
-		}
-		other := s.restarted(journal.Options{})
-		for _, j := range []*journal.Journal{s.Journal, other} {
-			_, err := j.CreateRefund(t.Context(), req)
-			unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
-			if !ok || !errors.Is(err, journal.ErrOpen) {
-				t.Fatalf("called again: %v, want ErrOpen", err)
-			}
-			if q := unknown.Query(); q.RefundTransactionID != "r" || q.UniqueID != req.UniqueID || !q.Amount.Equal(req.Amount) || q.SentAt.IsZero() {
-				t.Errorf("the query is %+v", q)
-			}
-			if err := j.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); !errors.Is(err, journal.ErrOpen) {
-				t.Errorf("Ack of an open refund: %v, want ErrOpen", err)
-			}
-		}
-		for range 2 {
-			wantRefunds(t, other, map[string]string{"r": "succeeded"})
-		}
-		for range 2 {
-			got, err := other.CreateRefund(t.Context(), req)
-			if err != nil || !got.Refunded() || got.MerchantRefundID != "r" || got.UniqueID != req.UniqueID || got.RefundUniqueID == "" {
-				t.Errorf("called once it is settled: %+v, %v", got, err)
-			}
-			if err := other.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
-				t.Error(err)
-			}
-		}
-		if n := s.sent.Load(); n != 1 {
-			t.Errorf("%d requests, want 1", n)
-		}
-		wantRefunded(t, s, "r", 1)
-	})
-}
-
 // TestRefundBesidePayment: a payment and a refund with the same id do not affect each other.
 func TestRefundBesidePayment(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
@@ -149,8 +110,15 @@ func TestRefundBesidePayment(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.lose()
-		if _, err := s.CreateRefund(t.Context(), refund("a", paid.UniqueID)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+		req := refund("a", paid.UniqueID)
+		if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 			t.Fatalf("the refund with the payment's id: %v, want ErrOutcomeUnknown", err)
+		}
+		_, err = s.restarted(journal.Options{}).CreateRefund(t.Context(), req)
+		if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); !ok || !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("the refund, called again: %v, want ErrOpen", err)
+		} else if q := unknown.Query(); q.RefundTransactionID != "a" || q.UniqueID != req.UniqueID || !q.Amount.Equal(req.Amount) || q.SentAt.IsZero() {
+			t.Errorf("the query is %+v", q)
 		}
 		if got, err := s.pay("a", approved); err != nil || got.State() != cardgateway.StateApproved {
 			t.Errorf("the payment, called again: %v, %v", got, err)
@@ -188,45 +156,5 @@ func TestRefundBesidePayment(t *testing.T) {
 		}
 		wantExecuted(t, s, "a", 1)
 		wantRefunded(t, s, "a", 1)
-	})
-}
-
-// TestRefundNotSent: a call that was proved not sent may be made again, and a request that the client rejects leaves
-// nothing open.
-func TestRefundNotSent(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		req := refund("r", s.paidFor("a"))
-		for name, change := range map[string]func(*cardgateway.RefundRequest){
-			"no id":             func(r *cardgateway.RefundRequest) { r.RefundTransactionID = "" },
-			"an id with a tab":  func(r *cardgateway.RefundRequest) { r.RefundTransactionID = "a\tb" },
-			"no payment":        func(r *cardgateway.RefundRequest) { r.UniqueID = "" },
-			"too long a remark": func(r *cardgateway.RefundRequest) { r.Remark = strings.Repeat("x", 256) },
-		} {
-			bad := req
-			change(&bad)
-			if _, err := s.CreateRefund(t.Context(), bad); !errors.Is(err, cardgateway.ErrInvalidRequest) || errors.Is(err, journal.ErrMismatch) {
-				t.Errorf("%s: %v, want ErrInvalidRequest", name, err)
-			}
-		}
-		wantRefunds(t, s.restarted(journal.Options{}), nil)
-		s.refuse = errors.New("no route to host")
-		_, err := s.CreateRefund(t.Context(), req)
-		if notSent, ok := errors.AsType[*cardgateway.NotSentError](err); !ok || notSent.ID != "r" || !cardgateway.SafeToRetry(err) {
-			t.Errorf("got %v, want ErrNotSent", err)
-		}
-		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "not sent"})
-		s.refuse = nil
-		if got, err := s.CreateRefund(t.Context(), req); err != nil || got == nil {
-			t.Errorf("called again: %v, %v", got, err)
-		}
-		store := &failing{Store: s.store}
-		store.begins.Store(100)
-		req.RefundTransactionID = "s"
-		_, err = journal.New(s.client, store, journal.Options{}).CreateRefund(t.Context(), req)
-		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errDisk) {
-			t.Errorf("with a store that cannot be written: %v, want ErrNotSent", err)
-		}
-		wantRefunded(t, s, "r", 1)
-		wantRefunded(t, s, "s", 0)
 	})
 }
