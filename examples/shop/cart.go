@@ -68,7 +68,8 @@ func linesOf(o payments.Order) (all Lines) {
 
 // tables are those of the pages, beside those of package payments: the carts, and what the journal does not record of an order; see Event.
 const tables = `
-CREATE TABLE IF NOT EXISTS cart_lines (customer TEXT NOT NULL, sku TEXT NOT NULL, quantity INTEGER NOT NULL, PRIMARY KEY (customer, sku));
+CREATE TABLE IF NOT EXISTS cart_lines (customer TEXT NOT NULL, sku TEXT NOT NULL, quantity INTEGER NOT NULL,
+	PRIMARY KEY (customer, sku));
 CREATE TABLE IF NOT EXISTS order_events (id TEXT NOT NULL, what TEXT NOT NULL, first_at BIGINT NOT NULL, last_at BIGINT NOT NULL,
 	times INTEGER NOT NULL, PRIMARY KEY (id, what))`
 
@@ -89,7 +90,8 @@ func (s *Shop) setQuantity(ctx context.Context, customer, sku string, quantity i
 		_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 AND sku = $2`, customer, sku)
 		return err
 	}
-	_, err := s.db.ExecContext(ctx, `UPDATE cart_lines SET quantity = $3 WHERE customer = $1 AND sku = $2`, customer, sku, min(quantity, maxQuantity))
+	_, err := s.db.ExecContext(ctx, `UPDATE cart_lines SET quantity = $3 WHERE customer = $1 AND sku = $2`,
+		customer, sku, min(quantity, maxQuantity))
 	return err
 }
 

@@ -185,7 +185,8 @@ func TestPublishedLimits(t *testing.T) {
 	}
 }
 
-// TestKeyIsMadeOnce: of several processes that start for the first time, those that get a key have the same one, which others cannot read.
+// TestKeyIsMadeOnce: of several processes that start for the first time, those that get a key have the same one, which no other
+// user can read.
 func TestKeyIsMadeOnce(t *testing.T) {
 	for round := range 100 {
 		file := filepath.Join(t.TempDir(), strconv.Itoa(round))

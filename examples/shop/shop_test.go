@@ -16,8 +16,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestPay tests every way to pay, with every card, and what can happen to the answer and the notification of the payment. The token of a card
-// arrives only by notification, so that one comes at once.
+// TestPay tests every way to pay, with every card, and what can happen to the answer and the notification of the payment. The
+// token of a card arrives only by notification, so that one comes at once.
 func TestPay(t *testing.T) {
 	for _, trouble := range []struct {
 		name, courier string

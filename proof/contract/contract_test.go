@@ -300,9 +300,13 @@ func everything(t *testing.T, w *wire, client *cardgateway.Client) {
 
 // TestClientAndSandbox: what the client sends and what the sandbox returns is as described, for every operation.
 func TestClientAndSandbox(t *testing.T) {
-	w := &wire{t: t, by: load(t, read(t, descriptionFile)), gateway: sandbox.New(sandbox.Options{NoNotifications: true}), codes: map[string]map[int]bool{}}
+	w := &wire{
+		t: t, by: load(t, read(t, descriptionFile)), gateway: sandbox.New(sandbox.Options{NoNotifications: true}),
+		codes: map[string]map[int]bool{},
+	}
 	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "123456", TestPayments: true, HTTPClient: &http.Client{Transport: w}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+		BaseURL: "https://gateway.test", AppID: "123456", TestPayments: true, HTTPClient: &http.Client{Transport: w},
+		Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +323,9 @@ func TestClientAndSandbox(t *testing.T) {
 // TestBrokenRequests: what is not as described is noticed. That every member is described as in the table is another test.
 func TestBrokenRequests(t *testing.T) {
 	by := load(t, read(t, descriptionFile))
-	for path, body := range map[string]string{"/checkout/nothing": `{}`, "/api/refund": `{}`, "/upload/trackingNumber": `[{"uniqueId":"1","company":7}]`} {
+	for path, body := range map[string]string{
+		"/checkout/nothing": `{}`, "/api/refund": `{}`, "/upload/trackingNumber": `[{"uniqueId":"1","company":7}]`,
+	} {
 		broken := httptest.NewRequest(http.MethodPost, "https://gateway.test"+path, strings.NewReader(body))
 		broken.Header.Set("Content-Type", "application/json")
 		if ok, _ := by.ValidateHttpRequest(broken); ok {
