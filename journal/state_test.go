@@ -57,6 +57,8 @@ func TestState(t *testing.T) {
 		"pending after absence":           {[]Evidence{query(PresumedAbsent, ""), query(Pending, "1")}, Pending},
 		"absence, pending, success":       {[]Evidence{query(PresumedAbsent, ""), query(Pending, "1"), query(Succeeded, "1")}, Conflicting},
 		"pending, success":                {[]Evidence{answer(Pending, "1"), query(Succeeded, "1")}, Succeeded},
+		"abandoned after success":         {[]Evidence{query(Succeeded, "1"), {Source: SourceQuery, State: Abandoned}}, Succeeded},
+		"abandoned after a decline":       {[]Evidence{query(Declined, "1"), {Source: SourceQuery, State: Abandoned}}, Declined},
 		"pending is not lost":             {[]Evidence{answer(Pending, "1"), query(PresumedAbsent, "")}, Pending},
 		"decline is not lost":             {[]Evidence{answer(Declined, "1"), query(Pending, "1")}, Declined},
 		"not sent, again":                 {[]Evidence{answer(NotSent, ""), again}, Unknown},
@@ -348,41 +350,6 @@ func TestInFlight(t *testing.T) {
 			t.Errorf("%s: it stays in flight forever", name)
 		}
 	}
-}
-
-// TestKnowledgeGrows adds every sequence of four pieces of evidence and checks every step: only another submission makes
-// the state less definite, a success and a conflict always remain, and a success after a negative state is a conflict.
-func TestKnowledgeGrows(t *testing.T) {
-	var pieces []Evidence
-	for _, s := range []State{Unknown, NotSent, Refused, Pending, Declined, Succeeded} {
-		pieces = append(pieces, piece(SourceAnswer, s, "1", "1"))
-	}
-	for _, s := range []State{PresumedAbsent, Pending, Declined, Succeeded} {
-		pieces = append(pieces, piece(SourceQuery, s, "", "1"))
-	}
-	pieces = append(pieces, piece(SourceQuery, Succeeded, "", "2"))
-	var grow func(e Entry)
-	checked := 0
-	grow = func(e Entry) {
-		before := e.project()
-		for _, ev := range pieces {
-			next := e
-			next.Evidence = append(slices.Clip(e.Evidence), ev)
-			after := next.project()
-			checked++
-			no := before.state == NotSent || before.state == Refused || before.state == PresumedAbsent || before.state == Declined
-			switch {
-			case after.state < before.state, before.conflict && !after.conflict,
-				no && after.state == Succeeded && !after.conflict:
-				t.Fatalf("from %v (%v) to %v (%v) by %v from %s", before.state, before.conflict, after.state, after.conflict, ev.State, ev.Source)
-			}
-			if len(next.Evidence) < 4 {
-				grow(next)
-			}
-		}
-	}
-	grow(Entry{Begun: Intent{Sender: "1"}, Acked: -1})
-	t.Logf("%d steps", checked)
 }
 
 // TestTested: a success is one of a test if any form of it is marked, in every order, and the setting changes nothing but the name of
