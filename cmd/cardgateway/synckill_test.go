@@ -30,18 +30,15 @@ import (
 // test that has no Postgres fails: the tool promises both.
 func onEachDatabase(t *testing.T, test func(t *testing.T, db string, read *sql.DB)) {
 	t.Helper()
-	t.Run("SQLite", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "books.db")
-		test(t, path, openAt(t, "sqlite", path))
-	})
-	t.Run("Postgres", func(t *testing.T) {
-		server := pgserver.Shared(t)
-		schema := strings.ToLower(strings.NewReplacer("/", "_").Replace(t.Name()))
-		if _, err := openAt(t, "pgx", server.URL("public")).ExecContext(t.Context(), "CREATE SCHEMA "+schema); err != nil {
-			t.Fatal(err)
-		}
-		test(t, server.URL(schema), openAt(t, "pgx", server.URL(schema)))
-	})
+	for name, at := range map[string]func(*testing.T) place{
+		"SQLite":   sqlitePlace,
+		"Postgres": func(t *testing.T) place { return postgresPlace(t, pgserver.Shared(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := at(t)
+			test(t, p.setting, openAt(t, p.driver, p.dsn))
+		})
+	}
 }
 
 // copied gives the rows of a copy, without the numbers of the walks, in which two copies differ.

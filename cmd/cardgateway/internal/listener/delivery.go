@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -91,8 +90,3 @@ type noResponse http.Header
 func (n noResponse) Header() http.Header       { return http.Header(n) }
 func (noResponse) Write(p []byte) (int, error) { return len(p), nil }
 func (noResponse) WriteHeader(int)             {}
-
-type readCloser struct {
-	io.Reader
-	io.Closer
-}

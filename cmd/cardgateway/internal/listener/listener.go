@@ -142,7 +142,10 @@ func (l *Listener) receive(d *delivery, r *http.Request) {
 	l.inFlight.Add(1)
 	defer l.inFlight.Add(-1)
 	body := r.Body
-	r.Body = readCloser{io.TeeReader(body, &d.body), body}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(body, &d.body), body}
 	l.handler.ServeHTTP(noResponse{}, r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d)))
 	_, _ = io.CopyN(io.Discard, body, 256<<10) // so that a sender of too much can read the response
 }

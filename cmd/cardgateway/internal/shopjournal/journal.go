@@ -31,23 +31,9 @@ type Journal struct {
 // Open opens the journal of the setting. It creates no file and no table. The password is for MySQL, if the setting has none. Close the
 // journal after use.
 func Open(ctx context.Context, client *cardgateway.Client, place settings.Setting, o journal.Options, mysqlPassword string) (*Journal, error) {
-	db, store, err := openPlace(ctx, place, mysqlPassword)
-	if err != nil {
-		return nil, err
-	}
-	j := &Journal{journal.New(client, store, o), store, client, db}
-	if err := j.findShop(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return j, nil
-}
-
-// openPlace opens the database of the setting, and the journal in it. It creates no file and no table. The password is for MySQL,
-// if the setting has none.
-func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string) (*sql.DB, *sqlstore.Store, error) {
 	name, err := database.Parse(place.Value)
 	if err != nil {
-		return nil, nil, exit.Fail(exit.Failed, "journal (%s): the name of the database %v", place.From, err)
+		return nil, exit.Fail(exit.Failed, "journal (%s): the name of the database %v", place.From, err)
 	}
 	var db *sql.DB
 	if name.Kind == database.SQLite {
@@ -56,14 +42,18 @@ func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string
 		db, err = name.OpenServer(mysqlPassword)
 	}
 	if err != nil {
-		return nil, nil, exit.Fail(exit.Failed, "journal (%s): %s", place.From, err)
+		return nil, exit.Fail(exit.Failed, "journal (%s): %s", place.From, err)
 	}
 	db.SetMaxOpenConns(8)
 	store, err := sqlstore.OpenExisting(ctx, db, dialectOf(name.Kind))
 	if err != nil {
-		return nil, nil, errors.Join(cannotOpen(ctx, place.From, name, err), db.Close())
+		return nil, errors.Join(cannotOpen(ctx, place.From, name, err), db.Close())
 	}
-	return db, store, nil
+	j := &Journal{journal.New(client, store, o), store, client, db}
+	if err := j.findShop(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return j, nil
 }
 
 func dialectOf(kind database.Kind) sqlstore.Dialect {

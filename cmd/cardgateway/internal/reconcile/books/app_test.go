@@ -14,8 +14,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// payFor makes an approved payment of an app, and a refund of a part of it.
-func payFor(t *testing.T, server *sandbox.Server, app cardgateway.AppID, transactionID string) {
+// payFor makes an approved payment of an app.
+func payFor(t *testing.T, server *sandbox.Server, app cardgateway.AppID, transactionID string) *cardgateway.Transaction {
 	t.Helper()
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: app, TestPayments: true})
 	if err != nil {
@@ -26,12 +26,10 @@ func payFor(t *testing.T, server *sandbox.Server, app cardgateway.AppID, transac
 		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
 		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
 	})
-	if err == nil {
-		_, err = server.Refund(payment.UniqueID, "2", "refund of "+transactionID)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return payment
 }
 
 // TestOtherApps: the copy contains the rows of every app that the credentials can query. What is read and counted are those
@@ -41,9 +39,12 @@ func TestOtherApps(t *testing.T) {
 		server := gateway(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 		from := time.Now().Add(-24 * time.Hour).Truncate(time.Second)
 		server.SeedOrders(sandbox.SeedOptions{N: 1, From: from, To: time.Now().Add(-time.Hour), RefundEvery: -1}) // states no app
-		payFor(t, server, "7", "own")
-		payFor(t, server, "8", "another")
-		payFor(t, server, "77", "own") // the same ids as those of a payment of this app, and of its refund
+		for _, of := range [][2]string{{"7", "own"}, {"8", "another"}, {"77", "own"}} {                           // the last has the ids of the first, and of its refund
+			payment := payFor(t, server, cardgateway.AppID(of[0]), of[1])
+			if _, err := server.Refund(payment.UniqueID, "2", "refund of "+of[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
 		b := open(t, db)
 		for range 2 { // the second run finds nothing new
 			if got := mustSync(t, b, SyncOptions{Client: clientOf(t, server), From: from}); got.Changed != 0 {

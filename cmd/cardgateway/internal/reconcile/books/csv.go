@@ -160,9 +160,6 @@ func (r *csvReader) asRefused(err error) error {
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		return refused
 	}
-	if wrong, ok := errors.AsType[*notTitles](err); ok {
-		return &wrong.Refused
-	}
 	if bad, ok := errors.AsType[*badLine](err); ok {
 		return &Refused{Why: bad.Error()}
 	}

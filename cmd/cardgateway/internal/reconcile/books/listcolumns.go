@@ -59,6 +59,9 @@ func plainName(name string) string {
 // notTitles is the error for a line that has not all of the required columns: the titles may be in another one.
 type notTitles struct{ Refused }
 
+// Unwrap returns why none of the lines has titles, if this was the closest one.
+func (n *notTitles) Unwrap() error { return &n.Refused }
+
 // chooseColumns finds the columns among the titles of a list.
 func (l *lineReader) chooseColumns(titles []string) error {
 	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -125,14 +124,7 @@ func TestChanged(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		server := gateway(t, sandbox.Options{SettleAfter: -1, RefundSettleAfter: -1})
 		client := clientOf(t, server)
-		payment, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
-			TransactionID: "t-1", Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
-			CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		payment := payFor(t, server, "7", "t-1")
 		b := open(t, db)
 		o := SyncOptions{Client: client, From: time.Now().Add(-time.Hour)}
 		mustSync(t, b, o)

@@ -2,6 +2,7 @@ package books
 
 import (
 	"archive/zip"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -84,10 +85,7 @@ func openWorkbook(f *os.File, sum hash.Hash, choose func(titles []string) error)
 			return w, w.openSheet(parts, sheet, choose)
 		}
 	}
-	if wrong, ok := errors.AsType[*notTitles](closest); ok {
-		return nil, &wrong.Refused
-	}
-	return nil, &Refused{Why: "is a workbook without cells"}
+	return nil, cmp.Or(closest, error(&Refused{Why: "is a workbook without cells"}))
 }
 
 // workbookSheet is a sheet in xl/workbook.xml.

@@ -76,6 +76,12 @@ func (m *memory) give(id, amount string, at time.Time) *memory {
 	return m
 }
 
+// bad adds a line that cannot be read.
+func (m *memory) bad(list books.Kind, line int, id string) *memory {
+	m.unreadables = append(m.unreadables, unreadable{List: list, Line: line, ID: id, Column: "amount", Why: "is no number"})
+	return m
+}
+
 // run compares, checks what must always hold, and returns the differences in one line each. It passes them on to o.Found, too.
 func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *Summary) {
 	t.Helper()
@@ -332,37 +338,17 @@ func TestClasses(t *testing.T) {
 			m.refunds[0].ID = m.refunds[0].UniqueID
 			return m
 		}(), nil},
-		{"unreadable, with its id", func() *memory {
-			m := new(memory).pay("a", approved, "3 USD", middle)
-			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
-			return m
-		}(), []string{"unreadable payment line 7 of list abc"}},
-		{"unreadable, and a line that agrees", func() *memory {
-			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", never)
-			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
-			return m
-		}(), []string{"unreadable payment line 7 of list abc"}},
-		{"unreadable, and a line with another amount", func() *memory {
-			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "8 USD", never)
-			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
-			return m
-		}(), []string{"amount payment a 5 USD", "unreadable payment line 7 of list abc"}},
-		{"unreadable, and the order paid twice", func() *memory {
-			m := new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).
-				book("b of o", approved, "3 USD", never)
-			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
-			return m
-		}(), []string{"paid_twice payment o 3 USD", "unreadable payment line 7 of list abc"}},
-		{"unreadable, without", func() *memory {
-			m := new(memory).pay("a", approved, "3 USD", middle).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle)
-			m.unreadables = []unreadable{{List: books.Payment, Line: 7, Why: "a quote is open"}, {List: books.Refund, Line: 3, ID: "r", Why: "no number"}}
-			return m
-		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7 of list abc", "unreadable refund line 3 of list abc"}},
-		{"unreadable, of another period", func() *memory {
-			m := new(memory).pay("a", approved, "3 USD", early)
-			m.unreadables = []unreadable{{List: books.Payment, Line: 7, ID: "a", Why: "no number"}}
-			return m
-		}(), nil},
+		{"unreadable, with its id", new(memory).pay("a", approved, "3 USD", middle).bad(books.Payment, 7, "a"), []string{"unreadable payment line 7 of list abc"}},
+		{"unreadable, and a line that agrees", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", never).bad(books.Payment, 7, "a"),
+			[]string{"unreadable payment line 7 of list abc"}},
+		{"unreadable, and a line with another amount", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "8 USD", never).bad(books.Payment, 7, "a"),
+			[]string{"amount payment a 5 USD", "unreadable payment line 7 of list abc"}},
+		{"unreadable, and the order paid twice", new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).
+			book("b of o", approved, "3 USD", never).bad(books.Payment, 7, "a"), []string{"paid_twice payment o 3 USD", "unreadable payment line 7 of list abc"}},
+		{"unreadable, without", new(memory).pay("a", approved, "3 USD", middle).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).
+			bad(books.Payment, 7, "").bad(books.Refund, 3, "r"),
+			[]string{"missing_here payment a 3 USD", "unreadable payment line 7 of list abc", "unreadable refund line 3 of list abc"}},
+		{"unreadable, of another period", new(memory).pay("a", approved, "3 USD", early).bad(books.Payment, 7, "a"), nil},
 	}
 	onEach(t, func(t *testing.T, d *database) { d.compare(t, octoberOptions(), tests) })
 }

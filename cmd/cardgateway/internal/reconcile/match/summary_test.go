@@ -115,10 +115,7 @@ func TestOldest(t *testing.T) {
 func TestKnownKind(t *testing.T) {
 	m := new(memory).pay("a", approved, "10 USD", middle).book("a", approved, "9 USD", middle).
 		back("a of a", approved, "8 USD", middle).give("a", "7 USD", middle)
-	m.unreadables = []unreadable{
-		{List: books.Payment, Line: 9, Column: "amount", Why: "is empty"},
-		{List: books.Refund, Line: 9, Column: "amount", Why: "is empty"},
-	}
+	m.bad(books.Payment, 9, "").bad(books.Refund, 9, "")
 	for _, test := range []struct {
 		name, titles, kind string
 		known              int
@@ -171,13 +168,8 @@ func TestKnownHidesItself(t *testing.T) {
 		pay("e", approved, "10 USD", middle).
 		back("r of e", approved, "8 USD", middle).back("s of e", approved, "8 USD", middle).give("r", "8 USD", time.Time{}).
 		pay("x", approved, "20 USD", middle).book("x", approved, "30 USD", time.Time{})
-	m.book("e", approved, "10 USD", time.Time{})
-	m.unreadables = []unreadable{
-		{List: books.Payment, Line: 90, ID: "x", Column: "amount", Why: "is negative"},
-		{List: books.Payment, Line: 91, ID: "y", Column: "amount", Why: "is negative"},
-		{List: books.Payment, Line: 92, Column: "amount", Why: "is negative"},
-	}
-	m.pay("y", approved, "7 USD", middle)
+	m.book("e", approved, "10 USD", time.Time{}).pay("y", approved, "7 USD", middle)
+	m.bad(books.Payment, 90, "x").bad(books.Payment, 91, "y").bad(books.Payment, 92, "")
 	o := octoberOptions()
 	var err error
 	o.Known, err = ReadKnown(strings.NewReader("class,id,reason,value\npaid_twice,o,in two parts,50\npaid_twice,p,in two parts,\n" +
