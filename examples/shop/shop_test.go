@@ -71,7 +71,8 @@ func TestPay(t *testing.T) {
 					case !typed:
 						s.enter(s.hostedPage(), card)
 					case card == sandbox.Challenged && trouble.fault.Reply == sandbox.ReplyReset:
-						return // the journal keeps no page that only a query has shown, of a payment with a card or a token
+						s.awaitsWord(id, "Not confirmed") // the journal keeps no page of a payment with a card or a token that only a query has shown
+						return
 					case card == sandbox.Challenged:
 						if _, err := w.gateway.Authenticate(s.hostedPage(), true); err != nil {
 							t.Fatal(err)

@@ -34,6 +34,10 @@ func statusOf(o payments.Order) Status {
 		return Status{"busy", "Processing", "Your payment is being processed.",
 			"The bank has it and has not answered yet. You do not need to pay again, and you may close this page."}
 	case payments.Waiting:
+		if o.RedirectURL == "" {
+			return Status{"busy", "Not confirmed", "Your bank has not confirmed the payment.", "We do not know the address of its page, because the answer " +
+				"with it was lost. Nothing is charged unless you confirm it. Otherwise the order is closed within a day or two; then you can pay in another way."}
+		}
 		return Status{"plain", "Waiting for you", "One step is left.",
 			"The payment page is waiting for you. Nothing is charged before you have finished there."}
 	case payments.Checking:
