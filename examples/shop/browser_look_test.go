@@ -38,7 +38,8 @@ func (b *tab) examine(name string) (counted map[string]int) {
 	}
 	// Without script, a page loads itself again. It says so, and can be told to stay, which the rule does not know.
 	run := chromedp.Evaluate[[]finding](fmt.Sprintf(`%s;
-		axe.run(document, {resultTypes: ["violations"], rules: {"meta-refresh": {enabled: %t}}}).then(r => r.violations)`, axe, b.script),
+		new Promise(loaded => document.readyState === "complete" ? loaded() : addEventListener("load", loaded)).then(() =>
+			axe.run(document, {resultTypes: ["violations"], rules: {"meta-refresh": {enabled: %t}}})).then(r => r.violations)`, axe, b.script),
 		chromedp.EvalAwaitPromise)
 	if !b.script { // the checker is one: the page that was loaded without it stays as it is
 		b.scripting(true)
