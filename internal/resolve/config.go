@@ -77,7 +77,7 @@ const (
 	DefaultWait = 2 * time.Minute
 	Before      = 13 * time.Hour // before SentAt: for UTC-12, and an hour of difference between clocks
 	After       = 15 * time.Hour // after now: for UTC+14, and an hour of difference between clocks
-	MaxPages    = 50             // per search, not counting the first one of each month; more are needed only if the gateway's filter does not work
+	MaxPages    = 50             // per search, not counting the first one of each range; more are needed only if the gateway's filter does not work
 
 	maxYears = 2
 	maxApart = time.Hour // of the clocks, for which Before and After allow

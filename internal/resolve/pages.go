@@ -15,9 +15,9 @@ type Listed struct {
 	Pages int // as announced; zero if the total says whether there are more
 }
 
-// EachPage queries every page of a time range of any length: of each month page after page, counted from 1, and of all months together
-// at most maxPages beside their first ones. It returns how many rows the gateway announced and did not return, and whether there were
-// more pages.
+// EachPage queries every page of a time of any length, in ranges of maxRange: of each range page after page, counted from 1, and of all
+// ranges together at most maxPages beside their first ones. It returns how many rows the gateway announced and did not return, and
+// whether there were more pages.
 func EachPage(start, last time.Time, maxPages int, query func(start, end time.Time, page int) (Listed, error)) (missing int, hasMore bool, err error) {
 	for ; ; start = start.Add(maxRange - overlap) {
 		end := start.Add(maxRange)
