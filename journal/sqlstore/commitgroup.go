@@ -103,7 +103,7 @@ func (g *commitGroup) handOver() {
 }
 
 // take returns the next batch, oldest writes first. A write whose context has ended is dropped. A second write to the same
-// entry waits for the next batch, so that one statement can change many rows in any order.
+// entry waits for the next batch.
 func (g *commitGroup) take() (batch []*write) {
 	// The callers that can run now add their writes first: with 64 callers and SQLite, a batch has 23 writes instead of 7. No time
 	// is spent if there are none.
