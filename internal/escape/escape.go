@@ -13,28 +13,30 @@ import (
 // Hides reports whether found is true of what a text means without its escapes, also of those within escapes. All kinds are undone at
 // once. Escapes of line breaks are spaces, so that found sees them between two digits.
 func Hides(text string, found func(text string) bool) bool {
-	return hides(text, 4, found, undoAll)
-}
-
-func undoAll(text string) string {
-	return html.UnescapeString(Percent(jsonWith(withoutZeros(Narrow(text)), "     ")))
+	return hides(text, 4, found, together)
 }
 
 // HidesExactly does the same for a text that may itself look escaped: removing one escape too many would hide it, so that every way in
 // which a text may be escaped is tried.
 func HidesExactly(text string, found func(text string) bool) bool {
-	return hides(text, 3, found, JSON[string], Percent, html.UnescapeString, withoutZeros, Narrow[string])
+	return hides(text, 3, found, apart)
 }
 
+// Ways to undo escapes.
+var (
+	together = []func(string) string{func(text string) string {
+		return html.UnescapeString(Percent(jsonWith(withoutZeros(Narrow(text)), "     ")))
+	}}
+	apart = []func(string) string{JSON[string], Percent, html.UnescapeString, withoutZeros, Narrow[string]}
+)
+
 // hides undoes escapes within each other, so many.
-func hides(text string, rounds int, found func(string) bool, ways ...func(string) string) bool {
-	has := func(c byte) bool { return strings.IndexByte(text, c) >= 0 }
-	mayHaveOne := has('\\') || has('%') || has(0) || has('&') && has(';') || HasOtherDigits(text)
-	if rounds == 0 || !mayHaveOne {
+func hides(text string, rounds int, found func(string) bool, ways []func(string) string) bool {
+	if _, special := count(text); special == 0 || rounds == 0 {
 		return false
 	}
 	for _, undone := range ways {
-		if plain := undone(text); plain != text && (found(plain) || hides(plain, rounds-1, found, ways...)) {
+		if plain := undone(text); plain != text && (found(plain) || hides(plain, rounds-1, found, ways)) {
 			return true
 		}
 	}
@@ -43,6 +45,38 @@ func hides(text string, rounds int, found func(string) bool, ways ...func(string
 
 // withoutZeros undoes UTF-16.
 func withoutZeros(text string) string { return strings.ReplaceAll(text, "\x00", "") }
+
+// HasDigits reports whether a text has at least so many digits, or one that is not ASCII.
+func HasDigits(text string, n uint32) bool {
+	digits, special := count(text)
+	return digits >= n || special > 0 && HasOtherDigits(text)
+}
+
+// marks are the bytes with which escapes begin, and the zero that a character has in UTF-16.
+const marks = "\\%&\x00"
+
+// counted is what count adds for each byte: 1 for a digit, 1<<32 for a special one.
+var counted = func() (of [256]uint64) {
+	for c := range of {
+		switch {
+		case ascii.IsDigit(byte(c)):
+			of[c] = 1
+		case c >= utf8.RuneSelf || strings.IndexByte(marks, byte(c)) >= 0:
+			of[c] = 1 << 32
+		}
+	}
+	return of
+}()
+
+// count returns how many bytes of a text are digits, and how many are special: a mark, or a part of a character beyond ASCII. Most texts
+// have none, so that one look at each byte shows that nothing is escaped, and that all digits are ASCII.
+func count(text string) (digits, special uint32) {
+	var sum uint64
+	for i := range len(text) {
+		sum += counted[text[i]]
+	}
+	return uint32(sum), uint32(sum >> 32)
+}
 
 // HasOtherDigits reports whether a text has digits that are not ASCII: of full width, as people type them in Japanese and Chinese, or of
 // another script.

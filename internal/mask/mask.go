@@ -137,5 +137,5 @@ func decoded(text string, masked func(string) string) string {
 
 // MayHaveCardData is a quick check whether CardData could change a text: a CVV has three digits.
 func MayHaveCardData(text string) bool {
-	return ascii.CountDigits(text) >= 3 || escape.HasOtherDigits(text)
+	return escape.HasDigits(text, 3)
 }

@@ -103,9 +103,7 @@ func (r *Reader) Failed() bool { return r.err != nil }
 // Peek returns the next byte that is not white space, or 0 at the end.
 func (r *Reader) Peek() byte {
 	for ; r.pos < len(r.data); r.pos++ {
-		switch c := r.data[r.pos]; c {
-		case ' ', '\t', '\n', '\r':
-		default:
+		if c := r.data[r.pos]; c > ' ' || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
 			return c
 		}
 	}
