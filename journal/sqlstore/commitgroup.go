@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -102,28 +103,17 @@ func (g *commitGroup) handOver() {
 	}
 }
 
-// take returns the next batch, oldest writes first. A write whose context has ended is dropped. A second write to the same
-// entry waits for the next batch.
+// take returns the next batch, oldest writes first. A write whose context has ended is dropped.
 func (g *commitGroup) take() (batch []*write) {
 	// The callers that can run now add their writes first: with 64 callers and SQLite, a batch has 23 writes instead of 7. No time
 	// is spent if there are none.
 	runtime.Gosched()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	keys := make(map[journal.Key]bool, min(len(g.waiting), maxInBatch))
-	left := g.waiting[:0]
-	for _, w := range g.waiting {
-		switch {
-		case w.ctx.Err() != nil:
-		case len(batch) == maxInBatch || keys[w.key]:
-			left = append(left, w)
-		default:
-			keys[w.key] = true
-			batch = append(batch, w)
-		}
-	}
-	clear(g.waiting[len(left):])
-	g.waiting = left
+	g.waiting = slices.DeleteFunc(g.waiting, func(w *write) bool { return w.ctx.Err() != nil })
+	n := min(len(g.waiting), maxInBatch)
+	batch = slices.Clone(g.waiting[:n])
+	g.waiting = slices.Delete(g.waiting, 0, n)
 	return batch
 }
 

@@ -53,7 +53,6 @@ func TestSharedBatch(t *testing.T) {
 	}{
 		{"nobody", nil, []string{"0s: 1", "1.5s: 1"}},
 		{"two", []string{"a", "b"}, []string{"0s: 1", "1s: 2", "2s: 1"}},
-		{"two writes of one entry", []string{"a", "a"}, []string{"0s: 1", "1s: 1", "2s: 2"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
