@@ -113,7 +113,7 @@ func (f confirmer) transaction(ctx context.Context, claimed *Claims) (*cardgatew
 	if len(page.Data) == 0 {
 		return nil, fmt.Errorf("%w: %w", errNotOneOrder, cardgateway.ErrNotFound)
 	}
-	if page.TotalCount > len(page.Data) { // another one may be on the next page
+	if !isWhole(len(page.Data), page.TotalCount) { // another one may be on the next page
 		return nil, errNotOneOrder
 	}
 	return onlyOne(page.Data, errNotOneOrder, func(t *cardgateway.Transaction) bool {
@@ -150,7 +150,7 @@ func (f confirmer) refundBefore(ctx context.Context, claimed *Claims, uniqueID s
 	if !slices.ContainsFunc(page.Data, func(r cardgateway.Refund) bool { return matches(&r) }) {
 		return nil, errNoRefund
 	}
-	if claimed.RefundUniqueID == "" && claimed.MerchantRefundID == "" && page.TotalCount > len(page.Data) {
+	if claimed.RefundUniqueID == "" && claimed.MerchantRefundID == "" && !isWhole(len(page.Data), page.TotalCount) {
 		return nil, errNotOneRefund // another one may be on the next page
 	}
 	return onlyOne(page.Data, errNotOneRefund, matches, func(r *cardgateway.Refund) bool { return f.client.IsOtherApp(r) })
@@ -164,6 +164,9 @@ func searchRange(now time.Time, loc *time.Location) (start, end time.Time) {
 	end = civil.Of(civil.CeilSecond(now.Add(searchAfter)), time.UTC).In(loc)
 	return start, end
 }
+
+// isWhole reports whether a page has all rows. Some gateways announce only what is on the page, which is then full with a round number.
+func isWhole(rows, total int) bool { return rows >= total && rows%10 != 0 }
 
 // onlyOne returns the row that matches, if there is exactly one of this app.
 func onlyOne[T any](rows []T, otherwise error, matches, isOtherApp func(*T) bool) (*T, error) {

@@ -3,6 +3,7 @@ package notify_test
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jarcoal/httpmock"
@@ -129,23 +130,26 @@ func TestHandlerNextPage(t *testing.T) {
 	const (
 		order  = `{"code":101,"uniqueId":"987654321","transactionId":"order-1"}`
 		refund = `{"code":111,"uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1"}`
+		other  = `,{"code":101,"uniqueId":"1","transactionId":"order-2"}`
 	)
 	tests := []struct {
-		name, body string
-		total      int
-		status     int
+		name, body    string
+		total, others int
+		status        int
 	}{
-		{"all transactions", `{"code":101,"transactionType":"Sale","transactionId":"order-1"}`, 1, 200},
-		{"more transactions", `{"code":101,"transactionType":"Sale","transactionId":"order-1"}`, 2, 503},
-		{"all refunds", `{"code":111,"transactionType":"Refund","uniqueId":"987654321"}`, 1, 200},
-		{"more refunds", `{"code":111,"transactionType":"Refund","uniqueId":"987654321"}`, 2, 503},
-		{"more refunds, with an id", `{"code":111,"transactionType":"Refund","uniqueId":"987654321","refundUniqueId":"55"}`, 2, 200},
+		{"all transactions", `{"code":101,"transactionType":"Sale","transactionId":"order-1"}`, 1, 0, 200},
+		{"more transactions", `{"code":101,"transactionType":"Sale","transactionId":"order-1"}`, 2, 0, 503},
+		{"nine transactions", `{"code":101,"transactionType":"Sale","transactionId":"order-1"}`, 9, 8, 200},
+		{"ten transactions, which may be a full page", `{"code":101,"transactionType":"Sale","transactionId":"order-1"}`, 10, 9, 503},
+		{"all refunds", `{"code":111,"transactionType":"Refund","uniqueId":"987654321"}`, 1, 0, 200},
+		{"more refunds", `{"code":111,"transactionType":"Refund","uniqueId":"987654321"}`, 2, 0, 503},
+		{"more refunds, with an id", `{"code":111,"transactionType":"Refund","uniqueId":"987654321","refundUniqueId":"55"}`, 2, 0, 200},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newShop(t, notify.Options{})
 			for path, row := range map[string]string{"order": order, "refund": refund} {
-				page := fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":1,"totalCount":%d,"totalPage":%d,"data":[%s]}`, tt.total, tt.total, row)
+				page := fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":1,"totalCount":%d,"totalPage":%d,"data":[%s]}`, tt.total, tt.total, row+strings.Repeat(other, tt.others))
 				s.gateway.RegisterResponder("GET", gatewayURL+"/search/list/"+path, httpmock.NewStringResponder(200, page))
 			}
 			handled := 0
