@@ -22,7 +22,7 @@ func HidesExactly(text string, found func(text string) bool) bool {
 	return hides(text, 3, found, apart)
 }
 
-// Ways to undo escapes.
+// Ways to undo escapes, made once: most texts have none.
 var (
 	together = []func(string) string{func(text string) string {
 		return html.UnescapeString(Percent(jsonWith(withoutZeros(Narrow(text)), "     ")))

@@ -100,7 +100,7 @@ func (r *Reader) Fail(fault error) {
 // Failed reports whether there is an error.
 func (r *Reader) Failed() bool { return r.err != nil }
 
-// Peek returns the next byte that is not white space, or 0 at the end.
+// Peek returns the next byte that is not white space, or 0 at the end. Nearly all bytes pass the first comparison.
 func (r *Reader) Peek() byte {
 	for ; r.pos < len(r.data); r.pos++ {
 		if c := r.data[r.pos]; c > ' ' || c != ' ' && c != '\t' && c != '\n' && c != '\r' {

@@ -17,7 +17,7 @@ func plainPrefix(d []byte, start int) int {
 	const ones = 0x0101010101010101
 	i := start
 	for ; i+8 <= len(d); i += 8 {
-		w := binary.LittleEndian.Uint64(d[i : i+8])
+		w := binary.LittleEndian.Uint64(d[i : i+8]) // d[i:] would check its length again
 		quote, backslash := w^('"'*ones), w^('\\'*ones)
 		found := (w - 0x20*ones) | (quote - ones) | (backslash - ones) | w
 		if found &= 0x80 * ones; found != 0 {
