@@ -31,7 +31,7 @@ func (v *Violations) Text(member, s string, limit int) {
 
 // NewID checks an identifier that is sent for the first time: it must not have at its ends what nobody sees.
 func (v *Violations) NewID(member, s string, limit int) {
-	isUnseen := func(c rune) bool { return unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) }
+	isUnseen := func(c rune) bool { return unicode.IsSpace(c) || c >= utf8.RuneSelf && unicode.Is(unicode.Cf, c) }
 	before := v.Len()
 	if v.ID(member, s, limit); v.Len() == before && strings.TrimFunc(s, isUnseen) != s {
 		v.Add(member, RuleFormat, "has white space at its ends")

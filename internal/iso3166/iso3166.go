@@ -13,7 +13,13 @@ const codes = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG
 	"TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW " +
 	"XK"
 
+var countries = func() map[string]bool {
+	m := make(map[string]bool)
+	for code := range strings.FieldsSeq(codes) {
+		m[code] = true
+	}
+	return m
+}()
+
 // IsCountry reports whether code is one of them.
-func IsCountry(code string) bool {
-	return len(code) == 2 && strings.Contains(" "+codes+" ", " "+code+" ")
-}
+func IsCountry(code string) bool { return countries[code] }
