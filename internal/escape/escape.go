@@ -25,9 +25,9 @@ func HidesExactly(text string, found func(text string) bool) bool {
 // Ways to undo escapes, made once: most texts have none.
 var (
 	together = []func(string) string{func(text string) string {
-		return html.UnescapeString(Percent(jsonWith(withoutZeros(Narrow(text)), "     ")))
+		return fromHTML(Percent(jsonWith(withoutZeros(Narrow(text)), "     ")))
 	}}
-	apart = []func(string) string{JSON[string], Percent, html.UnescapeString, withoutZeros, Narrow[string]}
+	apart = []func(string) string{JSON[string], Percent, fromHTML, withoutZeros, Narrow[string]}
 )
 
 // hides undoes escapes within each other, so many.
@@ -41,6 +41,14 @@ func hides(text string, rounds int, found func(string) bool, ways []func(string)
 		}
 	}
 	return false
+}
+
+// fromHTML undoes references of HTML. Those of digits have a number; names end with a semicolon, other than what follows & in a name or a URL.
+func fromHTML(text string) string {
+	if !strings.Contains(text, "&#") && strings.IndexByte(text, ';') < 0 {
+		return text
+	}
+	return html.UnescapeString(text)
 }
 
 // withoutZeros undoes UTF-16.
