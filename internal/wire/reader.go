@@ -27,14 +27,14 @@ type Reader struct {
 	names [][]byte // of the members read so far, of all open objects
 	texts texts
 
-	harmless struct{ texts, messages harmless }
-
-	apart    bool  // in ReadApart
-	repeated error // in ReadApart: a member was repeated, and skipped
+	harmless *harmless // of the rows that were read; nil before the first ReadApart
+	apart    bool      // in ReadApart
+	repeated error     // in ReadApart: a member was repeated, and skipped
 }
 
-// harmless has texts in which nothing is to mask, by the number of members before them: rows repeat most of theirs, such as "Approved".
-type harmless [32]string
+// harmless has texts in which nothing is to mask, by their kind and the number of members before them: rows repeat most of theirs, such as
+// "Approved".
+type harmless [2][32]string
 
 // Limits of a document, checked before anything expensive happens.
 const (
@@ -255,6 +255,9 @@ func (r *Reader) open(bracket byte) bool {
 // repeated member, read gets the first.
 func (r *Reader) ReadApart(read func()) error {
 	start, depth, names := r.pos, r.depth, len(r.names)
+	if r.harmless == nil {
+		r.harmless = new(harmless)
+	}
 	r.apart, r.repeated = true, nil
 	read()
 	r.apart = false

@@ -76,19 +76,23 @@ func (s *Scalar) sanitized() []byte {
 }
 
 // Text reads a string of any content. Card numbers and CVVs are masked.
-func (r *Reader) Text(dst *string) bool { return r.masked(dst, mask.Kept, &r.harmless.texts) }
+func (r *Reader) Text(dst *string) bool { return r.masked(dst, mask.Kept, 0) }
 
 // Message reads a text of the gateway. Digits that could be a card number are masked.
-func (r *Reader) Message(dst *string) bool { return r.masked(dst, mask.CardData, &r.harmless.messages) }
+func (r *Reader) Message(dst *string) bool { return r.masked(dst, mask.CardData, 1) }
 
-// masked reads a text. Of each member it remembers the last one that masking leaves as it is.
-func (r *Reader) masked(dst *string, masked func(string) string, harmless *harmless) bool {
+// masked reads a text. In rows, it remembers of each member and kind the last one that masking leaves as it is.
+func (r *Reader) masked(dst *string, masked func(string) string, kind int) bool {
 	s, ok := r.Scalar()
 	if !ok || s.Null {
 		return ok
 	}
 	text := s.sanitized()
-	known := &harmless[len(r.names)%len(harmless)]
+	var none string
+	known := &none
+	if r.harmless != nil {
+		known = &r.harmless[kind][len(r.names)%len(r.harmless[kind])]
+	}
 	if *known != string(text) {
 		copied := r.string(text)
 		if *dst = masked(copied); *dst != copied {
