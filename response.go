@@ -361,7 +361,7 @@ func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []b
 			}
 		}
 	}
-	if bad != nil {
+	if bad != nil || len(*extra) == 0 {
 		return bad
 	}
 	for _, name := range essentials {

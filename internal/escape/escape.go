@@ -32,7 +32,7 @@ var (
 
 // hides undoes escapes within each other, so many.
 func hides(text string, rounds int, found func(string) bool, ways []func(string) string) bool {
-	if _, special := count(text); special == 0 || rounds == 0 {
+	if _, special := Count(text); special == 0 || rounds == 0 {
 		return false
 	}
 	for _, undone := range ways {
@@ -54,16 +54,10 @@ func fromHTML(text string) string {
 // withoutZeros undoes UTF-16.
 func withoutZeros(text string) string { return strings.ReplaceAll(text, "\x00", "") }
 
-// HasDigits reports whether a text has at least so many digits, or one that is not ASCII.
-func HasDigits(text string, n uint32) bool {
-	digits, special := count(text)
-	return digits >= n || special > 0 && HasOtherDigits(text)
-}
-
 // marks are the bytes with which escapes begin, and the zero that a character has in UTF-16.
 const marks = "\\%&\x00"
 
-// counted is what count adds for each byte: 1 for a digit, 1<<32 for a special one.
+// counted is what Count adds for each byte: 1 for a digit, 1<<32 for a special one.
 var counted = func() (of [256]uint64) {
 	for c := range of {
 		switch {
@@ -76,12 +70,13 @@ var counted = func() (of [256]uint64) {
 	return of
 }()
 
-// count returns how many bytes of a text are digits, and how many are special: a mark, or a part of a character beyond ASCII. Most texts
+// Count returns how many bytes of a text are digits, and how many are special: a mark, or a part of a character beyond ASCII. Most texts
 // have none, so that one look at each byte shows that nothing is escaped, and that all digits are ASCII.
-func count(text string) (digits, special uint32) {
+func Count(text string) (digits, special uint32) {
 	var sum uint64
+	of := &counted // loaded once
 	for i := range len(text) {
-		sum += counted[text[i]]
+		sum += of[text[i]]
 	}
 	return uint32(sum), uint32(sum >> 32)
 }

@@ -126,10 +126,11 @@ func Kept(text string) string {
 // decoded masks a text. If there is something to mask in what its escapes mean, nothing of it is shown: digits of an escape beside those
 // of a card number can be taken for another one.
 func decoded(text string, masked func(string) string) string {
-	if !MayHaveCardData(text) {
+	found, escaped := look(text)
+	if !found {
 		return text
 	}
-	if escape.Hides(text, func(plain string) bool { return masked(plain) != plain }) {
+	if escaped && escape.Hides(text, func(plain string) bool { return masked(plain) != plain }) {
 		return All
 	}
 	return masked(text)
@@ -137,5 +138,12 @@ func decoded(text string, masked func(string) string) string {
 
 // MayHaveCardData is a quick check whether CardData could change a text: a CVV has three digits.
 func MayHaveCardData(text string) bool {
-	return escape.HasDigits(text, 3)
+	found, _ := look(text)
+	return found
+}
+
+// look reports also whether a text may have escapes.
+func look(text string) (found, escaped bool) {
+	digits, special := escape.Count(text)
+	return digits >= 3 || special > 0 && escape.HasOtherDigits(text), special > 0
 }

@@ -101,8 +101,11 @@ func (s Secrets) Redact(text *string, minLength int) {
 	fits := false // one of them could be in the text: escaped, it would be even longer
 	var found [][]byte
 	for _, secret := range s {
-		fits = fits || minLength <= len(secret) && len(secret) <= len(*text)
-		if in(*text, secret, minLength) {
+		if len(secret) < minLength || len(secret) > len(*text) {
+			continue
+		}
+		fits = true
+		if strings.Contains(*text, string(secret)) {
 			found = append(found, secret)
 		}
 	}
@@ -115,11 +118,12 @@ func (s Secrets) Redact(text *string, minLength int) {
 	for _, secret := range found {
 		*text = strings.ReplaceAll(*text, string(secret), mask.All)
 	}
-	grouped := s.inGroups(*text, minLength)
+	digits, special := escape.Count(*text) // most texts have nothing to search for in groups, or behind escapes
+	grouped := digits >= MinID && s.inGroups(*text, minLength)
 	if grouped {
 		*text = mask.Digits(*text)
 	}
-	if (grouped || len(found) > 0) && s.in(*text, minLength) || s.inEscaped(*text, minLength) {
+	if (grouped || len(found) > 0) && s.in(*text, minLength) || special > 0 && s.inEscaped(*text, minLength) {
 		*text = mask.All
 	}
 }

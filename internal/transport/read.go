@@ -70,7 +70,7 @@ func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) 
 // isEncoded reports whether a body has a content encoding, in whatever spelling and in whichever of several headers.
 func isEncoded(header http.Header) bool {
 	for name, values := range header { // a RoundTripper of the caller may not have canonical names
-		if !strings.EqualFold(name, "Content-Encoding") {
+		if len(name) != len("Content-Encoding") || !strings.EqualFold(name, "Content-Encoding") {
 			continue
 		}
 		for encoding := range strings.SplitSeq(strings.Join(values, ","), ",") {

@@ -88,11 +88,11 @@ func (r *Reader) masked(dst *string, masked func(string) string, kind int) bool 
 		return ok
 	}
 	text := s.sanitized()
-	var none string
-	known := &none
-	if r.harmless != nil {
-		known = &r.harmless[kind][len(r.names)%len(r.harmless[kind])]
+	if r.harmless == nil {
+		*dst = masked(r.string(text))
+		return true
 	}
+	known := &r.harmless[kind][len(r.names)%len(r.harmless[kind])]
 	if *known != string(text) {
 		copied := r.string(text)
 		if *dst = masked(copied); *dst != copied {
@@ -222,6 +222,10 @@ func (r *Reader) Bool(dst *bool) (ok, said bool) {
 	v := r.Value()
 	if v.Kind == Null || v.Kind == String && len(v.raw) == 0 {
 		return true, false
+	}
+	if v.Kind == True || v.Kind == False {
+		*dst = v.Kind == True
+		return true, true
 	}
 	switch strings.ToLower(string(v.raw)) {
 	case "true", "1", "yes", "y":
