@@ -39,19 +39,22 @@ func refuses(r *Response, says *Statement) bool {
 }
 
 // speaksOfSuccess reports whether a body has the words with which a gateway says that it has accepted something, or that it had done so
-// before: as words, or within names such as ORDER_ALREADY_PAID and alreadyPaid.
+// before: as words, or within names such as ORDER_ALREADY_PAID, payment-in-progress and alreadyPaid. What a text that is not UTF-8 says
+// is not known.
 func speaksOfSuccess(body []byte) bool {
-	text := strings.TrimSpace(escape.JSON(body))
-	return success.MatchString(wordInName.ReplaceAllString(text, "$1 $2"))
+	text := betweenWords.Replace(strings.TrimSpace(html.UnescapeString(escape.JSON(body))))
+	return !utf8.Valid(body) || success.MatchString(wordInName.ReplaceAllString(text, "$1 $2"))
 }
 
+var betweenWords = strings.NewReplacer("_", " ", "-", " ")
+
 // success matches these words, of gateways that write English or Chinese.
-var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|debited|duplicat(e[ds]?|ion)|repeated|already|previously|` +
+var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|debited|duplicat(e[ds]?|ion)|repeated|repetiti(on|ve)|already|previously|` +
 	`conflict|replay(ed)?|resubmitted|(double|repeat) (submission|payment|request|order)|(must be|not) unique|in use|` +
-	`((order|transaction|payment|sale|request|number|no|id)[ _-]+((is|was|has been)[ _-]+)?|` + anID + `(is|was|has been) )(exist(s|ed|ing)?|used|taken|` +
-	`pending|completed?|processed|accepted|confirmed|settled|received|created|executed|authori[sz]ed|registered|submitted)|` + anID + `exists|` +
-	`in (process|progress)|is processing|being processed|order processing)([^a-z]|$)|idempoten|成功|重复|重複|` +
-	`已[经經]?被?(支付|付|存在|[处處]理|提交|完成|使用|扣|收|受理|[占佔]用)|(支付|付款|交易)完成|[处處]理中|正在(支付|[处處]理)|唯一|` +
+	`((order|transaction|payment|sale|request|number|no|id) +((is|was|has( been)?) +)?|` + anID + `(is|was|has( been)?) )(exist(s|ed|ing)?|used|taken|` +
+	`pending|completed?|processed|accepted|confirmed|settled|received|created|executed|authori[sz]ed|registered|submitted|finished|done|handled|placed)|` + anID + `exists|` +
+	`in (process|progress)|is processing|being (processed|handled)|order processing)([^a-z]|$)|idempoten|成功|重复|重複|` +
+	`已[经經]?被?(支付|付|存在|[处處]理|提交|完成|使用|扣|收|受理|[占佔]用)|(支付|付款|交易)完成|([处處]理|支付|付款|扣款|[进進]行)中|正在(支付|[处處]理)|唯一|` +
 	`^\W*(ok|success|processing|pending|completed?|accepted|confirmed|settled|done)\W*$|(success|succeed|\b(ok|result|status))['"]?\s*[:=]\s*['"]?(true|1|y(es)?)\b|` +
 	`[:=]\s*['"]?(ok|success|done|pending|completed?|settled|accept(ed)?|authori[sz]ed|confirmed)\b|[:=]\s*['"]?processing['"]?\s*([,}]|$)`)
 
@@ -82,7 +85,7 @@ func isPlainText(text string) bool {
 	unusual := func(c rune) bool {
 		return unicode.IsControl(c) && !unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) || strings.ContainsRune(`{}[]<>"=\%`, c)
 	}
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, unusual) || reportsCode.MatchString(text) || namesTransaction(text) {
+	if strings.ContainsFunc(text, unusual) || reportsCode.MatchString(text) || namesTransaction(text) {
 		return false
 	}
 	if slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > maxWord }) {
@@ -101,11 +104,11 @@ func (r *Response) denies() bool {
 }
 
 // statesTransaction reports whether an object states a transaction or a refund beside its own members: in other members, in other
-// spellings, or in objects, lists and JSON within it. What a text that is not UTF-8 says is not known.
+// spellings, or in objects, lists and JSON within it.
 func statesTransaction(object []byte, own []string) bool {
 	d := wire.NewReader(object)
 	defer d.Release()
-	return !utf8.Valid(object) || statedBy(d, own, "")
+	return statedBy(d, own, "")
 }
 
 // statedBy does that for the next value, which is the member of an object with a name: transaction with an id states a transactionId.
