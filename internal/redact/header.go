@@ -8,7 +8,9 @@ import (
 
 // Headers whose name contains one of credentialWords are credentials, unless the name ends in one of harmlessEndings.
 var (
-	credentialWords = []string{"auth", "cookie", "key", "token", "secret", "sign", "pass", "pwd", "credential", "session", "bearer", "hmac", "jwt", "digest"}
+	credentialWords = []string{
+		"auth", "cookie", "key", "token", "secret", "sig", "pass", "pwd", "credential", "session", "bearer", "mac", "jwt", "digest", "hash", "access",
+	}
 	harmlessEndings = []string{"idempotency-key", "-type", "-version", "-method", "-algorithm", "-date", "-timestamp", "-user"}
 )
 

@@ -15,6 +15,7 @@ func TestAddHeaderByName(t *testing.T) {
 		"Authorization": true, "Proxy-Authorization": true, "X-Shop-Auth": true, "Cookie": true, "Set-Cookie": true, "X-Api-Key": true, "Apikey": true,
 		"X-Access-Token": true, "X-Client-Secret": true, "Signature": true, "X-Sign": true, "X-Password": true, "X-Pass": true, "X-AUTH": true,
 		"X-Session": true, "X-Pwd": true, "X-Api-Credential": true, "X-Hmac": true, "X-Jwt": true, "Digest": true,
+		"X-Sig": true, "X-Mac": true, "X-Hash": true, "X-Access-Code": true,
 		"x-key-id": true, "X-Key-Type-2": true,
 
 		"Idempotency-Key": false, "X-Idempotency-Key": false, "X-Sign-Type": false, "X-Auth-Version": false, "X-Signature-Method": false,
