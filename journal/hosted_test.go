@@ -128,6 +128,7 @@ func TestPageWithoutARow(t *testing.T) {
 			_, err := s.CreateCheckoutSubscription(t.Context(), hostedSubscription("a"))
 			return err
 		}, nil, nil, "abandoned"},
+		{"a 3D page", func(_ *testing.T, s *shop) error { _, err := s.pay("a", challenged); return err }, nil, nil, "abandoned"},
 		{"its row has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{301}, nil, "abandoned"},
 		{"a decline has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{101}, nil, "abandoned"},
 		{"it was in processing", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{102}, nil, "pending"},

@@ -95,9 +95,10 @@ func (s *shop) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 const (
-	approved = "123"
-	pending  = "650"
-	declined = "900"
+	approved   = "123"
+	pending    = "650"
+	challenged = "700" // by 3D
+	declined   = "900"
 )
 
 func (s *shop) pay(id, cvv string) (*cardgateway.Transaction, error) {

@@ -21,7 +21,7 @@ func (j *Journal) queryPause(e *Entry) (time.Duration, bool) {
 	age := j.clock.earliest().Sub(known.intent.At)
 	pause := age / 8
 	ends := j.opts.AbsentAfter
-	if known.state == Pending && known.intent.OnHostedPage() {
+	if known.state == Pending {
 		ends = j.client.HostedPageLifetime()
 	}
 	if old := age - ends; old >= 0 && (known.state == Unknown || known.state == Pending) {
@@ -202,8 +202,8 @@ func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *project
 	case errors.Is(err, cardgateway.ErrConflict):
 		return successesOf(err, known.intent.Operation)
 	case errors.Is(err, cardgateway.ErrNotFound):
-		switch { // nothing in the interface says that a page which nobody has paid has a row
-		case known.state == Pending && len(known.processing) == 0 && !known.seen && known.intent.OnHostedPage() && j.isAbandoned(known.intent):
+		switch { // nothing in the interface says that a page which nobody has finished, of a checkout or of 3D, has a row
+		case known.state == Pending && len(known.processing) == 0 && !known.seen && j.isAbandoned(known.intent):
 			return []Evidence{{Source: SourceQuery, State: Abandoned}}
 		case j.isOld(known.intent):
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
