@@ -404,10 +404,10 @@ func (g gatewayResult) kept() (k gatewayResult) {
 }
 
 // keptOfQuery does the same for the result of a query. The secrets of the payment are not known then, so a redirect URL
-// is kept only for operations that have none.
+// is kept only for operations that are known to have none.
 func (g gatewayResult) keptOfQuery(op string) gatewayResult {
 	k := g.kept()
-	if k.transaction != nil && (op == opTokenPayment || op == opSubscription) {
+	if k.transaction != nil && (op == opTokenPayment || op == opSubscription || op == opRestore) {
 		k.transaction.RedirectURL = ""
 	}
 	return k
