@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -51,8 +52,16 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 	if err := makeFile(path); err != nil {
 		return err
 	}
-	// The lock is a transaction in a separate file: the operating system ends it with the process, even after a crash.
-	if b.locks, err = database.OpenSQLite(path+"-lock", "_pragma=busy_timeout(500)"); err != nil {
+	// The lock is a transaction in a separate file: the operating system ends it with the process, even after a crash. It is next to the file
+	// itself, so that a link to it has the same one.
+	lock := path + "-lock"
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		lock = target + "-lock"
+	}
+	if err := makeFile(lock); err != nil {
+		return err
+	}
+	if b.locks, err = database.OpenSQLite(lock, "_pragma=busy_timeout(500)"); err != nil {
 		return err
 	}
 	if b.lock, err = b.locks.Conn(ctx); err != nil {
@@ -78,19 +87,13 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// makeFile creates the files, because other users could read a file that SQLite creates. SQLite creates further files with the
-// same permissions.
+// makeFile creates a file, because other users could read one that SQLite creates. SQLite creates further files with the same permissions.
 func makeFile(path string) error {
-	for _, name := range []string{path, path + "-lock"} {
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
 	}
-	return nil
+	return f.Close()
 }
 
 func (b *Books) openPostgres(ctx context.Context, name database.Name) (err error) {

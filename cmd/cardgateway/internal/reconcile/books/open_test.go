@@ -26,6 +26,19 @@ func TestInUse(t *testing.T) {
 	})
 }
 
+// TestInUseByLink: a link to the file has its lock.
+func TestInUseByLink(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "books.db")
+	open(t, db)
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(db, link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Open(t.Context(), link); !errors.Is(err, ErrInUse) {
+		t.Errorf("got %v, want ErrInUse", err)
+	}
+}
+
 func TestSchemaVersions(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
