@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
@@ -122,7 +121,7 @@ func (c *call) importLists(b *books.Books, sources []books.ListSource) error {
 func (l *listsFlags) common() (s books.ListSource, err error) {
 	s = books.ListSource{Currency: l.ListCurrency, Amounts: l.Amounts, Dates: l.Dates, States: map[string]string{}}
 	if l.ListZone != "" {
-		if s.Zone, err = time.LoadLocation(l.ListZone); err != nil {
+		if s.Zone, err = settings.LoadZone(l.ListZone); err != nil {
 			return s, exit.Fail(exit.Failed, "--list-zone: %q is not a time zone; write a name such as Europe/Berlin or UTC", l.ListZone)
 		}
 	}

@@ -80,6 +80,7 @@ func TestRunWithWrongFlags(t *testing.T) {
 		{"--columns", "amount=total", "--columns requires --list"},
 		{"--refund-columns", "amount=total", "--refund-columns requires --refund-list"},
 		{"--list-zone", "Berlin", `--list-zone: "Berlin" is not a time zone`},
+		{"--list-zone", "Local", `--list-zone: "Local" is not a time zone`},
 		{"--states", "x=paid", `"paid" is not a state`},
 		{"--list-currency", "EUR", "--list-currency requires --list, --refund-list, --list-query or --refund-query"},
 		{"--amounts", "1.234,50", "--amounts requires --list,"},

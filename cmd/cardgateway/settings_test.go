@@ -37,6 +37,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		{"user info", env, []string{"--base-url", "https://u:" + secretKey + "@gateway.example"}, "base-url (flag --base-url) "},
 		{"app", env, []string{"--app-id", "x"}, "app-id (flag --app-id) "},
 		{"zone", env, []string{"--zone", "Mars"}, `zone (flag --zone): "Mars" is not a time zone`},
+		{"zone of the machine", env, []string{"--zone", "Local"}, `zone (flag --zone): "Local" is not a time zone`},
 		{"timeout", with(env, "CARDGATEWAY_TIMEOUT", "30"), nil, `timeout (environment CARDGATEWAY_TIMEOUT): "30" is not a duration`},
 		{"hosted page", env, []string{"--hosted-page-lifetime", "0s"}, `hosted-page-lifetime (flag --hosted-page-lifetime): "0s" is not a duration`},
 		{"merchant without secret", with(env, "CARDGATEWAY_SECRET", ""), nil,

@@ -53,7 +53,15 @@ func (s *Settings) Client() (*cardgateway.Client, error) {
 
 // Location returns the gateway's time zone.
 func (s *Settings) Location() (*time.Location, error) {
-	return parse(s.Get("zone"), cardgateway.DefaultLocation(), time.LoadLocation, "is not a time zone; write a name such as Asia/Shanghai or UTC")
+	return parse(s.Get("zone"), cardgateway.DefaultLocation(), LoadZone, "is not a time zone; write a name such as Asia/Shanghai or UTC")
+}
+
+// LoadZone returns the time zone with a name. Local, that of this machine, is not the name of one: a copy would have other times on the next machine.
+func LoadZone(name string) (*time.Location, error) {
+	if name == time.Local.String() {
+		return nil, errors.New("it is the zone of this machine")
+	}
+	return time.LoadLocation(name)
 }
 
 // hostedPageLifetime returns how long the cardholder can use the hosted page; zero means the client's default.
