@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -119,7 +120,7 @@ func section(t *books.Trial, r *tryCommand) string {
 	}
 	text := "[reconcile.shop]\n"
 	for _, set := range [][2]string{{name, strings.Join(columns, ",")}, {"list-currency", t.Source.Currency}, {"amounts", t.Source.Amounts},
-		{"dates", t.Source.Dates}, {"list-zone", r.ListZone}, {"states", strings.Join(states, ",")}} {
+		{"dates", t.Source.Dates}, {"list-zone", cmp.Or(r.ListZone, t.Zone)}, {"states", strings.Join(states, ",")}} {
 		if isUnsure(set[0]) {
 			set[1] = "?"
 		}

@@ -176,5 +176,9 @@ func TestTryList(t *testing.T) {
 			t.Errorf("got %s, want in it %s", r.out, want)
 		}
 	}
+	r = tool(t, nil, "reconcile", "try", m.file(t, "utc.csv", "Ref,Amount,Currency,Date UTC\nt-1,5.00,EUR,2026-10-02 09:00\n"))
+	if r.code != exit.OK || !strings.Contains(r.out, `list-zone = "UTC"`) {
+		t.Errorf("got exit code %d and %s, want 0 and the zone in the title", r.code, r.out)
+	}
 	tool(t, nil, "reconcile", "try", m.file(t, "a.csv", "%PDF")).want(t, exit.Failed, "is a PDF")
 }

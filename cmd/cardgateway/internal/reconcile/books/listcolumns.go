@@ -3,6 +3,7 @@ package books
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,7 +44,10 @@ var (
 			append([]string{"erstattetam", "refunddate", "daterefunded"}, paymentColumns[7].guess...), false},
 	}
 	clockNames = []string{"time", "uhrzeit", "timeofday"} // the time of day, beside a column of dates; alone it is at
-	zoneNames  = []string{"timezone", "zeitzone", "tz"}
+	zoneNames  = regexp.MustCompile(`timezone|zeitzone|^tz$|utcoffset`)
+
+	// A zone in the title of times, with its offset.
+	zoneInTitle = regexp.MustCompile(`(?i)\b(utc|gmt|cet|cest|[ecmp][sd]?t)\b([ :]*[+-]?[0-9]+)?`)
 )
 
 // plainName normalizes names, so that Transaction_ID, transactionId and "transaction id" are equal.

@@ -24,6 +24,7 @@ type Trial struct {
 	Totals   int     // lines of totals, with the titles again, or without an id and an amount
 	Problems []Problem
 	Words    []string // for states, that are not known; at most 50
+	Zone     string   // of the times, if their title says that it is UTC and the source says none
 	Encoding string   // of a CSV file that is not UTF-8
 }
 
@@ -62,13 +63,31 @@ func Try(ctx context.Context, s ListSource) (*Trial, error) {
 		as.Kind = kind
 		l, err := as.openAs(ctx, true)
 		if err == nil {
-			return l.try(ctx, zone != nil)
+			t, err := l.try(ctx, zone != nil)
+			if of := s.refundIDs(ctx, kind); err == nil && of != "" {
+				t.Unsure = append(t.Unsure, Doubt{"columns", fmt.Sprintf("it can be a list of payments or, with --columns refund_id=%[1]s, one of refunds: "+
+					"it has %[1]q and %[2]q", of, l.titles[0].Title)})
+			}
+			return t, err
 		}
 		if first == nil {
 			first = err
 		}
 	}
 	return nil, first
+}
+
+// refundIDs returns the title of the ids of refunds in a list that was read as one of payments, which those of refunds name, too.
+func (s ListSource) refundIDs(ctx context.Context, as Kind) string {
+	if s.Kind != "" || as != Payment {
+		return ""
+	}
+	s.Kind = Refund
+	l, err := s.openAs(ctx, true)
+	if err != nil || l.source.close() != nil || !strings.HasSuffix(plainName(l.titles[0].Title), "id") { // others can be amounts
+		return ""
+	}
+	return l.titles[0].Title
 }
 
 // reading counts the cells that a form can read, and adds up what it reads, times its line: two dates can be each other's.
@@ -152,8 +171,14 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 		if title != "" && !slices.Contains(l.at, i) && i != l.clock {
 			unread = append(unread, title)
 		}
-		if slices.Contains(zoneNames, plainName(title)) && l.at[at] >= 0 && !isZoneSaid {
-			t.Unsure = append(t.Unsure, Doubt{"list-zone", fmt.Sprintf("the column %q is not read, but the times need their zone (--list-zone)", title)})
+		isOfTime := i == l.at[at] || i == l.clock
+		named := zoneInTitle.FindString(title)
+		switch {
+		case l.at[at] < 0 || isZoneSaid:
+		case isOfTime && (strings.EqualFold(named, "UTC") || strings.EqualFold(named, "GMT")):
+			t.Zone = "UTC" // in which its times were read
+		case isOfTime && named != "", !isOfTime && zoneNames.MatchString(plainName(title)):
+			t.Unsure = append(t.Unsure, Doubt{"list-zone", fmt.Sprintf("the column %q names a zone, which the times need (--list-zone)", title)})
 		}
 	}
 	t.Unread = quoted(unread)
