@@ -146,7 +146,7 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, searchOp: opSearchOrders.Name, start: q.Start, end: q.End,
 		ids: q.ids(),
 	}
-	return newWalk(c, query, opts, c.searchOrders, orderRowID, func(t *Transaction) [2]civil.Time {
+	return newWalk(c, query, opts, c.searchOrders, orderRowID, (*Transaction).nameRow, func(t *Transaction) [2]civil.Time {
 		return [2]civil.Time{t.TransactionAt.civil(), civil.None}
 	})
 }
@@ -159,15 +159,15 @@ func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 		searchOp: opSearchRefunds.Name, start: q.Start, end: q.End,
 		ids: q.ids(),
 	}
-	return newWalk(c, query, opts, c.searchRefunds, refundRowID, func(f *Refund) [2]civil.Time {
+	return newWalk(c, query, opts, c.searchRefunds, refundRowID, (*Refund).nameRow, func(f *Refund) [2]civil.Time {
 		return [2]civil.Time{f.RefundRequestAt.civil(), f.RefundAt.civil()}
 	})
 }
 
-// newWalk creates a walk: fetch queries one page; id and times return what the engine needs to know about a row.
+// newWalk creates a walk: fetch queries one page; id, name and times return what the engine needs to know about a row.
 func newWalk[T any](
 	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (decodedPage[T], error),
-	id func(*T) string, times func(*T) [2]civil.Time,
+	id func(*T) string, name func(*T, *walk.RowError), times func(*T) [2]civil.Time,
 ) *Walk[T] {
 	q.name = q.op.Name
 	q.resume(&opts.Resume)
@@ -194,7 +194,7 @@ func newWalk[T any](
 					ClockAhead: p.clock.surely,
 				}, nil
 			},
-			ID: id, Times: times, IsRefused: isRefused,
+			ID: id, Name: name, Times: times, IsRefused: isRefused,
 			IsTransient: func(err error) (time.Duration, bool) {
 				wanted, ok := isTransient(err)
 				return min(wanted, c.cfg.Retry.MaxWait), ok

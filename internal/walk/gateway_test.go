@@ -102,6 +102,7 @@ func (m *modelGateway) source() Source[modelRow] {
 	return Source[modelRow]{
 		Fetch: m.fetch,
 		ID:    func(r *modelRow) string { return fmt.Sprint(r.id) },
+		Name:  func(r *modelRow, e *RowError) { e.UniqueID = fmt.Sprint(r.id) },
 		Times: func(r *modelRow) [2]civil.Time {
 			if r.second2 != 0 {
 				return [2]civil.Time{r.second, r.second2}

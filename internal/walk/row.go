@@ -15,6 +15,7 @@ type row[T any] struct {
 	id         uint64    // hash of its id
 	times      [2]civil.Time
 	generation int // of the window's total, when the row was last seen; see windowReader
+	request    int // of the window, whose response was the last with the row
 }
 
 // hashID returns a 64-bit hash of an id, which is what a walk stores of a row. The hash must be the same in every process,

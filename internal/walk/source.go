@@ -17,6 +17,8 @@ type Source[T any] struct {
 	// Times returns when a row happened: one time, or two times by either of which the gateway may find the row. A missing
 	// time is civil.None.
 	Times func(*T) [2]civil.Time
+	// Name sets the ids of a row that is reported instead of yielded.
+	Name func(*T, *RowError)
 	// IsRefused reports whether an error is a refusal of the request by the gateway: of the length of the range, of the
 	// page size, or of the merchant.
 	IsRefused func(error) bool

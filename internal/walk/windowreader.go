@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -36,6 +37,7 @@ type windowReader[T any] struct {
 	rounds     int           // times that all pages were requested
 
 	byID                 map[uint64]*row[T]
+	repeats              []*row[T] // rows of this round with the id of another row of the same response
 	generation           int
 	distinct             int // rows of this generation
 	inside               int // those of them with a time between the bounds, or without a time
@@ -116,7 +118,7 @@ func (r *windowReader[T]) readPage(ctx context.Context, page int) (ended bool, e
 	if page == 1 && r.state == incomplete {
 		r.splitIfTooMany()
 	}
-	return r.state != incomplete || len(r.rows) > maxRows, nil
+	return r.state != incomplete || len(r.rows)+len(r.repeats) > maxRows, nil
 }
 
 // pages returns how many pages a round has: not many more than have returned rows, whatever the gateway announces.
@@ -132,8 +134,11 @@ func (r *windowReader[T]) fetch(ctx context.Context, page int) error {
 		return err
 	}
 	r.clockAhead = max(r.clockAhead, p.ClockAhead)
+	if page == 1 {
+		r.repeats = nil
+	}
 	known := len(r.rows)
-	r.addPage(p)
+	r.addPage(p, page)
 	if len(r.rows) > known {
 		r.lastFruitful = max(r.lastFruitful, page)
 	}
@@ -143,7 +148,7 @@ func (r *windowReader[T]) fetch(ctx context.Context, page int) error {
 // rows returns the number of rows, readable or not.
 func (p *Page[T]) rows() int { return len(p.Rows) + len(p.Unreadable) }
 
-func (r *windowReader[T]) addPage(p *Page[T]) {
+func (r *windowReader[T]) addPage(p *Page[T], number int) {
 	if 0 < p.Size && p.Size < r.granted {
 		r.granted = p.Size
 	}
@@ -164,7 +169,12 @@ func (r *windowReader[T]) addPage(p *Page[T]) {
 	rows := make([]row[T], p.rows()) // one allocation for all
 	for i := range p.Rows {
 		rows[i] = row[T]{value: &p.Rows[i], id: hashID(r.source.ID(&p.Rows[i])), times: r.source.Times(&p.Rows[i])}
-		r.addRow(&rows[i])
+		if r.addRow(&rows[i]) {
+			continue
+		}
+		rows[i].unreadable = &RowError{From: r.from, To: r.to, Page: number, Row: i + 1, Member: "data", Reason: "has the id of another row of the page"}
+		r.source.Name(&p.Rows[i], rows[i].unreadable)
+		r.repeats = append(r.repeats, &rows[i])
 	}
 	for i := range p.Unreadable {
 		bad, fresh := &p.Unreadable[i], &rows[len(p.Rows)+i]
@@ -173,21 +183,25 @@ func (r *windowReader[T]) addPage(p *Page[T]) {
 	}
 }
 
-// addRow counts a row. If it is new it is stored.
-func (r *windowReader[T]) addRow(fresh *row[T]) {
+// addRow counts a row. If it is new it is stored. It reports false if another row of the same response has its id.
+func (r *windowReader[T]) addRow(fresh *row[T]) bool {
 	seen, ok := r.byID[fresh.id]
 	if !ok {
 		seen = fresh
 		r.byID[seen.id] = seen
 		r.rows = append(r.rows, seen)
-	} else if seen.generation == r.generation {
-		return
+	}
+	isRepeat := ok && seen.request == r.requests
+	seen.request = r.requests
+	if ok && seen.generation == r.generation {
+		return !isRepeat
 	}
 	seen.generation = r.generation
 	r.distinct++
 	if seen.within(r.from, r.to) {
 		r.inside++
 	}
+	return true
 }
 
 // completeIfCounted completes the window if as many rows with times between the bounds were read as announced. Additional rows
@@ -205,20 +219,29 @@ func (r *windowReader[T]) completeIfCounted() {
 }
 
 // acceptIfStable ends a round in which completeIfCounted did not complete the window. It completes the window if the rows can
-// be accepted, although some have times outside the bounds.
+// be accepted, although some have times outside the bounds, or the id of another row of their response.
 //
 // The count can be right with such rows for one of two reasons. Either the gateway selects rows by another time than the
 // one in the response: then these rows are right, and every response returns the same ones. Or each of them replaces a row
 // that should have been returned: a fault that another response at another time is unlikely to repeat exactly. So once
 // there are as many distinct rows as announced, further rounds follow after pauses of random length, so that a periodic
 // fault affects other requests. After minStableRounds without a new row, the first reason is assumed.
+//
+// It is the same with rows that have the id of another row of their response: a gateway lists one twice, or two under one id. All but
+// the first are reported, because nobody knows what they stand for.
 func (r *windowReader[T]) acceptIfStable() {
-	if r.distinct != r.total || r.distinctAtRoundStart != r.distinct {
+	if r.distinct+len(r.repeats) != r.total || r.distinctAtRoundStart != r.distinct {
 		return
 	}
-	r.stableRounds++
-	if r.stableRounds >= minStableRounds {
-		r.state = complete
+	if r.stableRounds++; r.stableRounds < minStableRounds {
+		return
+	}
+	r.state = complete
+	copies := make(map[uint64]int)
+	for _, row := range r.repeats {
+		copies[row.id]++
+		row.id = hashID(fmt.Sprintf("copy %d of %d", copies[row.id], row.id))
+		r.addRow(row)
 	}
 }
 

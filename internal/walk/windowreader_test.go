@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,7 @@ func secondsReader(fetch func(request, page, size int) *Page[int]) *windowReader
 				return fetch(requests, page, size), nil
 			},
 			ID:    strconvID,
+			Name:  func(n *int, e *RowError) { e.UniqueID = strconvID(n) },
 			Times: func(n *int) [2]civil.Time { return [2]civil.Time{civil.Time(*n), civil.None} },
 		},
 		from: 100, to: 200, size: 10, maxSize: largestPageSize, granted: 10,
@@ -49,6 +51,13 @@ func TestWindowState(t *testing.T) {
 			return &Page[int]{Rows: []int{110, 120, 200 + request}, Size: size, Total: 3}
 		}, incomplete, 2 + maxRounds, maxRounds},
 		{"a row from outside that gives way", pages([]int{90, 110, 120}, []int{90, 110, 120}, []int{110, 120, 130}), complete, 3, 3},
+		{"always the same row twice", pages([]int{110, 110, 120}), complete, 3, 1 + minStableRounds},
+		{"always one row", pages([]int{110, 110, 110}), complete, 3, 1 + minStableRounds},
+		{"a row twice, then another", pages([]int{110, 110, 120}, []int{110, 110, 120}, []int{110, 120, 130}), complete, 3, 3},
+		{"another row twice each time", func(request, _, size int) *Page[int] {
+			rows := []int{110, 120, 110, 120}
+			return &Page[int]{Rows: rows[request%2 : request%2+3], Size: size, Total: 3}
+		}, complete, 3, 1 + minStableRounds},
 		{"never enough", pages([]int{110, 120}), incomplete, 2, 2 + 2*(maxRounds-2)}, // from the third round on, two pages are requested
 		{"a total that changes", func(request, _, size int) *Page[int] {
 			return &Page[int]{Rows: []int{110, 120, 130}[:min(request, 3)], Size: size, Total: min(request+1, 3)}
@@ -85,6 +94,31 @@ func TestLongPageIsComplete(t *testing.T) {
 	if err := r.run(t.Context()); err != nil || r.state != complete || r.requests != 1 {
 		t.Errorf("got %v, state %d after %d requests, want it complete after one", err, r.state, r.requests)
 	}
+}
+
+// TestRepeatedRows: rows that are listed twice in a window, or have one id, are reported, with the same ids in every walk.
+func TestRepeatedRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var known []uint64
+		for range 2 {
+			r := secondsReader(func(_, _, size int) *Page[int] {
+				return &Page[int]{Rows: []int{110, 110, 120, 110, 120}, Size: size, Total: 5}
+			})
+			if err := r.run(t.Context()); err != nil || r.state != complete {
+				t.Fatalf("got %v, state %d", err, r.state)
+			}
+			ids := r.countedIDs()
+			if slices.Sort(ids); len(slices.Compact(ids)) != 5 || known != nil && !slices.Equal(ids, known) {
+				t.Errorf("got the ids %d, then %d", known, ids)
+			}
+			known = ids
+			for i, want := range []string{"", "", "110", "110", "120"} {
+				if got := r.rows[i].unreadable; (got == nil) != (want == "") || got != nil && (got.UniqueID != want || got.Row != []int{2, 4, 5}[i-2]) {
+					t.Errorf("row %d: got %+v, want %q", i+1, got, want)
+				}
+			}
+		}
+	})
 }
 
 // TestPagedInSilence: a window that is paged instead of split is also read completely if the pages are shorter than
