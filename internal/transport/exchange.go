@@ -130,7 +130,7 @@ func (s *Sender) roundTripAndRead(req *http.Request, limit int64, buffer *Buffer
 	}
 	r = Response{Status: resp.StatusCode, Header: resp.Header}
 	r.MayBeCut = resp.ProtoMajor == 1 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0
-	r.Body, r.Err = readBody(resp, limit, buffer)
+	r.Body, r.Err = readBody(req.Context(), resp, limit, buffer)
 	return r
 }
 

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -164,7 +165,7 @@ func TestEncodings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			resp := &http.Response{StatusCode: 403, Header: tt.header, Body: io.NopCloser(strings.NewReader("x"))}
-			if _, err := readBody(resp, 10, new(Buffer)); errors.Is(err, errCompressed) != tt.want {
+			if _, err := readBody(t.Context(), resp, 10, new(Buffer)); errors.Is(err, errCompressed) != tt.want {
 				t.Errorf("%s: got %v", tt.name, err)
 			}
 		})
@@ -179,9 +180,33 @@ func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 func TestBoundedMemory(t *testing.T) {
 	for _, announced := range []int64{-1, 0, 10, 100} {
 		body := &tracked{Reader: strings.NewReader(strings.Repeat("x", 1<<20))}
-		if _, err := readBounded(nil, body, announced, 1000); !errors.Is(err, errTooLarge) || body.read > 2*4096 {
+		if _, err := readBounded(t.Context(), nil, body, announced, 1000); !errors.Is(err, errTooLarge) || body.read > 2*4096 {
 			t.Errorf("announced %d: got %v after %d bytes", announced, err, body.read)
 		}
+	}
+}
+
+// endless is a body that has one more byte whenever it is read.
+type endless struct{ read func() }
+
+func (e endless) Read(p []byte) (int, error) {
+	e.read()
+	return copy(p, " "), nil
+}
+
+// TestBodyEndsWithContext: a body that goes on ends with the attempt, also if the caller's RoundTripper does not know it.
+func TestBodyEndsWithContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	reads := 0
+	payments, _ := New(roundTrip(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, ContentLength: -1, Body: io.NopCloser(endless{func() {
+			if reads++; reads == 3 {
+				cancel()
+			}
+		}})}, nil
+	}), 0)
+	if r := payments.Do(NewExchange(ctx, "GET", endpoint, nil), 1000, new(Buffer)); !errors.Is(r.Err, context.Canceled) || reads != 3 {
+		t.Errorf("got %v after %d reads", r.Err, reads)
 	}
 }
 

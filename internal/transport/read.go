@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -39,7 +40,7 @@ func (b *Buffer) Release() {
 }
 
 // readBody reads the body of a response. A body beyond the limit is an error; it is never silently truncated.
-func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) {
+func readBody(ctx context.Context, resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) {
 	if resp.Body == nil { // as net/http's client allows a RoundTripper
 		return nil, nil
 	}
@@ -56,7 +57,7 @@ func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) 
 	if buffer.data == nil {
 		buffer.data = buffers.Get().(*[]byte)
 	}
-	body, err := readBounded(*buffer.data, resp.Body, resp.ContentLength, limit)
+	body, err := readBounded(ctx, *buffer.data, resp.Body, resp.ContentLength, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +83,9 @@ func isEncoded(header http.Header) bool {
 	return false
 }
 
-// readBounded reads into data, replacing its contents, or into new memory if it is too small.
-func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, error) {
+// readBounded reads into data, replacing its contents, or into new memory if it is too small. A body of the caller's RoundTripper may
+// not end with ctx.
+func readBounded(ctx context.Context, data []byte, body io.Reader, announced, limit int64) ([]byte, error) {
 	const unannounced = 4096
 	size := announced
 	if size < 0 {
@@ -91,6 +93,9 @@ func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, e
 	}
 	data = slices.Grow(data[:0], int(size)+1) // one more byte, for the read that returns io.EOF
 	for empty := 0; empty < maxEmptyReads; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		n, err := body.Read(data[len(data):cap(data)])
 		if empty++; n > 0 {
 			empty = 0
