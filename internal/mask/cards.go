@@ -59,8 +59,13 @@ func groupLength(text string) (n int) {
 	return n
 }
 
-// gapLength returns the length of the separators with which text begins, or 0 if no digit follows. Any marks separate usual groups.
+// gapLength returns the length of the separators with which text begins, or 0 if no digit follows. Any marks separate usual groups. Some
+// programs write a long number as 4,111,111,111,111,111.
 func gapLength(text string, digitsBefore int) (n int) {
+	c, size := utf8.DecodeRuneInString(text)
+	if digitsBefore < usualGroup && strings.ContainsRune(",.'’", c) && groupLength(text[size:]) == len("111") {
+		return size
+	}
 	for range maxGap {
 		c, size := utf8.DecodeRuneInString(text[n:])
 		separates := unicode.IsSpace(c) || unicode.In(c, unicode.Pd, unicode.Cf) || strings.ContainsRune("+_\u2212", c) // a minus sign
