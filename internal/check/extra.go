@@ -43,16 +43,22 @@ var replaced = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
 // maxValues limits how much of a value is searched. A value that contains itself has no end.
 const maxValues = 1 << 16
 
+var decimalType = reflect.TypeFor[decimal.Decimal]()
+
 // fits reports whether no decimal within a value is too long, and the value has at most so many others.
 func fits(value reflect.Value, left *int) bool {
 	if *left--; *left < 0 {
 		return false
 	}
-	if value.IsValid() && value.CanInterface() {
-		if d, ok := value.Interface().(decimal.Decimal); ok {
-			exp := int(d.Exponent())
-			return -maxNumber < exp && exp < maxNumber && d.NumDigits()+max(exp, 0) <= maxNumber
+	if value.Kind() == reflect.Struct && value.Type().ConvertibleTo(decimalType) {
+		if exp := value.FieldByName("exp").Int(); exp <= -maxNumber || exp >= maxNumber {
+			return false
 		}
+		if !value.CanInterface() { // a type of the merchant keeps it to itself: its digits are those that it has
+			return true
+		}
+		d := value.Convert(decimalType).Interface().(decimal.Decimal)
+		return d.NumDigits()+max(int(d.Exponent()), 0) <= maxNumber
 	}
 	switch value.Kind() {
 	case reflect.Pointer, reflect.Interface:
