@@ -3,29 +3,44 @@
 package openfile
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
 
 // File is a file that is open under a path. The zero value stands for a database without a file, which Check accepts.
 type File struct {
-	path string
-	was  os.FileInfo
-	lost atomic.Pointer[Lost] // set once: connections may have been opened to another file meanwhile
+	path  string
+	was   os.FileInfo
+	paths []Beside             // path, and the one that the program was given
+	lost  atomic.Pointer[Lost] // set once: connections may have been opened to another file meanwhile
+}
+
+type givenPath struct{}
+
+// Given returns a context in which Note also notes the path under which a program opens the file: it can lead there by links, and later to
+// another file, which the program would open after a restart.
+func Given(ctx context.Context, path string) context.Context {
+	return context.WithValue(ctx, givenPath{}, path)
 }
 
 // Note notes which file is at the path now. The path may be empty. A file with another name, or one that is mounted without its directory, is an
 // error: whoever opens it there has another log beside it.
-func (f *File) Note(path string) (err error) {
+func (f *File) Note(ctx context.Context, path string) (err error) {
 	if path == "" {
 		return nil
 	}
 	f.path = path
 	if f.was, err = os.Stat(path); err != nil {
 		return err
+	}
+	f.paths = []Beside{{path, f.was}}
+	if given, ok := ctx.Value(givenPath{}).(string); ok && given != path {
+		f.paths = append(f.paths, Beside{given, f.was})
 	}
 	directory, err := os.Stat(filepath.Dir(path))
 	switch {
@@ -63,7 +78,7 @@ func (f *File) Check(beside ...Beside) error {
 	if f.was == nil {
 		return nil
 	}
-	for _, file := range append([]Beside{{f.path, f.was}}, beside...) {
+	for _, file := range slices.Concat(f.paths, beside) {
 		if f.lost.Load() != nil {
 			break
 		}

@@ -41,7 +41,7 @@ func TestNote(t *testing.T) {
 			if err := tt.prepare(t, file, path); err != nil {
 				t.Fatal(err)
 			}
-			if err := new(File).Note(path); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			if err := new(File).Note(t.Context(), path); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
 		})

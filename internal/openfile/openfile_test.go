@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 			}
 			defer open.Close()
 			var f File
-			if err := f.Note(file); err != nil {
+			if err := f.Note(t.Context(), file); err != nil {
 				t.Fatal(err)
 			}
 			beside := f.Beside("-wal", "-none")
@@ -101,7 +101,7 @@ func TestCheck(t *testing.T) {
 
 func TestNoFile(t *testing.T) {
 	var f File
-	if err := f.Note(""); err != nil || f.Check(f.Beside("-wal")...) != nil {
+	if err := f.Note(t.Context(), ""); err != nil || f.Check(f.Beside("-wal")...) != nil {
 		t.Error("a database without a file is not accepted")
 	}
 }

@@ -26,6 +26,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/cardgateway/cardgateway-go/internal/openfile"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
@@ -64,7 +65,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	db.SetMaxOpenConns(maxConns)
 	db.SetMaxIdleConns(maxConns)
-	s, err := sqlstore.New(ctx, db, sqlstore.SQLite)
+	s, err := sqlstore.New(openfile.Given(ctx, path), db, sqlstore.SQLite)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal/sqlite: %s: %w", path, err), db.Close())
 	}

@@ -110,7 +110,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 		})
 		if err == nil {
 			s.conns.inMemory = file == ""
-			err = s.conns.file.Note(file)
+			err = s.conns.file.Note(ctx, file)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("sqlstore: %s: the database file cannot be found: %w", name, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/openfile"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
@@ -38,6 +39,7 @@ func Open(ctx context.Context, client *cardgateway.Client, place settings.Settin
 	var db *sql.DB
 	if name.Kind == database.SQLite {
 		db, err = openFile(name.Text)
+		ctx = openfile.Given(ctx, name.Text)
 	} else {
 		db, err = name.OpenServer(mysqlPassword)
 	}

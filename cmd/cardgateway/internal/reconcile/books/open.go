@@ -82,7 +82,7 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 		b.writer, err = b.db.Conn(ctx)
 	}
 	if err == nil {
-		err = b.file.Note(path)
+		err = b.file.Note(ctx, path)
 	}
 	return err
 }
