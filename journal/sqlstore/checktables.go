@@ -46,7 +46,7 @@ const (
 	notOrdinary = "is missing, or not an ordinary, permanent table, so that what is committed could be lost"
 	noKey       = "has no unique index on exactly %s, so that a payment could be made twice"
 	wrongTypes  = "has columns of other types, so that two ids could be taken for one"
-	hasTriggers = "has triggers, rules or conflict clauses, which could drop what is written"
+	hasTriggers = "has triggers, rules, foreign keys or conflict clauses, which could drop what is written"
 	hidesRows   = "hides rows from this account (row-level security), so that outcomes would not be reported"
 	otherTable  = "stop every program, create the table with its statement in Schema, and copy every row into it: what has none there can be paid again"
 )
@@ -75,8 +75,9 @@ func (d Dialect) conditions(schema string, t table) []condition {
 				THEN 'unique' ELSE 'none' END`, "unique", unique, addKey),
 			must(`SELECT CAST(count(*) AS text) FROM pg_attribute WHERE attrelid = `+table+` AND attname IN (`+all+`)
 				AND atttypid IN (CAST('text' AS regtype), CAST('varchar' AS regtype))
-				AND (attname NOT IN (`+key+`) OR attcollation = 950)`, columns, wrongTypes, "change them to TEXT COLLATE \"C\""),
+				AND atttypmod = -1 AND (attname NOT IN (`+key+`) OR attcollation = 950)`, columns, wrongTypes, "change them to TEXT COLLATE \"C\""),
 			must(`SELECT CAST((SELECT count(*) FROM pg_trigger WHERE tgrelid = `+table+` AND NOT tgisinternal AND tgenabled <> 'D')
+				+ (SELECT count(*) FROM pg_constraint WHERE conrelid = `+table+` AND contype = 'f')
 				+ (SELECT count(*) FROM pg_rewrite WHERE ev_class = `+table+`) AS text)`, "0", hasTriggers, "drop them"),
 			must(`SELECT CASE WHEN row_security_active(`+table+`) THEN 'active' ELSE 'none' END`, "none", hidesRows,
 				"ALTER TABLE "+t.name+" DISABLE ROW LEVEL SECURITY, or use an account with BYPASSRLS"),
@@ -96,8 +97,9 @@ func (d Dialect) conditions(schema string, t table) []condition {
 				"unique", unique, addKey),
 			must(`SELECT CAST(COUNT(*) AS CHAR) FROM information_schema.COLUMNS WHERE`+of+` AND (`+right+`)`, columns, wrongTypes,
 				"change them to the types that New gives them"),
-			must(`SELECT CAST(COUNT(*) AS CHAR) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = `+schema+`
-				AND EVENT_OBJECT_TABLE = `+literal(t.name), "0", hasTriggers, "drop them"),
+			must(`SELECT CAST((SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = `+schema+`
+				AND EVENT_OBJECT_TABLE = `+literal(t.name)+`) + (SELECT COUNT(*) FROM information_schema.REFERENTIAL_CONSTRAINTS
+				WHERE CONSTRAINT_SCHEMA = `+schema+` AND TABLE_NAME = `+literal(t.name)+`) AS CHAR)`, "0", hasTriggers, "drop them"),
 		}
 	}
 	name := literal(t.name)
@@ -110,8 +112,8 @@ func (d Dialect) conditions(schema string, t table) []condition {
 			THEN 'unique' ELSE 'none' END`, "unique", unique, otherTable),
 		must(`SELECT CAST(COUNT(*) AS TEXT) FROM pragma_table_info(`+name+`) WHERE name IN (`+all+`) AND type = 'TEXT'`,
 			columns, wrongTypes, otherTable),
-		must(`SELECT CAST(COUNT(*) AS TEXT) FROM sqlite_master WHERE tbl_name = `+name+` COLLATE NOCASE
-				AND (type = 'trigger' OR sql LIKE '%ON%CONFLICT%')`, "0", hasTriggers, "drop them, or "+otherTable),
+		must(`SELECT CAST((SELECT COUNT(*) FROM sqlite_master WHERE tbl_name = `+name+` COLLATE NOCASE
+				AND (type = 'trigger' OR sql LIKE '%ON%CONFLICT%')) + (SELECT COUNT(*) FROM pragma_foreign_key_list(`+name+`)) AS TEXT)`, "0", hasTriggers, "drop them, or "+otherTable),
 	}
 }
 

@@ -63,8 +63,8 @@ type Store struct {
 //     go-sql-driver/mysql, interpolateParams=true saves a round trip for each statement.
 //
 // The tables must be as New creates them: ordinary, permanent tables with a unique index on exactly their keys,
-// with these types, and without triggers, conflict clauses or row-level security. If the file of SQLite, or its log, is moved, deleted or
-// replaced while it is open, every method fails from then on, and Begin before anything is sent.
+// with these types, and without triggers, foreign keys, conflict clauses or row-level security. If the file of SQLite, or its log, is
+// moved, deleted or replaced while it is open, every method fails from then on, and Begin before anything is sent.
 //
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
 // all connections that SetMaxOpenConns allows: each call would end with cardgateway.ErrNotSent after Options.WriteTimeout. Begin your own

@@ -27,7 +27,7 @@ func TestTables(t *testing.T) {
 		notOrdinary = "not an ordinary, permanent table"
 		noKey       = "no unique index on exactly shop and transaction_id"
 		types       = "columns of other types"
-		triggers    = "triggers, rules or conflict clauses"
+		triggers    = "triggers, rules, foreign keys or conflict clauses"
 		missing     = "copy every row into it" // and not that New creates an empty one
 		away        = "ALTER TABLE cardgateway_journal RENAME TO elsewhere"
 	)
@@ -59,6 +59,9 @@ func TestTables(t *testing.T) {
 				transaction_id TEXT, begun INTEGER, intent TEXT, evidence TEXT, version INTEGER, acked INTEGER, unacked INTEGER,
 				PRIMARY KEY (shop, transaction_id), UNIQUE (shop, unacked) ON
 				CONFLICT REPLACE)`}, triggers},
+			{"a row that goes with another one", []string{"DROP TABLE cardgateway_journal", `CREATE TABLE cardgateway_journal (shop TEXT,
+				transaction_id TEXT REFERENCES attempts ON DELETE CASCADE, begun INTEGER, intent TEXT, evidence TEXT, version INTEGER, acked INTEGER,
+				unacked INTEGER, PRIMARY KEY (shop, transaction_id))`}, triggers},
 			{"a view", []string{away, "CREATE VIEW cardgateway_journal AS SELECT * FROM elsewhere"}, notOrdinary},
 			{"a trigger that drops inserts", []string{`CREATE TRIGGER drops BEFORE INSERT ON cardgateway_journal BEGIN SELECT RAISE(IGNORE); END`}, triggers},
 			{"a trigger that deletes", []string{`CREATE TRIGGER deletes AFTER INSERT ON cardgateway_journal BEGIN DELETE FROM cardgateway_journal; END`}, triggers},
@@ -81,6 +84,9 @@ func TestTables(t *testing.T) {
 				PARTITION BY HASH (shop)`}, notOrdinary},
 			{"with a child", []string{"CREATE TABLE child () INHERITS (cardgateway_journal)"}, notOrdinary},
 			{"padded ids", []string{"ALTER TABLE cardgateway_journal ALTER transaction_id TYPE character(200)"}, types},
+			{"short evidence", []string{"ALTER TABLE cardgateway_journal ALTER evidence TYPE varchar(200)"}, types},
+			{"a row that goes with another one", []string{`CREATE TABLE attempts (id text COLLATE "C" PRIMARY KEY)`,
+				"ALTER TABLE cardgateway_journal ADD FOREIGN KEY (transaction_id) REFERENCES attempts ON DELETE CASCADE"}, triggers},
 			{"ids in the order of a language", []string{`ALTER TABLE cardgateway_journal ALTER transaction_id TYPE text COLLATE "default"`}, types},
 			{"a copy that has lost its defaults", []string{"CREATE TABLE c AS SELECT * FROM cardgateway_journal", "DROP TABLE cardgateway_journal",
 				"ALTER TABLE c RENAME TO cardgateway_journal", "ALTER TABLE cardgateway_journal ADD PRIMARY KEY (shop, transaction_id)"}, ""},
@@ -107,6 +113,8 @@ func TestTables(t *testing.T) {
 			{"short ids", []string{"ALTER TABLE cardgateway_journal MODIFY transaction_id VARBINARY(64) NOT NULL"}, types},
 			{"ids that ignore case", []string{"ALTER TABLE cardgateway_journal MODIFY transaction_id VARCHAR(520) CHARACTER SET ascii NOT NULL"}, types},
 			{"a short intent", []string{"ALTER TABLE cardgateway_journal MODIFY intent TINYBLOB NOT NULL"}, types},
+			{"a row that goes with another one", []string{"CREATE TABLE attempts (id VARBINARY(520) PRIMARY KEY) ENGINE = InnoDB",
+				"ALTER TABLE cardgateway_journal ADD FOREIGN KEY (transaction_id) REFERENCES attempts (id) ON DELETE CASCADE"}, triggers},
 			{"a trigger", []string{"CREATE TRIGGER changes BEFORE INSERT ON cardgateway_journal FOR EACH ROW SET NEW.transaction_id = 'x'"}, triggers},
 		},
 	} {
