@@ -11,10 +11,12 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// Payments is what a worker needs to make the payments and refunds of one shop. All fields except Journal are required.
+// Payments is what a worker needs to make the payments and refunds of one shop. All fields except Journal are required. A function should
+// return when its context ends; until it has, it is not called again for the same id.
 type Payments struct {
 	Client  *cardgateway.Client
 	Store   journal.Store   // shared by all workers: a database, not a SQLite file
@@ -89,6 +91,8 @@ type payments struct {
 	Payments
 	journal   *journal.Journal
 	heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
+
+	running sync.Map // the calls of functions of the merchant's that have not returned
 }
 
 func newPayments(p Payments) (*payments, error) {
@@ -100,7 +104,7 @@ func newPayments(p Payments) (*payments, error) {
 		activity.RecordHeartbeat(ctx, details...)
 		return nil
 	}
-	return &payments{p, journal.New(p.Client, p.Store, p.Journal), heartbeat}, nil
+	return &payments{Payments: p, journal: journal.New(p.Client, p.Store, p.Journal), heartbeat: heartbeat}, nil
 }
 
 // submit makes the ordered submission, unless the journal shows that it has been made, or that it must not be made. That a
@@ -133,7 +137,7 @@ func (p *payments) submit(ctx context.Context, id journal.ID, o order) (Status, 
 	}
 	// What the call returned is in the journal; its error, which the merchant's function may have written, is not stored by
 	// the engine.
-	if err := guarded(ctx, func() error { return p.Submit(ctx, n, id) }); errors.Is(err, journal.ErrMismatch) {
+	if err := p.guarded(ctx, running{submitName, id}, func() error { return p.Submit(ctx, n, id) }); errors.Is(err, journal.ErrMismatch) {
 		return Status{}, sdk.NewNonRetryableApplicationError("another payment or refund has this id", Mismatch, nil)
 	}
 	s, err := p.status(context.WithoutCancel(ctx), id)
@@ -182,7 +186,7 @@ func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	if err := guarded(ctx, func() error { return p.Report(ctx, e) }); err != nil {
+	if err := p.guarded(ctx, running{reportName, id}, func() error { return p.Report(ctx, e) }); err != nil {
 		return Status{}, errors.New("the function Report has failed") // without its text, which the engine would store
 	}
 	s := statusOf(&e)
@@ -192,15 +196,40 @@ func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
 	return s, nil
 }
 
-// guarded calls a function of the merchant's. A panic is an error, because the engine would store its text.
-func guarded(ctx context.Context, call func() error) (err error) {
-	defer func() {
-		if recover() != nil {
-			activity.GetLogger(ctx).Error("a function of Payments has panicked", "stack", string(debug.Stack())) // which has no values
-			err = errors.New("a function of Payments has panicked")
-		}
-	}()
-	return call()
+// running is a call of a function of the merchant's.
+type running struct {
+	name string
+	id   journal.ID
+}
+
+// guarded calls a function of the merchant's. A panic is an error, because the engine would store its text. A function that does not return
+// is waited for until maxStop after the end of ctx, and not called again for this id until it has returned: otherwise each attempt would keep
+// one of the worker's places, until no payment begins any more.
+func (p *payments) guarded(ctx context.Context, what running, call func() error) error {
+	if _, isRunning := p.running.LoadOrStore(what, true); isRunning {
+		return errors.New("a function of Payments has not returned since an earlier call")
+	}
+	err, ended := errors.New("a function of Payments has ended its goroutine"), make(chan struct{})
+	goroutine.Start(func() {
+		defer func() {
+			if recover() != nil {
+				activity.GetLogger(ctx).Error("a function of Payments has panicked", "stack", string(debug.Stack())) // which has no values
+				err = errors.New("a function of Payments has panicked")
+			}
+		}()
+		err = call()
+	}, func(goroutine.Ending) {
+		p.running.Delete(what)
+		close(ended)
+	})
+	over := make(chan struct{})
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(maxStop, func() { close(over) }) })()
+	select {
+	case <-ended:
+		return err
+	case <-over:
+		return errors.New("a function of Payments has not returned")
+	}
 }
 
 // settled reports whether the workflow ends with this status.

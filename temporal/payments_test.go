@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -793,4 +794,38 @@ func TestLostWhileSubmitting(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFunctionsThatDoNotReturn: a function of the merchant's that ignores its context keeps no place of the worker, and is not called again
+// for its id until it has returned; one that ends its goroutine has failed.
+func TestFunctionsThatDoNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, calls, stuck := &payments{}, 0, make(chan struct{})
+		call := func(id string, what func()) error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			return p.guarded(ctx, running{reportName, journal.PaymentID(id)}, func() error {
+				calls++
+				what()
+				return nil
+			})
+		}
+		wait := func() { <-stuck }
+		for range 3 {
+			if err := call("a", wait); err == nil {
+				t.Error("a function that has not returned: no error")
+			}
+		}
+		if err := call("b", func() {}); err != nil || calls != 2 {
+			t.Errorf("%d calls, and %v for another id; want 2, and no error", calls, err)
+		}
+		close(stuck)
+		synctest.Wait()
+		if err := call("a", wait); err != nil {
+			t.Errorf("once it has returned: %v", err)
+		}
+		if err := call("a", runtime.Goexit); err == nil {
+			t.Error("a function that has ended its goroutine: no error")
+		}
+	})
 }
