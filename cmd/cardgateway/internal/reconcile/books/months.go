@@ -22,7 +22,7 @@ type Month struct {
 	Totals   map[string]decimal.Decimal // of the gateway then, by currency
 }
 
-// KeptItem is a payment or a refund that did not tie out in a month. It is open if its other side was not final, or could be outside the
+// KeptItem is a payment or a refund that did not tie out in a month, or has a row without a time. It is open if its other side was not final, or could be outside the
 // list or the copy, or if one of its rows was not final.
 type KeptItem struct {
 	Kind     Kind              `json:"-"`
@@ -33,8 +33,9 @@ type KeptItem struct {
 	Currency string            `json:"currency"`
 	Value    decimal.Decimal   `json:"value"`
 	At       time.Time         `json:"at"`
-	Lines    []Line            `json:"lines"` // of the list of that month, which later lists need not have
-	Rows     map[string]string `json:"rows"`  // the states of the rows that were not final, by Row.Key
+	Lines    []Line            `json:"lines"`             // of the list of that month, which later lists need not have
+	Rows     map[string]string `json:"rows"`              // the states of the rows that were not final, by Row.Key
+	Untimed  []string          `json:"untimed,omitempty"` // the Row.Key of each approved row without a time, which counted in the month
 }
 
 // MostKept is the maximum number of payments and refunds that are kept of a month.
@@ -86,6 +87,20 @@ const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, a
 		SELECT l.*, ROW_NUMBER() OVER (PARTITION BY id ORDER BY line) AS number FROM $list l
 		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $is_line AND +r.at >= $3)
 	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_line AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
+
+// Untimed returns in which month before one each row without a time counted first, by Row.Key. Otherwise it would count in every month.
+func (b *Books) Untimed(ctx context.Context, kind Kind, month time.Time) (map[string]time.Time, error) {
+	first := map[string]time.Time{}
+	for o, err := range stream(ctx, b, keptColumns+`month < $2 AND was LIKE '%"untimed":[%' ORDER BY month DESC`, []any{string(kind), micro(month)}, (*KeptItem).into) {
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range o.Untimed {
+			first[key] = o.Month
+		}
+	}
+	return first, nil
+}
 
 // KeepMonth records what a comparison of a month has found: that it was compared, what did not tie out, which open items of earlier months
 // are closed by it, and which lines of the lists belong to later months. It replaces what an earlier comparison of the same month has recorded.

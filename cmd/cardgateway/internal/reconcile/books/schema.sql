@@ -153,7 +153,7 @@ CREATE TABLE cardgateway_months (
     PRIMARY KEY (kind, start)
 );
 
--- What did not tie out in a month. All other payments and refunds of the month did.
+-- What did not tie out in a month, or has no time at the gateway. All other payments and refunds of the month tied out.
 CREATE TABLE cardgateway_open (
     kind   $TEXT  NOT NULL,
     month  BIGINT NOT NULL,  -- its start

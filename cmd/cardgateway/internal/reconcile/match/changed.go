@@ -112,7 +112,7 @@ func (k *kindMatcher) changeOf(month *books.Month, changes *books.RowChanges, no
 // homeOf returns the start of the compared month in which an approved row counts: that of its time or, if it was not final then, the one in
 // which it became final. It is zero if there is none.
 func (k *kindMatcher) homeOf(r *books.Row, changes *books.RowChanges) (time.Time, error) {
-	month := k.month(func(m books.Month) bool { return Span{m.From, m.To}.holds(r.At) })
+	month := k.month(func(m books.Month) bool { return Span{m.From, m.To}.holds(k.countedAt(r)) })
 	if month.From.IsZero() {
 		return time.Time{}, nil
 	}

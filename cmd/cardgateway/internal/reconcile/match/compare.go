@@ -16,12 +16,13 @@ type kindMatcher struct {
 	list     List
 	findings findings // by ID
 
-	months     []books.Month       // that were compared
-	earlier    map[string]*Earlier // what was open at the end of earlier months, by ID
-	open       map[string]openRow  // the rows that were not final then, by Row.Key
-	hasUnnamed bool                // one of them had no id of the gateway
-	carried    *Earlier            // the one that is being classified, or nil
-	untold     Span                // the earlier month whose lines with the id that is compared count in this one, or zero
+	months     []books.Month        // that were compared
+	earlier    map[string]*Earlier  // what was open at the end of earlier months, by ID
+	open       map[string]openRow   // the rows that were not final then, by Row.Key
+	untimed    map[string]time.Time // the earlier month in which a row without a time counted, by Row.Key
+	hasUnnamed bool                 // one of them had no id of the gateway
+	carried    *Earlier             // the one that is being classified, or nil
+	untold     Span                 // the earlier month whose lines with the id that is compared count in this one, or zero
 	changed    map[changeKey]*Changed
 	items      []books.KeptItem // of this month
 }
@@ -45,6 +46,7 @@ func (k *kindMatcher) compare() error {
 			if was := k.openOf(&e.Row); was.isOfLater {
 				e.Row.State = was.state
 			}
+			e.Row.At = k.countedAt(&e.Row)
 			rows = append(rows, e.Row)
 			k.count(&e.Row)
 		}
@@ -167,7 +169,7 @@ func (k *kindMatcher) settle(rows []books.Row, lines []books.Line) error {
 		}
 	}
 	isOpen := (d == nil || !d.Known) && (len(o.open) > 0 || d != nil && k.mayTieOut(d, isApart))
-	if isOpen || found.class != "" && !o.excess.isZero() {
+	if isOpen || found.class != "" && !o.excess.isZero() || slices.ContainsFunc(rows, isUntimed) {
 		k.keepItem(o.pair, d, found, o.open, isOpen)
 	}
 	if o.isEmpty {

@@ -46,6 +46,9 @@ func (k *kindMatcher) readEarlier() (err error) {
 	if k.months, err = k.books.Months(k.ctx, k.kind); err != nil || k.Month.IsZero() {
 		return err
 	}
+	if k.untimed, err = k.books.Untimed(k.ctx, k.kind, k.Month.From); err != nil {
+		return err
+	}
 	k.earlier, k.open = map[string]*Earlier{}, map[string]openRow{}
 	for o, err := range k.books.OpenItems(k.ctx, k.kind, k.Month.From) {
 		if err != nil {
@@ -89,6 +92,19 @@ func (k *kindMatcher) openOf(r *books.Row) openRow {
 	}
 	return was
 }
+
+// countedAt returns the time of a row. If it has none, it is the start of the earlier month in which it counted.
+func (k *kindMatcher) countedAt(r *books.Row) time.Time {
+	if !r.At.IsZero() || len(k.untimed) == 0 {
+		return r.At
+	}
+	if month, ok := k.untimed[r.Key()]; ok {
+		return month
+	}
+	return k.untimed[r.UnnamedKey()]
+}
+
+func isUntimed(r books.Row) bool { return r.At.IsZero() && isApproved(r) }
 
 // becameFinal reports whether a row counts in this month because it was not final before. One whose time is after this month now counts in
 // that of its time.
@@ -212,7 +228,7 @@ func (k *kindMatcher) notFinal(rows []books.Row) (open []books.Row) {
 	return open
 }
 
-// keepItem notes an id that does not tie out in the month.
+// keepItem notes an id that does not tie out in the month, or has a row without a time.
 func (k *kindMatcher) keepItem(p *pair, d *Difference, found finding, open []books.Row, isOpen bool) {
 	switch {
 	case !k.isKept():
@@ -235,6 +251,11 @@ func (k *kindMatcher) keepItem(p *pair, d *Difference, found finding, open []boo
 		item.Currency, item.Value, item.At = d.Currency, d.Value, d.At
 	case p.row != nil:
 		item.Currency, item.Value, item.At = p.row.Currency, p.row.Amount, p.row.At
+	}
+	for i := range p.rows {
+		if isUntimed(p.rows[i]) {
+			item.Untimed = append(item.Untimed, p.rows[i].Key())
+		}
 	}
 	if isOpen && len(open) > 0 {
 		item.Rows = map[string]string{}

@@ -138,7 +138,21 @@ var signedRows = []signedKind{
 		false, "approved", []int{0}, "", func(_ *signedShop, first, _ *books.Row) { first.UniqueID = "" }},
 	{"in processing without the gateway's id, approved with it in September",
 		false, "processing approved", []int{1}, "0 timing", func(_ *signedShop, first, _ *books.Row) { first.UniqueID = "" }},
+	{"without a time", false, "approved", []int{0}, "", untimed},
+	{"without a time, listed again in September", false, "approved", []int{0, 1}, "1 listed_twice", untimed},
+	{"without a time, never listed", false, "approved", nil, "0 missing_here", untimed},
+	{"without a time, declined after August was compared", false, "approved declined", []int{0}, sinceAugust, untimed},
+	{"in processing without a time, approved and listed in September", false, "processing approved", []int{1}, "0 timing", untimed},
+	{"refund without a time", true, "approved", []int{0}, "", untimed},
+	{"first without a time",
+		false, "approved", []int{0}, sinceAugust, func(_ *signedShop, first, _ *books.Row) { first.At = time.Time{} }},
+	{"first without a time and the gateway's id", false, "approved", []int{0}, "", func(s *signedShop, first, later *books.Row) {
+		untimed(s, first, later)
+		first.UniqueID = ""
+	}},
 }
+
+func untimed(_ *signedShop, first, later *books.Row) { first.At, later.At = time.Time{}, time.Time{} }
 
 // plant adds one payment or refund.
 func (k *signedKind) plant(s *signedShop) {
@@ -308,13 +322,17 @@ var signedKinds = map[string]func(s *signedShop){
 func (d *database) record(t *testing.T, kind books.Kind, before, after []books.Row, complete time.Time, seen int64) {
 	t.Helper()
 	columns := func(r books.Row) map[string]string {
+		at := "0"
+		if !r.At.IsZero() {
+			at = fmt.Sprint(r.At.UnixMicro())
+		}
 		if kind == books.Refund {
 			return map[string]string{"refund_unique_id": r.UniqueID, "merchant_refund_id": r.ID, "unique_id": r.Payment, "state": r.State,
-				"amount": r.Amount.String(), "currency": r.Currency, "at": fmt.Sprint(r.At.UnixMicro())}
+				"amount": r.Amount.String(), "currency": r.Currency, "at": at}
 		}
 		test := map[bool]string{false: "0", true: "1"}[r.Test]
 		return map[string]string{"unique_id": r.UniqueID, "transaction_id": r.ID, "state": r.State, "amount": r.Amount.String(), "currency": r.Currency,
-			"at": fmt.Sprint(r.At.UnixMicro()), "test": test}
+			"at": at, "test": test}
 	}
 	now, table := map[string]books.Row{}, map[books.Kind]string{books.Payment: "orders", books.Refund: "refunds"}[kind]
 	change := func(id, what, old string) {
@@ -451,6 +469,9 @@ func (s *signedShop) total(month, now int, kind books.Kind, currency string) (su
 			continue
 		}
 		home := int(r.At.In(zone).Month()) - 8
+		if r.At.IsZero() { // in the first month that is compared
+			home = 0
+		}
 		for home >= 0 && home < now && slices.ContainsFunc(s.rows[home][n], func(was books.Row) bool {
 			return (was.UniqueID == r.UniqueID || was.UniqueID == "" && was.ID == r.ID) && was.State != approved && was.State != declined
 		}) {
