@@ -22,8 +22,8 @@ type Month struct {
 	Totals   map[string]decimal.Decimal // of the gateway then, by currency
 }
 
-// KeptItem is a payment or a refund that did not tie out in a month, or has a row without a time. It is open if its other side was not final, or could be outside the
-// list or the copy, or if one of its rows was not final.
+// KeptItem is a payment or a refund that did not tie out in a month, or has a row without a time. It is open if its other side was not final, or
+// could be outside the list or the copy, or if one of its rows was not final.
 type KeptItem struct {
 	Kind     Kind              `json:"-"`
 	Month    time.Time         `json:"-"` // its start

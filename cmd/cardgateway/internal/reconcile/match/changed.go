@@ -191,7 +191,11 @@ func describe(rows []books.Row) string {
 	var all []string
 	for i := range rows {
 		r := &rows[i]
-		text := fmt.Sprintf("%s %s %s at %s", amount.Text(r.Amount, r.Currency), r.Currency, r.State, r.At.Format(time.DateTime))
+		at := "at " + r.At.Format(time.DateTime)
+		if r.At.IsZero() {
+			at = "without a time"
+		}
+		text := fmt.Sprintf("%s %s %s %s", amount.Text(r.Amount, r.Currency), r.Currency, r.State, at)
 		if r.Test {
 			text += ", as a test payment"
 		}
