@@ -194,19 +194,33 @@ func (e endless) Read(p []byte) (int, error) {
 	return copy(p, " "), nil
 }
 
-// TestBodyEndsWithContext: a body that goes on ends with the attempt, also if the caller's RoundTripper does not know it.
+// TestBodyEndsWithContext: a body that goes on ends with the attempt, also if the caller's RoundTripper does not know it. One that is there
+// is read.
 func TestBodyEndsWithContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	reads := 0
-	payments, _ := New(roundTrip(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, ContentLength: -1, Body: io.NopCloser(endless{func() {
-			if reads++; reads == 3 {
-				cancel()
+	for _, tt := range []struct {
+		name  string
+		bytes int64
+		reads int
+		want  error
+	}{
+		{"goes on", 1000, 2 + maxEmptyReads, context.Canceled},
+		{"is there", 50, 50, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			reads := 0
+			payments, _ := New(roundTrip(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, ContentLength: -1, Body: io.NopCloser(io.LimitReader(endless{func() {
+					if reads++; reads == 3 {
+						cancel()
+					}
+				}}, tt.bytes))}, nil
+			}), 0)
+			r := payments.Do(NewExchange(ctx, "GET", endpoint, nil), 1000, new(Buffer))
+			if !errors.Is(r.Err, tt.want) || reads != tt.reads {
+				t.Errorf("got %v after %d reads, want %v after %d", r.Err, reads, tt.want, tt.reads)
 			}
-		}})}, nil
-	}), 0)
-	if r := payments.Do(NewExchange(ctx, "GET", endpoint, nil), 1000, new(Buffer)); !errors.Is(r.Err, context.Canceled) || reads != 3 {
-		t.Errorf("got %v after %d reads", r.Err, reads)
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -84,7 +85,7 @@ func isEncoded(header http.Header) bool {
 }
 
 // readBounded reads into data, replacing its contents, or into new memory if it is too small. A body of the caller's RoundTripper may
-// not end with ctx.
+// not end with ctx: what is there by then is read, in as many reads as may be empty.
 func readBounded(ctx context.Context, data []byte, body io.Reader, announced, limit int64) ([]byte, error) {
 	const unannounced = 4096
 	size := announced
@@ -93,11 +94,8 @@ func readBounded(ctx context.Context, data []byte, body io.Reader, announced, li
 	}
 	data = slices.Grow(data[:0], int(size)+1) // one more byte, for the read that returns io.EOF
 	for empty := 0; empty < maxEmptyReads; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		n, err := body.Read(data[len(data):cap(data)])
-		if empty++; n > 0 {
+		if empty++; n > 0 && ctx.Err() == nil {
 			empty = 0
 		}
 		data = data[:len(data)+n]
@@ -114,5 +112,5 @@ func readBounded(ctx context.Context, data []byte, body io.Reader, announced, li
 			data = slices.Grow(data, len(data))
 		}
 	}
-	return nil, io.ErrNoProgress
+	return nil, cmp.Or(ctx.Err(), io.ErrNoProgress)
 }
