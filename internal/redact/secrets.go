@@ -51,6 +51,13 @@ func (s *Secrets) Add(secret string, minLength int) {
 	}
 }
 
+// AddToken adds a token, also as a database writes a UUID, or hexadecimal digits: in capitals, or in small letters.
+func (s *Secrets) AddToken(token string) {
+	s.Add(token, MinText)
+	s.Add(strings.ToUpper(token), MinID)
+	s.Add(strings.ToLower(token), MinID)
+}
+
 func (s *Secrets) addForm(form string) {
 	if !slices.ContainsFunc(*s, func(known []byte) bool { return string(known) == form }) {
 		*s = append(*s, []byte(form))

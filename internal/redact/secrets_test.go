@@ -28,6 +28,19 @@ func texts(s redact.Secrets) (list []string) {
 	return list
 }
 
+func TestAddToken(t *testing.T) {
+	for token, want := range map[string][]string{
+		"": nil, "Ab1": nil, "Ab12": {"Ab12"}, "0123-4567-89": {"0123-4567-89"},
+		"9f8e7d6c-5B4a": {"9f8e7d6c-5B4a", "9F8E7D6C-5B4A", "9f8e7d6c-5b4a"},
+	} {
+		var s redact.Secrets
+		s.AddToken(token)
+		if diff := cmp.Diff(want, texts(s)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", token, diff)
+		}
+	}
+}
+
 func TestAdd(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -78,7 +78,8 @@ func TestSecretsInEveryMember(t *testing.T) {
 		text string
 		sent clienttest.PaymentOperation
 	}{
-		{clienttest.Token, byToken}, {clienttest.SecretKey, byToken}, {clienttest.BasicValue, byToken}, {clienttest.CardNumber, byCard},
+		{clienttest.Token, byToken}, {strings.ToUpper(clienttest.Token), byToken}, {strings.ToLower(clienttest.Token), byToken},
+		{clienttest.SecretKey, byToken}, {clienttest.BasicValue, byToken}, {clienttest.CardNumber, byCard},
 		{"4111 1111 1111 1111", byCard}, {"4111-1111-1111-1111", byCard},
 	} {
 		t.Run(secret.text, func(t *testing.T) {
