@@ -132,7 +132,8 @@ func TestTransactionErr(t *testing.T) {
 	}{{100, false}, {101, true}, {102, false}, {103, true}, {301, false}, {999, false}, {0, false}} {
 		tx := &cardgateway.Transaction{
 			Code: tt.code, TransactionID: "t-1", TransactionMessage: "no", RedirectURL: "https://pay.example",
-			BillingAddress: &cardgateway.Address{City: "4111111111111111"}, Extra: map[string]json.RawMessage{"x": json.RawMessage(`"4111111111111111"`)},
+			BillingAddress: &cardgateway.Address{City: "4111111111111111"},
+			Extra:          map[string]json.RawMessage{"x": json.RawMessage(`"4111111111111111"`), "redirectUrl": json.RawMessage(`"//pay.example"`)},
 		}
 		err := tx.Err()
 		if errors.Is(err, cardgateway.ErrDeclined) != tt.declined || !tt.declined && err != nil {
@@ -145,10 +146,11 @@ func TestTransactionErr(t *testing.T) {
 		if declined.TransactionID != "t-1" || declined.Transaction.Code != tt.code || !strings.Contains(err.Error(), `"no"`) {
 			t.Errorf("%v: got %v", tt.code, err)
 		}
-		if text := clienttest.DeepPrint(err, false) + string(declined.Transaction.Extra["x"]); strings.Contains(text, "4111111111111111") {
-			t.Errorf("%v: the error shows the card number: %s", tt.code, text)
+		text := fmt.Sprint(clienttest.DeepPrint(err, false), declined.Transaction.Extra)
+		if found := clienttest.Leaked(text, "4111111111111111", "pay.example"); found != nil {
+			t.Errorf("%v: the error shows %q: %s", tt.code, found, text)
 		}
-		if tx.BillingAddress.City != "4111111111111111" || string(tx.Extra["x"]) != `"4111111111111111"` || tx.RedirectURL == "" {
+		if tx.BillingAddress.City != "4111111111111111" || string(tx.Extra["x"]) != `"4111111111111111"` || tx.RedirectURL == "" || len(tx.Extra["redirectUrl"]) < 6 {
 			t.Errorf("%v: the transaction itself was changed: %+v", tt.code, tx)
 		}
 	}

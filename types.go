@@ -305,7 +305,10 @@ func (t *Transaction) hasUnreadTest() bool {
 	return false
 }
 
-const memberIsTest = "isTest"
+const (
+	memberIsTest      = "isTest"
+	memberRedirectURL = "redirectUrl"
+)
 
 // isTestMark reports whether a member is isTest, in this spelling or another, such as is_test: money must not depend on it.
 func isTestMark(name string) bool {
