@@ -98,8 +98,8 @@ func (d Dialect) conditions(schema string, t table) []condition {
 			must(`SELECT CAST(COUNT(*) AS CHAR) FROM information_schema.COLUMNS WHERE`+of+` AND (`+right+`)`, columns, wrongTypes,
 				"change them to the types that New gives them"),
 			must(`SELECT CAST((SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = `+schema+`
-				AND EVENT_OBJECT_TABLE = `+literal(t.name)+`) + (SELECT COUNT(*) FROM information_schema.REFERENTIAL_CONSTRAINTS
-				WHERE CONSTRAINT_SCHEMA = `+schema+` AND TABLE_NAME = `+literal(t.name)+`) AS CHAR)`, "0", hasTriggers, "drop them"),
+				AND EVENT_OBJECT_TABLE = `+literal(t.name)+`) + (SELECT COUNT(*) FROM information_schema.KEY_COLUMN_USAGE
+				WHERE`+of+` AND REFERENCED_TABLE_NAME IS NOT NULL) AS CHAR)`, "0", hasTriggers, "drop them"),
 		}
 	}
 	name := literal(t.name)

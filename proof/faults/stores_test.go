@@ -214,6 +214,24 @@ func TestLeastPrivilege(t *testing.T) {
 	}
 }
 
+// TestLeastPrivilegeOfMySQL: there, too, and what is wrong with a table does not hide from such an account.
+func TestLeastPrivilegeOfMySQL(t *testing.T) {
+	spec := mysqlStore(t, t.Name()+t.TempDir())
+	createStore(t, spec)
+	db, d := openDB(t, spec), databaseFor(t, spec)
+	_, host, _ := strings.Cut(d.source, "@")
+	refuses := func(name, want string, change ...string) {
+		execAll(t, db, change...)
+		refused(t, name, database{d.driver, "cashier:x@" + host, d.dialect}, "", want)
+	}
+	refuses("as created", "", "CREATE USER cashier@'%' IDENTIFIED BY 'x'", "GRANT SELECT, INSERT, UPDATE, DELETE ON cardgateway_journal TO cashier@'%'",
+		"GRANT SELECT, INSERT, UPDATE ON cardgateway_journal_lease TO cashier@'%'", "GRANT SELECT ON cardgateway_journal_schema TO cashier@'%'")
+	defer execAll(t, db, "DROP USER cashier@'%'")
+	refuses("a trigger", "triggers", "CREATE TRIGGER changes BEFORE INSERT ON cardgateway_journal FOR EACH ROW SET NEW.transaction_id = 'x'")
+	refuses("a foreign key", "foreign keys", "DROP TRIGGER changes", "CREATE TABLE attempts (id VARBINARY(520) PRIMARY KEY) ENGINE = InnoDB",
+		"ALTER TABLE cardgateway_journal ADD FOREIGN KEY (transaction_id) REFERENCES attempts (id) ON DELETE CASCADE")
+}
+
 // TestOtherSchema: a connection for which the name of the table means another one uses the table that was checked.
 func TestOtherSchema(t *testing.T) {
 	everyServer(t, func(t *testing.T, spec string, _ journal.Store) {
