@@ -800,12 +800,13 @@ func TestLostWhileSubmitting(t *testing.T) {
 // for its id until it has returned; one that ends its goroutine has failed.
 func TestFunctionsThatDoNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, calls, stuck := &payments{}, 0, make(chan struct{})
+		var calls atomic.Int32
+		p, stuck := &payments{}, make(chan struct{})
 		call := func(id string, what func()) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			return p.guarded(ctx, running{reportName, journal.PaymentID(id)}, func() error {
-				calls++
+				calls.Add(1)
 				what()
 				return nil
 			})
@@ -816,8 +817,8 @@ func TestFunctionsThatDoNotReturn(t *testing.T) {
 				t.Error("a function that has not returned: no error")
 			}
 		}
-		if err := call("b", func() {}); err != nil || calls != 2 {
-			t.Errorf("%d calls, and %v for another id; want 2, and no error", calls, err)
+		if err := call("b", func() {}); err != nil || calls.Load() != 2 {
+			t.Errorf("%d calls, and %v for another id; want 2, and no error", calls.Load(), err)
 		}
 		close(stuck)
 		synctest.Wait()
