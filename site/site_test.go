@@ -268,6 +268,10 @@ func (b browser) search(t *testing.T) {
 		{"excel", "# Closing a month"},
 		{"chargeback", "# Testing with the sandbox Control API Actions"},
 		{"docker", "# Command-line tool"},
+		{"kubernetes", "# Command-line tool"}, // a word that no page has, as those of the next three
+		{"settlements", "# cardgateway-go"},
+		{"dispute", "# Testing with the sandbox Control API Actions"},
+		{"recurring", "# Refunds and subscriptions"},
 		{"refund", "# Refunds and subscriptions"},
 		{"3ds", "# First payment Which call to use"},
 		{"Refunded more than paid", "# Closing a month"}, // a word of the report

@@ -111,6 +111,12 @@ export default defineConfig({
           // A page about a word comes before a part of another page, and what explains something before the names that have the word.
           searchOptions: {
             boostDocument: (id: string, _: string, stored?: { titles?: string[] }) => (id.includes('/api/') ? 0.33 : 1) * (stored?.titles?.length ? 1 : 1.6),
+            // Words that others have for what the pages explain.
+            processTerm: (word: string) => {
+              const ours = new Map([['dispute', 'chargeback'], ['settlement', 'payout'], ['recurring', 'subscription'], ['double', 'twice'], ['kubernetes', 'docker']])
+              const asked = word.toLowerCase()
+              return ours.get(asked) ?? ours.get(asked.replace(/s$/, '')) ?? asked
+            },
           },
         },
       },
