@@ -479,13 +479,14 @@ func TestSigned(t *testing.T) {
 	exec(`UPDATE cardgateway_orders SET at = at + $1`, closingDate(10, 5, 0).Sub(seeded.From).Microseconds())
 	exec(`UPDATE cardgateway_copy SET since = $1`, closingDate(9, 1, 0).UnixMicro())
 	exec(`UPDATE cardgateway_walks SET complete = $1`, closingDate(11, 5, 0).UnixMicro())
-	var id string
+	var id, last string
 	lines := "transaction_id,amount,currency,at\n"
 	each(t, db, `SELECT transaction_id, unique_id, amount, currency, at FROM cardgateway_orders WHERE state = 'approved'`, func(scan func(...any) error) error {
 		var transaction, amount, currency string
 		var at int64
 		err := scan(&transaction, &id, &amount, &currency, &at)
-		lines += strings.Join([]string{transaction, amount, currency, time.UnixMicro(at).UTC().Format(time.RFC3339)}, ",") + "\n"
+		last = strings.Join([]string{transaction, amount, currency, time.UnixMicro(at).UTC().Format(time.RFC3339)}, ",") + "\n"
+		lines += last
 		return err
 	})
 	list, out := writeText(t, dir, "paid.csv", lines), filepath.Join(dir, "october.html")
@@ -519,6 +520,13 @@ func TestSigned(t *testing.T) {
 		toolAt(t, now, env, "reconcile", "match", "--month", "2026-10").want(t, exit.Negative,
 			"This month was compared before, and 1 payments or refunds of it have changed since; payments ", "differences: 1")
 		toolAt(t, now, env, october...).want(t, exit.Negative, "october.html exists, and says something else")
+		other := filepath.Join(t.TempDir(), "other.html") // with a list that has changed, too
+		toolAt(t, now, env, "reconcile", "report", "--month", "2026-10", "--list", writeText(t, dir, "now.csv", strings.Replace(lines, last, "", 1)), "--out", other).
+			want(t, exit.Negative, "cardgateway: 1 row of this month changed since it was compared")
+		if strings.Contains(readText(t, other), "No difference was found") {
+			t.Error("another page of a month that was compared is green")
+		}
+		toolAt(t, now, env, later...).want(t, exit.Negative, "changed since it was compared: 1 payments or refunds of earlier months")
 	}
 	toolAt(t, now, env, append(october, "--force")...).want(t, exit.Negative, "differences: 1")
 	r = toolAt(t, now, env, later...)

@@ -80,14 +80,19 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.Force {
+		summary.OwnChanges = 0 // what was compared before is replaced
+	}
 	if err := written.Finish(r.page(summary, f), f.Force); errors.Is(err, report.ErrDiffers) {
 		return exit.Fail(exit.Negative, "--out: %s.html exists, and says something else, which may have been signed: choose another name, or replace it with --force",
 			base)
 	} else if err != nil {
 		return exit.CannotWrite("report", err)
 	}
-	if err := summary.Keep(r.call.ctx); err != nil {
-		return booksError("db: ", err)
+	if summary.OwnChanges == 0 { // or another page was signed, and later reports have to say what has changed since
+		if err := summary.Keep(r.call.ctx); err != nil {
+			return booksError("db: ", err)
+		}
 	}
 	if _, err := fmt.Fprintln(r.call.out, base+".html"); err != nil {
 		return exit.CannotWrite("path of the report", err)

@@ -55,6 +55,9 @@ func LeftOut(s *match.Summary) (why []string) {
 	if n := s.NotKept; n > 0 {
 		why = append(why, plural(n, "row")+" not kept, because too many do not tie out; is your list complete?")
 	}
+	if n := s.OwnChanges; n > 0 {
+		why = append(why, plural(n, "row")+" of this month changed since it was compared, which counts as it was then; write its report with --force to replace it")
+	}
 	if s.Compared > 0 && !s.MostTieOut() {
 		why = append(why, "most rows do not tie out")
 	}
