@@ -43,10 +43,7 @@ func (k *kindMatcher) compare() error {
 				continue
 			}
 			e.Row.Test = e.Row.Test || k.testPayments[e.Row.Payment]
-			if was := k.openOf(&e.Row); was.isOfLater {
-				e.Row.State = was.state
-			}
-			e.Row.At = k.countedAt(&e.Row)
+			k.asCompared(&e.Row)
 			rows = append(rows, e.Row)
 			k.count(&e.Row)
 		}

@@ -31,7 +31,7 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments, findings: findings{}}
 	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds, findings: findings{}}
 	for _, k := range []*kindMatcher{payments, refunds} {
-		for _, read := range []func() error{k.unreadables, k.unreadRows, k.readEarlier, k.readChanges} {
+		for _, read := range []func() error{k.readEarlier, k.readChanges, k.unreadables, k.unreadRows} {
 			if err := read(); err != nil {
 				return nil, err
 			}
@@ -45,14 +45,14 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 		if !first.Equal(o.Period.From) {
 			m.summary.ListUsed = first
 		}
-		if err := m.paidTwice(payments.findings); err != nil {
+		if err := payments.paidTwice(); err != nil {
 			return nil, err
 		}
 		if err := payments.compare(); err != nil {
 			return nil, err
 		}
 	}
-	if err := m.parents(refunds.findings); err != nil {
+	if err := refunds.parents(); err != nil {
 		return nil, err
 	}
 	if o.Refunds.Read {

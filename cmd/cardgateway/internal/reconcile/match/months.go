@@ -93,6 +93,14 @@ func (k *kindMatcher) openOf(r *books.Row) openRow {
 	return was
 }
 
+// asCompared makes a row what it is for this month: with the state that it had if a later month has closed it, and with a time.
+func (k *kindMatcher) asCompared(r *books.Row) {
+	if was := k.openOf(r); was.isOfLater {
+		r.State = was.state
+	}
+	r.At = k.countedAt(r)
+}
+
 // countedAt returns the time of a row. If it has none, it is the start of the earlier month in which it counted.
 func (k *kindMatcher) countedAt(r *books.Row) time.Time {
 	if !r.At.IsZero() || len(k.untimed) == 0 {

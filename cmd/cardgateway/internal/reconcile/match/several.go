@@ -10,8 +10,8 @@ import (
 )
 
 // paidTwice finds orders of the merchant with several successful payments, and adds them to the findings.
-func (m *matcher) paidTwice(findings findings) error {
-	for same, err := range groups("orders of the list", m.books.OrderLines(m.ctx), func(l *books.OrderLine) string { return l.Line.Order }) {
+func (k *kindMatcher) paidTwice() error {
+	for same, err := range groups("orders of the list", k.books.OrderLines(k.ctx), func(l *books.OrderLine) string { return l.Line.Order }) {
 		if err != nil {
 			return err
 		}
@@ -27,15 +27,16 @@ func (m *matcher) paidTwice(findings findings) error {
 			}
 			// A payment is reported with one order only, but a known difference hides only itself.
 			paid := &same[i].Paid
-			isTest := paid.Test && !m.TestPayments // no money moved
-			if of := findings[paid.ID]; paid.ID != "" && !isTest && (of.class != ClassPaidTwice || of.known) {
+			k.asCompared(paid)
+			isTest := paid.Test && !k.TestPayments // no money moved
+			if of := k.findings[paid.ID]; paid.ID != "" && isApproved(*paid) && !isTest && (of.class != ClassPaidTwice || of.known) {
 				rows = append(rows, *paid)
 			}
 		}
 		order := func(a, b books.Row) int { return cmp.Or(byTime(a, b), strings.Compare(a.ID, b.ID)) }
 		slices.SortFunc(rows, order)
 		rows = slices.CompactFunc(rows, func(a, b books.Row) bool { return order(a, b) == 0 }) // it may be in several lines
-		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r books.Row) bool { return m.inPeriod(r.At) }) {
+		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r books.Row) bool { return k.isOurs(&r) }) {
 			continue
 		}
 		currency := rows[0].Currency
@@ -57,12 +58,12 @@ func (m *matcher) paidTwice(findings findings) error {
 			}
 			d.Value, d.Why = excess, "more than the total of the order, "+totals[0].String()+" "+currency
 		}
-		found, err := m.found(d)
+		found, err := k.found(d)
 		if err != nil {
 			return err
 		}
 		for i := range rows {
-			findings.add(rows[i].ID, found)
+			k.findings.add(rows[i].ID, found)
 		}
 	}
 	return nil
@@ -74,13 +75,16 @@ func severalIDs(rows []books.Row) bool {
 
 // parents compares refunds with their payments, and adds the differences to the findings. It reads every refund of the copy,
 // because refunds of other periods count towards the total of a payment.
-func (m *matcher) parents(findings findings) error {
-	all := m.books.RefundsOf(m.ctx, m.Copy.From, m.Copy.To)
+func (k *kindMatcher) parents() error {
+	all := k.books.RefundsOf(k.ctx, k.Copy.From, k.Copy.To)
 	for same, err := range groups("refunds of the gateway", all, func(r *books.RefundOf) string { return r.Refund.Payment }) {
 		if err != nil {
 			return err
 		}
-		if !same[0].Payment.Test && !slices.ContainsFunc(same, func(r books.RefundOf) bool { return m.counts(&r.Refund) }) {
+		for i := range same {
+			k.asCompared(&same[i].Refund)
+		}
+		if !same[0].Payment.Test && !slices.ContainsFunc(same, func(r books.RefundOf) bool { return k.counts(&r.Refund) }) {
 			continue
 		}
 		refunds := make([]books.Row, len(same))
@@ -92,36 +96,38 @@ func (m *matcher) parents(findings findings) error {
 			payment = &found
 		}
 		if payment != nil && payment.Test {
-			m.testPayments[payment.UniqueID] = true
+			k.testPayments[payment.UniqueID] = true
 		}
-		if err := m.compareRefunds(payment, refunds, findings); err != nil {
+		if err := k.compareRefunds(payment, refunds); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// counts reports whether a refund is in the period and not declined.
-func (m *matcher) counts(r *books.Row) bool {
-	return m.inPeriod(r.At) && r.State != books.StateDeclined
+// counts reports whether a refund counts in the period, and is not declined.
+func (k *kindMatcher) counts(r *books.Row) bool {
+	return k.isOurs(r) && r.State != books.StateDeclined
 }
 
 // compareRefunds compares the refunds of one payment with it. A nil payment means that it is not in the copy.
-func (m *matcher) compareRefunds(payment *books.Row, refunds []books.Row, findings findings) error {
+func (k *kindMatcher) compareRefunds(payment *books.Row, refunds []books.Row) error {
 	report := func(d *Difference, rows []books.Row) error {
 		d.Kind, d.Gateway, d.Paid = books.Refund, rows, payment
-		found, err := m.found(d)
+		found, err := k.found(d)
 		for i := range rows {
-			findings.add(rows[i].ID, found)
+			k.findings.add(rows[i].ID, found)
 		}
 		return err
 	}
 	for i := range refunds {
-		if m.counts(&refunds[i]) {
-			if !m.Refunds.Read {
-				m.summary.RefundsLeftOut++
+		if k.counts(&refunds[i]) {
+			if !k.Refunds.Read {
+				k.summary.RefundsLeftOut++
 			}
-			m.EachRow(books.Refund, &refunds[i])
+			if k.inPeriod(refunds[i].At) {
+				k.EachRow(books.Refund, &refunds[i])
+			}
 		}
 	}
 	var back []books.Row // the approved refunds, in the currency of the payment
@@ -129,13 +135,13 @@ func (m *matcher) compareRefunds(payment *books.Row, refunds []books.Row, findin
 		r := refunds[i : i+1 : i+1]
 		d := &Difference{ID: r[0].ID, Currency: r[0].Currency, Value: r[0].Amount, At: r[0].At}
 		switch {
-		case payment == nil && m.counts(&r[0]):
+		case payment == nil && k.counts(&r[0]):
 			d.Class = ClassRefundWithoutOrder
-			d.Why = "the payment is not in the copy of the gateway, which begins at " + m.clock(m.Copy.From)
+			d.Why = "the payment is not in the copy of the gateway, which begins at " + k.clock(k.Copy.From)
 		case payment == nil || r[0].State != books.StateApproved:
 			continue
 		case r[0].Currency != "" && payment.Currency != "" && r[0].Currency != payment.Currency:
-			if !m.counts(&r[0]) {
+			if !k.counts(&r[0]) {
 				continue
 			}
 			d.Class, d.Why = ClassCurrency, "the payment was in "+payment.Currency
@@ -147,7 +153,7 @@ func (m *matcher) compareRefunds(payment *books.Row, refunds []books.Row, findin
 			return err
 		}
 	}
-	if payment == nil || !slices.ContainsFunc(back, func(r books.Row) bool { return m.counts(&r) }) {
+	if payment == nil || !slices.ContainsFunc(back, func(r books.Row) bool { return k.counts(&r) }) {
 		return nil
 	}
 	paid, sum := payment.Amount, sumOf(back, back[0].Currency)

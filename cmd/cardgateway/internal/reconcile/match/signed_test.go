@@ -303,6 +303,38 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(0, "amount %s", r.ID)
 		s.tells(1, "listed_twice %s", r.ID)
 	},
+	"refunded more than paid, by a refund in processing until September": func(s *signedShop) {
+		r := s.refund()
+		s.copied(1, r, 0)
+		s.listed(1, 0, r, r.At)
+		r.UniqueID, r.ID = r.UniqueID+"-2", r.ID+"-2"
+		s.copied(1, r, 0, processing, approved)
+		s.listed(1, 1, r, s.at(1))
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "refund_above_payment %s", strings.Replace(r.Payment, "u", "t", 1))
+	},
+	"refund in another currency, in processing until September": func(s *signedShop) {
+		r := s.refund()
+		r.Currency = map[string]string{"EUR": "USD", "USD": "JPY", "JPY": "EUR"}[r.Currency]
+		s.copied(1, r, 0, processing, approved)
+		s.listed(1, 1, r, s.at(1))
+		s.tells(0, "timing %s", r.ID)
+		s.tells(1, "currency %s", r.ID)
+	},
+	"order paid twice, by a payment in processing until September": func(s *signedShop) {
+		first, again := s.row(s.at(0)), s.row(s.at(0))
+		again.Currency = first.Currency
+		s.copied(0, first, 0)
+		s.copied(0, again, 0, processing, approved)
+		s.listed(0, 0, first, first.At)
+		order := "o" + first.ID
+		s.listed(0, 1, first, first.At) // the list reaches back
+		s.lists[1][0][len(s.lists[1][0])-1].Order = order
+		s.listed(0, 1, again, s.at(1))
+		s.lists[1][0][len(s.lists[1][0])-1].Order = order
+		s.tells(0, "timing %s", again.ID)
+		s.tells(1, "paid_twice %s", order)
+	},
 	"dated a month late": func(s *signedShop) {
 		r := s.row(s.at(0))
 		s.copied(0, r, 0)

@@ -65,7 +65,7 @@ func (k *kindMatcher) unreadable(same []books.Unreadable) error {
 	if len(d.Gateway) > 0 {
 		slices.SortFunc(d.Gateway, byTime)
 		row := newPair(k.kind, d.Gateway, nil).row
-		if !k.inPeriod(row.At) {
+		if !k.isOurs(row) {
 			k.skip(&books.Line{At: row.At})
 			return nil
 		}
