@@ -394,7 +394,7 @@ func (o *observation) end(info CallInfo) {
 // observe notifies the observer that the call begins, and returns the context for its attempts.
 func (c *call) observe(ctx context.Context) context.Context {
 	c.last = local(errPanicked) // if the context or the observer panics
-	c.secrets.credentials.AddToken(redact.SecretOf(ctx))
+	c.secrets.credentials.Add(redact.SecretOf(ctx), redact.MinText)
 	c.observed = c.client.newObservation(ctx, &c.op)
 	return c.observed.begin()
 }

@@ -262,7 +262,7 @@ func (e *encoder) tokenPath(t Token) {
 	token := secret.Reveal(t.concealed)
 	plain := string(token)
 	e.check.PathElement("token", plain, maxToken)
-	e.secrets.AddToken(plain)
+	e.secrets.Add(plain, redact.MinText)
 	e.element = transport.PathElement{Plain: plain, Escaped: plain}
 	if escaped := wire.EscapePathElement(token); escaped != nil {
 		e.element.Escaped = string(escaped)

@@ -12,7 +12,7 @@ import (
 // query, and the transactionId, which the merchant chose and which is compared with the gateway's.
 func redactClaims(c *Claims, token cardgateway.Token) {
 	var masker redact.Masker
-	masker.Sent.AddToken(token.Reveal())
+	masker.Sent.Add(token.Reveal(), redact.MinText)
 	masker.IDs((*string)(&c.TransactionType), &c.RefundUniqueID, &c.MerchantRefundID, &c.TransactionCurrency, &c.RefundCurrency,
 		&c.ChargebackCurrency, (*string)(&c.TransactionCardNumber))
 	masker.Messages(&c.Message, &c.TransactionMessage, &c.BillDescription, &c.RefundMessage)

@@ -51,13 +51,6 @@ func (s *Secrets) Add(secret string, minLength int) {
 	}
 }
 
-// AddToken adds a token, also as a database writes a UUID, or hexadecimal digits: in capitals, or in small letters.
-func (s *Secrets) AddToken(token string) {
-	s.Add(token, MinText)
-	s.Add(strings.ToUpper(token), MinID)
-	s.Add(strings.ToLower(token), MinID)
-}
-
 func (s *Secrets) addForm(form string) {
 	if !slices.ContainsFunc(*s, func(known []byte) bool { return string(known) == form }) {
 		*s = append(*s, []byte(form))
@@ -72,9 +65,27 @@ func (s *Secrets) AddCardNumber(digits []byte) {
 	}
 }
 
-// in reports whether a secret of at least minLength bytes is in a text. Most secrets are longer than the text.
-func in(text string, secret []byte, minLength int) bool {
-	return minLength <= len(secret) && len(secret) <= len(text) && strings.Contains(text, string(secret))
+// index returns where a secret is in a text, or -1. A long one is also found in capitals or in small letters, as databases write UUIDs.
+func index(text string, secret []byte) int {
+	if len(secret) < MinID {
+		return strings.Index(text, string(secret))
+	}
+	for i := range len(text) - len(secret) + 1 {
+		if text[i]|0x20 == secret[0]|0x20 && strings.EqualFold(text[i:i+len(secret)], string(secret)) { // 0x20 makes a letter small
+			return i
+		}
+	}
+	return -1
+}
+
+// without returns a text with a secret replaced.
+func without(text string, secret []byte) string {
+	var shown []byte
+	for i := index(text, secret); i >= 0; i = index(text, secret) {
+		shown = append(append(shown, text[:i]...), mask.All...)
+		text = text[i+len(secret):]
+	}
+	return string(append(shown, text...))
 }
 
 // in reports whether a secret is in a text as it is, or, if it is as long as a card number, with spaces or hyphens between
@@ -84,7 +95,7 @@ func (s Secrets) in(text string, minLength int) bool {
 }
 
 func (s Secrets) inPlain(text string, minLength int) bool {
-	return slices.ContainsFunc(s, func(secret []byte) bool { return in(text, secret, minLength) })
+	return slices.ContainsFunc(s, func(secret []byte) bool { return minLength <= len(secret) && index(text, secret) >= 0 })
 }
 
 func (s Secrets) inGroups(text string, minLength int) bool {
@@ -112,7 +123,7 @@ func (s Secrets) Redact(text *string, minLength int) {
 			continue
 		}
 		fits = true
-		if strings.Contains(*text, string(secret)) {
+		if index(*text, secret) >= 0 {
 			found = append(found, secret)
 		}
 	}
@@ -123,7 +134,7 @@ func (s Secrets) Redact(text *string, minLength int) {
 		slices.SortFunc(found, func(a, b []byte) int { return len(b) - len(a) }) // one can be a part of another
 	}
 	for _, secret := range found {
-		*text = strings.ReplaceAll(*text, string(secret), mask.All)
+		*text = without(*text, secret)
 	}
 	digits, special := escape.Count(*text) // most texts have nothing to search for in groups, or behind escapes
 	grouped := digits >= MinID && s.inGroups(*text, minLength)

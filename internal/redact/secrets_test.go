@@ -28,19 +28,6 @@ func texts(s redact.Secrets) (list []string) {
 	return list
 }
 
-func TestAddToken(t *testing.T) {
-	for token, want := range map[string][]string{
-		"": nil, "Ab1": nil, "Ab12": {"Ab12"}, "0123-4567-89": {"0123-4567-89"},
-		"9f8e7d6c-5B4a": {"9f8e7d6c-5B4a", "9F8E7D6C-5B4A", "9f8e7d6c-5b4a"},
-	} {
-		var s redact.Secrets
-		s.AddToken(token)
-		if diff := cmp.Diff(want, texts(s)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", token, diff)
-		}
-	}
-}
-
 func TestAdd(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -107,7 +94,7 @@ var spellings = []struct {
 	{"empty", "", false},
 	{"another", "tk/9f8e+7d6c5b4a=y", false},
 	{"a part of it", token[:len(token)-1], false},
-	{"in capitals", strings.ToUpper(token), false},
+	{"in capitals", strings.ToUpper(token), true},
 	{"in a path", "/payment/" + url.PathEscape(token), true},
 	{"in a query", "?t=" + url.QueryEscape(token), true},
 	{"in a query, in small letters", strings.ToLower(url.QueryEscape(token)), true},
@@ -193,6 +180,8 @@ func TestRedact(t *testing.T) {
 		{"none", "no such card", "no such card", redact.MinText},
 		{"one", "token " + token + " accepted", "token *** accepted", redact.MinText},
 		{"one twice", token + " " + token, "*** ***", redact.MinText},
+		{"one in capitals, and in small letters", strings.ToUpper(token) + ": " + strings.ToLower(token) + "?", "***: ***?", redact.MinText},
+		{"a short one in capitals", "SHORT", "SHORT", redact.MinText},
 		{"several", token + ", short", "***, ***", redact.MinText},
 		{"a short one among identifiers", "short", "short", redact.MinID},
 		{"a long one among identifiers", token, "***", redact.MinID},

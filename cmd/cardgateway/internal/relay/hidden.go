@@ -12,7 +12,7 @@ type Hidden struct{ secrets redact.Secrets }
 // Hide hides a key and a token, which may be zero.
 func Hide(secretKey string, token cardgateway.Token) (h Hidden) {
 	h.secrets.Add(secretKey, redact.MinText)
-	h.secrets.AddToken(token.Reveal())
+	h.secrets.Add(token.Reveal(), redact.MinText)
 	return h
 }
 
