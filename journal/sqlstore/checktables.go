@@ -75,7 +75,8 @@ func (d Dialect) conditions(schema string, t table) []condition {
 				THEN 'unique' ELSE 'none' END`, "unique", unique, addKey),
 			must(`SELECT CAST(count(*) AS text) FROM pg_attribute WHERE attrelid = `+table+` AND attname IN (`+all+`)
 				AND atttypid IN (CAST('text' AS regtype), CAST('varchar' AS regtype))
-				AND atttypmod = -1 AND (attname NOT IN (`+key+`) OR attcollation = 950)`, columns, wrongTypes, "change them to TEXT COLLATE \"C\""),
+				AND atttypmod = -1
+				AND (attname NOT IN (`+key+`) OR attcollation = 950)`, columns, wrongTypes, "change them to TEXT COLLATE \"C\""),
 			must(`SELECT CAST((SELECT count(*) FROM pg_trigger WHERE tgrelid = `+table+` AND NOT tgisinternal AND tgenabled <> 'D')
 				+ (SELECT count(*) FROM pg_constraint WHERE conrelid = `+table+` AND contype = 'f')
 				+ (SELECT count(*) FROM pg_rewrite WHERE ev_class = `+table+`) AS text)`, "0", hasTriggers, "drop them"),
@@ -113,7 +114,8 @@ func (d Dialect) conditions(schema string, t table) []condition {
 		must(`SELECT CAST(COUNT(*) AS TEXT) FROM pragma_table_info(`+name+`) WHERE name IN (`+all+`) AND type = 'TEXT'`,
 			columns, wrongTypes, otherTable),
 		must(`SELECT CAST((SELECT COUNT(*) FROM sqlite_master WHERE tbl_name = `+name+` COLLATE NOCASE
-				AND (type = 'trigger' OR sql LIKE '%ON%CONFLICT%')) + (SELECT COUNT(*) FROM pragma_foreign_key_list(`+name+`)) AS TEXT)`, "0", hasTriggers, "drop them, or "+otherTable),
+				AND (type = 'trigger' OR sql LIKE '%ON%CONFLICT%'))
+				+ (SELECT COUNT(*) FROM pragma_foreign_key_list(`+name+`)) AS TEXT)`, "0", hasTriggers, "drop them, or "+otherTable),
 	}
 }
 
