@@ -20,7 +20,7 @@ import (
 // reportFlags configure a report.
 type reportFlags struct {
 	Out   string `placeholder:"FILE" help:"Path of the page, NAME.html; NAME.csv and NAME.json are written next to it. Default reconcile-PERIOD.html."`
-	Force bool   `help:"Replace files with these names even if no report wrote them, if they were changed since, or if this report says something else."`
+	Force bool   `help:"Replace files with these names even if no report wrote them, if they were changed since, or if this report says something else, and what was compared of a month that the gateway has changed since."`
 	Rows  int    `default:"200" help:"How many differences of each class and currency the page shows, largest first; the CSV contains all."`
 }
 
