@@ -84,15 +84,17 @@ func chargesIn(charges []books.Row, holds func(*books.Row) bool) (in []books.Row
 }
 
 // nearest returns the index of the first row that is nearest to the time of a line. One that became final in this month is of this month, and half
-// a month farther from a line of an earlier one, which may be of another row.
+// a month farther from a line of an earlier one, which may be of another row of that month.
 func (k *kindMatcher) nearest(rows []books.Row, t time.Time) (nearest int) {
+	month := k.monthOf(t)
+	hasOther := slices.ContainsFunc(rows, func(r books.Row) bool { return !k.becameFinal(&r) && Span{month.From, month.To}.holds(r.At) })
 	var least time.Duration
 	for i := range rows {
 		away := rows[i].At.Sub(t).Abs()
 		if from := k.Period.From; rows[i].At.Before(from) && k.becameFinal(&rows[i]) {
 			if !t.Before(from) {
 				away = t.Sub(from)
-			} else {
+			} else if hasOther {
 				away += k.Period.To.Sub(from) / 2
 			}
 		}

@@ -239,10 +239,10 @@ var signedKinds = map[string]func(s *signedShop){
 		s.tells(1, "later_charge %s", r.ID)
 	},
 	"charged again and listed, in processing until October": func(s *signedShop) {
-		r := s.row(s.at(0))
+		r := s.row(day0(8, 24, 5))
 		s.copied(0, r, 0)
 		s.listed(0, 0, r, r.At)
-		r.UniqueID, r.At = r.UniqueID+"-2", s.at(1)
+		r.UniqueID, r.At = r.UniqueID+"-2", day0(9, 5, 5)
 		s.copied(0, r, 1, processing, approved)
 		s.listed(0, 1, r, r.At)
 		s.tells(1, "timing %s", r.ID)
