@@ -37,7 +37,7 @@ func (s spelling) space() string {
 }
 
 func (s spelling) name() string {
-	return pick(s, "", "card", "card_", "x-", "user.") + pick(s, "cvv", "cvc", "cvv2", "cvc2", "cvn", "securityCode", "card_security_code", "verification-value", "cvvNumber")
+	return pick(s, "", "card", "card_", "x-", "user.") + pick(s, "cvv", "cvc", "cvv2", "cvc2", "cvn", "securityCode", "card_security_code", "verification-value", "cvvNumber", "cardCode", "sec_code")
 }
 
 // digits writes a card number in one piece or in groups.
