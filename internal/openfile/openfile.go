@@ -14,9 +14,7 @@ import (
 
 // File is a file that is open under a path. The zero value stands for a database without a file, which Check accepts.
 type File struct {
-	path  string
-	was   os.FileInfo
-	paths []Beside             // path, and the one that the program was given
+	paths []Beside             // the file itself, and again under the path that the program was given
 	lost  atomic.Pointer[Lost] // set once: connections may have been opened to another file meanwhile
 }
 
@@ -30,25 +28,25 @@ func Given(ctx context.Context, path string) context.Context {
 
 // Note notes which file is at the path now. The path may be empty. A file with another name, or one that is mounted without its directory, is an
 // error: whoever opens it there has another log beside it.
-func (f *File) Note(ctx context.Context, path string) (err error) {
+func (f *File) Note(ctx context.Context, path string) error {
 	if path == "" {
 		return nil
 	}
-	f.path = path
-	if f.was, err = os.Stat(path); err != nil {
+	was, err := os.Stat(path)
+	if err != nil {
 		return err
 	}
-	f.paths = []Beside{{path, f.was}}
+	f.paths = []Beside{{path, was}}
 	if given, ok := ctx.Value(givenPath{}).(string); ok && given != path {
-		f.paths = append(f.paths, Beside{given, f.was})
+		f.paths = append(f.paths, Beside{given, was})
 	}
 	directory, err := os.Stat(filepath.Dir(path))
 	switch {
 	case err != nil:
 		return err
-	case names(f.was) > 1:
+	case names(was) > 1:
 		return fmt.Errorf("the file %s has another name, too (a hard link), under which the database would have another log: remove that one", path)
-	case device(f.was) != device(directory):
+	case device(was) != device(directory):
 		return fmt.Errorf("the file %s is mounted without its directory, so that the log of the database would not be kept with it: mount the directory", path)
 	}
 	return nil
@@ -62,12 +60,13 @@ type Beside struct {
 
 // Beside notes which files are beside the open one now: "-wal" is the file with this end of its name. One that is missing is not noted.
 func (f *File) Beside(ends ...string) (noted []Beside) {
-	if f.was == nil {
+	if len(f.paths) == 0 {
 		return nil
 	}
 	for _, end := range ends {
-		if was, err := os.Stat(f.path + end); err == nil {
-			noted = append(noted, Beside{f.path + end, was})
+		path := f.paths[0].path + end
+		if was, err := os.Stat(path); err == nil {
+			noted = append(noted, Beside{path, was})
 		}
 	}
 	return noted
@@ -75,7 +74,7 @@ func (f *File) Beside(ends ...string) (noted []Beside) {
 
 // Check returns a *Lost if another file is at the path now, or none, or was once when it was checked. The same holds for the files beside it.
 func (f *File) Check(beside ...Beside) error {
-	if f.was == nil {
+	if len(f.paths) == 0 {
 		return nil
 	}
 	for _, file := range slices.Concat(f.paths, beside) {
