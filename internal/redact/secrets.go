@@ -67,11 +67,12 @@ func (s *Secrets) AddCardNumber(digits []byte) {
 
 // index returns where a secret is in a text, or -1. A long one is also found in capitals or in small letters, as databases write UUIDs.
 func index(text string, secret []byte) int {
-	if len(secret) < MinID {
-		return strings.Index(text, string(secret))
+	sought := string(secret)
+	if len(sought) < MinID {
+		return strings.Index(text, sought)
 	}
-	for i := range len(text) - len(secret) + 1 {
-		if text[i]|0x20 == secret[0]|0x20 && strings.EqualFold(text[i:i+len(secret)], string(secret)) { // 0x20 makes a letter small
+	for i := range len(text) - len(sought) + 1 {
+		if text[i]|0x20 == sought[0]|0x20 && strings.EqualFold(text[i:i+len(sought)], sought) { // 0x20 makes a letter small
 			return i
 		}
 	}
