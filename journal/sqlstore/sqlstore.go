@@ -53,9 +53,10 @@ type Store struct {
 // A connection whose server has become read-only, or ends its session, is closed, and what was not written is repeated with another one,
 // which must lead to a server that takes writes: with pgx, set target_session_attrs=read-write.
 //
-//   - SQLite: synchronous=FULL, and journal_mode neither OFF nor MEMORY. Use WAL, because with DELETE and less than synchronous=EXTRA a power
-//     failure can undo the last commit, and busy_timeout=10000, so that processes wait for one another. Package journal/sqlite opens a file with these settings. An in-memory database is for
-//     tests, with SetMaxOpenConns(1): with more, each connection would have its own database, and it is rejected.
+//   - SQLite: synchronous=FULL, and journal_mode neither OFF nor MEMORY. Use WAL, because with DELETE and less than
+//     synchronous=EXTRA a power failure can undo the last commit, and busy_timeout=10000, so that processes wait for one
+//     another. Package journal/sqlite opens a file with these settings. An in-memory database is for tests, with
+//     SetMaxOpenConns(1): with more, each connection would have its own database, and it is rejected.
 //   - Postgres: synchronous_commit not off, nor local if there is a synchronous standby, fsync on, client_encoding UTF8.
 //   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, a strict sql_mode without
 //     ORACLE and EMPTY_STRING_IS_NULL, autocommit=1, completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1,
