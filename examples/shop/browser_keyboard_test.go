@@ -211,7 +211,7 @@ type focus struct {
 // focused describes the focus. The zero value is the page itself.
 func (b *tab) focused() focus {
 	b.t.Helper()
-	f, err := chromedp.Run(b.ctx, chromedp.Evaluate[focus](`(() => {
+	return evaluate[focus](b, `(() => {
 		const e = document.activeElement, box = e.getBoundingClientRect(), style = getComputedStyle(e)
 		if (e === document.body) return {}
 		const label = e.ariaLabel || (e.labels && e.labels.length ? e.labels[0].innerText : e.innerText)
@@ -220,11 +220,7 @@ func (b *tab) focused() focus {
 			Outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
 			OnScreen: box.width > 0 && box.height > 0 && box.top < innerHeight && box.bottom > 0 && box.left >= 0 && box.right <= innerWidth,
 		}
-	})()`))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return f
+	})()`)
 }
 
 // focusOn waits for an element to have the focus, and returns what has it then: a browser moves the focus of autofocus a moment

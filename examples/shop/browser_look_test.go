@@ -36,22 +36,14 @@ func (b *tab) examine(name string) (counted map[string]int) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	// Without script, a page loads itself again. It says so, and can be told to stay, which the rule does not know.
-	run := chromedp.Evaluate[[]finding](fmt.Sprintf(`%s;
-		new Promise(loaded => document.readyState === "complete" ? loaded() : addEventListener("load", loaded)).then(() =>
-			axe.run(document, {resultTypes: ["violations"], rules: {"meta-refresh": {enabled: %t}}})).then(r => r.violations)`, axe, b.script),
-		chromedp.EvalAwaitPromise)
 	if !b.script { // the checker is one: the page that was loaded without it stays as it is
 		b.scripting(true)
 		defer b.scripting(false)
 	}
-	findings, err := chromedp.Run(b.ctx, run)
-	if err != nil && !b.script { // it was loading itself again
-		findings, err = chromedp.Run(b.ctx, run)
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	// Without script, a page loads itself again. It says so, and can be told to stay, which the rule does not know.
+	findings := evaluate[[]finding](b, fmt.Sprintf(`%s;
+		axe.run(document, {resultTypes: ["violations"], rules: {"meta-refresh": {enabled: %t}}}).then(r => r.violations)`, axe, b.script),
+		chromedp.EvalAwaitPromise)
 	counted = make(map[string]int)
 	for _, f := range findings {
 		counted[f.Impact]++
@@ -110,9 +102,8 @@ func (b *tab) isSound(name string) {
 
 func (b *tab) fits(name string) {
 	b.t.Helper()
-	wider, err := chromedp.Run(b.ctx, chromedp.Evaluate[int]("document.documentElement.scrollWidth - innerWidth"))
-	if err != nil || wider > 0 {
-		b.t.Errorf("%s: %d pixels too wide (%v)", name, wider, err)
+	if wider := evaluate[int](b, "document.documentElement.scrollWidth - innerWidth"); wider > 0 {
+		b.t.Errorf("%s: %d pixels too wide", name, wider)
 	}
 }
 
@@ -249,10 +240,7 @@ func (b *tab) loseAnswer(sku string) string {
 func (b *tab) awaitsWord(want string) {
 	b.t.Helper()
 	eventually(b.t, "the order", func() string {
-		word, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector("#state")?.innerText ?? "no order"`))
-		if err != nil {
-			return "loading"
-		}
+		word := evaluate[string](b, `document.querySelector("#state")?.innerText ?? "no order"`)
 		return is(word, want, nil)
 	})
 }
@@ -285,17 +273,17 @@ func TestPrintAndMotion(t *testing.T) {
 	defer b.media("", "prefers-reduced-motion", "")
 	for value, moves := range map[string]bool{"no-preference": true, "reduce": false} {
 		b.media("", "prefers-reduced-motion", value)
-		if got := b.is("document.getAnimations().length > 0"); got != moves {
+		if got := evaluate[bool](b, "document.getAnimations().length > 0"); got != moves {
 			t.Errorf("with prefers-reduced-motion %s, something moves: %t", value, got)
 		}
 	}
 	b.media("print", "prefers-color-scheme", "dark")
 	for _, hidden := range []string{".notice", "nav", "footer", ".actions"} {
-		if !b.is(`getComputedStyle(document.querySelector("` + hidden + `")).display === "none"`) {
+		if !evaluate[bool](b, `getComputedStyle(document.querySelector("`+hidden+`")).display === "none"`) {
 			t.Errorf("%s is printed", hidden)
 		}
 	}
-	if !b.is(`getComputedStyle(document.body).color === "rgb(36, 31, 26)" && getComputedStyle(document.body).backgroundColor === "rgba(0, 0, 0, 0)"`) {
+	if !evaluate[bool](b, `getComputedStyle(document.body).color === "rgb(36, 31, 26)" && getComputedStyle(document.body).backgroundColor === "rgba(0, 0, 0, 0)"`) {
 		t.Error("the page is printed in dark colours")
 	}
 }

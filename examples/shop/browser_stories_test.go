@@ -82,12 +82,7 @@ func (b *tab) says(wants ...string) {
 // moments returns the words of the timeline.
 func (b *tab) moments() []string {
 	b.t.Helper()
-	words, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string](
-		`[...document.querySelectorAll(".timeline strong")].map(e => e.innerText.replace(/, \d+ times/, ""))`))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return words
+	return evaluate[[]string](b, `[...document.querySelectorAll(".timeline strong")].map(e => e.innerText.replace(/, \d+ times/, ""))`)
 }
 
 // goesOn checks a page that is not final: it says how it goes on. After the change, the page becomes the next one without a click: quietly by
@@ -102,26 +97,16 @@ func (b *tab) goesOn(now, next string, change func()) {
 	if !b.script { // it may have loaded itself while the checker was allowed to run, and then waits for a script of its own
 		b.do(chromedp.Reload())
 	}
-	b.is("(window.mark = true)")
+	evaluate[bool](b, "(window.mark = true)")
 	change()
 	b.awaitsWord(next)
-	if marked := b.is("window.mark === true"); marked != b.script {
+	if marked := evaluate[bool](b, "window.mark === true"); marked != b.script {
 		b.t.Errorf("with script %t, the page was not loaded again: %t", b.script, marked)
 	}
-	if b.script && !b.is(`document.querySelector("#news").innerText === document.querySelector("h1").innerText`) {
+	if b.script && !evaluate[bool](b, `document.querySelector("#news").innerText === document.querySelector("h1").innerText`) {
 		b.t.Error("a screen reader is not told")
 	}
 	b.isSound(next)
-}
-
-// is evaluates an expression on the page.
-func (b *tab) is(expression string) bool {
-	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return value
 }
 
 // searchesFail lets all searches of the shop fail, so that an unknown outcome can be seen until the faults are cleared.
@@ -137,7 +122,7 @@ func stories() []story {
 			b.isSound("checkout")
 			b.click("#pay")
 			eventually(t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
-			if !b.is(`document.body.innerText.includes("Wick & Wax")`) {
+			if !evaluate[bool](b, `document.body.innerText.includes("Wick & Wax")`) {
 				t.Error("the payment page does not name the shop")
 			}
 			b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)

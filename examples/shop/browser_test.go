@@ -154,19 +154,30 @@ func (b *tab) fill(fields ...string) {
 	}
 }
 
+// evaluate returns the value of a script on the page. A page that loads itself again has no elements for a moment: it tries again.
+func evaluate[T any](b *tab, script string, options ...chromedp.EvaluateOption) (value T) {
+	b.t.Helper()
+	var err error
+	for range 250 {
+		value, err = chromedp.Run(b.ctx, chromedp.Evaluate[T](`if (document.readyState !== "complete") throw Error("loading"); `+script, options...))
+		if err == nil {
+			return value
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	b.t.Fatal(err)
+	return value
+}
+
 func (b *tab) text(selector string) string {
 	b.t.Helper()
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q).innerText", selector)))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(evaluate[string](b, fmt.Sprintf("document.querySelector(%q).innerText", selector)))
 }
 
 // has reports whether there is such an element on the page now.
 func (b *tab) has(selector string) bool {
-	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](fmt.Sprintf("document.querySelector(%q) !== null", selector)))
-	return err == nil && found
+	b.t.Helper()
+	return evaluate[bool](b, fmt.Sprintf("document.querySelector(%q) !== null", selector))
 }
 
 // where returns the name of the current page, and for an order its state.

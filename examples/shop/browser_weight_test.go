@@ -46,10 +46,7 @@ func TestBrowserWeight(t *testing.T) {
 	for _, path := range []string{"/", "/cart", "/checkout", "/orders", "/orders/" + lost, "/orders/" + lost + "/story", "/cards", "/weekly", "/sandbox"} {
 		b.emptyCache()
 		b.visit(path)
-		got, err := chromedp.Run(b.ctx, chromedp.Evaluate[weight](weighing, chromedp.EvalAwaitPromise))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := evaluate[weight](b, weighing, chromedp.EvalAwaitPromise)
 		path = strings.ReplaceAll(path, lost, "{id}")
 		if got.Requests > 12 || got.Bytes > 50_000 || len(got.Foreign) > 0 || got.Shift > 0.01 { // 0.1 counts as good
 			t.Errorf("%s: %+v; want at most 12 requests and 50,000 bytes, all of the shop, and a shift of at most 0.01", path, got)
