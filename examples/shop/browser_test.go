@@ -157,15 +157,14 @@ func (b *tab) fill(fields ...string) {
 // evaluate returns the value of a script on the page. A page that loads itself again has no elements for a moment: it tries again.
 func evaluate[T any](b *tab, script string, options ...chromedp.EvaluateOption) (value T) {
 	b.t.Helper()
-	var err error
-	for range 250 {
-		value, err = chromedp.Run(b.ctx, chromedp.Evaluate[T](`if (document.readyState !== "complete") throw Error("loading"); `+script, options...))
-		if err == nil {
-			return value
+	eventually(b.t, "the page", func() string {
+		got, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](`if (document.readyState !== "complete") throw Error("loading"); `+script, options...))
+		if err != nil {
+			return err.Error()
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	b.t.Fatal(err)
+		value = got
+		return ""
+	})
 	return value
 }
 
