@@ -69,6 +69,7 @@ func TestCVV(t *testing.T) {
 		`<input value="973" type=text name="cvv">`: `<input value="***" type=text name="cvv">`, "973 is no valid CVV": "*** is no valid CVV",
 		`<input value="973" name="zip"><input name="cvv">`: `<input value="973" name="zip"><input name="cvv">`, "error 973: CVV mismatch": "error 973: CVV mismatch",
 		`"cvv_":"973`: `"cvv_":"***`, `"cardCode":"973"`: `"cardCode":"***"`, "card_sec_val=973": "card_sec_val=***", "SecCode: 973": "SecCode: ***",
+		"c_v_v=973": "c_v_v=***", "C.V.C.: 973": "C.V.C.: ***",
 		"error code 973": "error code 973", "card 973": "card 973", "30 sec 973": "30 sec 973",
 		"cvv 97": "cvv 97", "973": "973", "savvy 973": "savvy 973", "": "",
 	} {
