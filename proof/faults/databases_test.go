@@ -273,7 +273,11 @@ func TestSettings(t *testing.T) {
 }
 
 // waitFor waits until a query returns a text.
-func waitFor(t *testing.T, db *sql.DB, query, want string) {
+type querier interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}
+
+func waitFor(t *testing.T, db querier, query, want string) {
 	t.Helper()
 	var got string
 	for deadline := time.Now().Add(10 * time.Second); got != want; time.Sleep(20 * time.Millisecond) {

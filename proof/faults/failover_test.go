@@ -34,14 +34,14 @@ import (
 // TestFailover: after the server has become read-only, and another one takes writes, every payment, lease and acknowledgement goes there at
 // once, although the pool is full of connections to the first one. The one that takes no writes is not read either.
 func TestFailover(t *testing.T) {
-	test := func(t *testing.T, d database, fail func()) {
+	test := func(t *testing.T, d database, fail func(*sql.DB)) {
 		db, err := sql.Open(d.driver, d.source)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
 		s := filled(t, db, d.dialect)
-		fail()
+		fail(db)
 		var all sync.WaitGroup
 		for i := range 30 {
 			all.Go(func() { everyWrite(t, s, fmt.Sprint("after ", i)) })
@@ -65,10 +65,9 @@ func TestFailover(t *testing.T) {
 			all.Go(func() { everyWrite(t, pooled, fmt.Sprint("before, in a pool of pgx ", i)) })
 		}
 		all.Wait()
-		test(t, database{"pgx", source, sqlstore.Postgres}, func() {
-			db := openDB(t, "postgres:"+a.URL(""))
-			execAll(t, db, "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
-			waitFor(t, db, "SHOW default_transaction_read_only", "on") // the other sessions learn it at their next statement
+		test(t, database{"pgx", source, sqlstore.Postgres}, func(db *sql.DB) {
+			execAll(t, openDB(t, "postgres:"+a.URL("")), "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
+			fill(t, db, func(session *sql.Conn) { waitFor(t, session, "SHOW default_transaction_read_only", "on") }) // each is told by a signal
 		})
 		for range 4 { // as many as there are connections
 			_, _, err = pooled.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("pooled"), At: time.Now(), Currency: "USD"})
@@ -86,7 +85,7 @@ func TestFailover(t *testing.T) {
 			t.Errorf("the standby: got %v", err)
 		}
 		source := "postgres:///postgres?user=t&host=" + socketOf(t, a) + "," + socketOf(t, b) + "&target_session_attrs=read-write"
-		test(t, database{"pgx", source, sqlstore.Postgres}, func() {
+		test(t, database{"pgx", source, sqlstore.Postgres}, func(*sql.DB) {
 			if err := errors.Join(a.Kill(), b.Promote()); err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +93,7 @@ func TestFailover(t *testing.T) {
 	})
 	t.Run("mysql", func(t *testing.T) {
 		d, fail := switchedMySQL(t)
-		test(t, d, fail)
+		test(t, d, func(*sql.DB) { fail() })
 	})
 }
 
@@ -275,7 +274,7 @@ func TestSessionsEnd(t *testing.T) {
 		s := filled(t, db, d)
 		end := openDB(t, spec)
 		for round := range 5 {
-			fill(t, db)
+			fill(t, db, func(*sql.Conn) {})
 			if d == sqlstore.Postgres {
 				execAll(t, end, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
 			} else {
@@ -335,14 +334,14 @@ func filled(t *testing.T, db *sql.DB, d sqlstore.Dialect) *sqlstore.Store {
 		all.Go(func() { everyWrite(t, s, fmt.Sprint("before ", i)) })
 	}
 	all.Wait()
-	fill(t, db)
+	fill(t, db, func(*sql.Conn) {})
 	return s
 }
 
 const poolSize = 8
 
-// fill gives a pool its idle connections.
-func fill(t *testing.T, db *sql.DB) {
+// fill gives a pool its idle connections, and waits until each of them is ready.
+func fill(t *testing.T, db *sql.DB, ready func(*sql.Conn)) {
 	t.Helper()
 	var conns []*sql.Conn
 	for range poolSize {
@@ -350,6 +349,7 @@ func fill(t *testing.T, db *sql.DB) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		ready(conn)
 		conns = append(conns, conn)
 	}
 	for _, conn := range conns {
