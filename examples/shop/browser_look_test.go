@@ -91,9 +91,14 @@ func (b *tab) media(kind, preference, value string) {
 	}))
 }
 
-// isSound fails the test if the accessibility checker finds anything on the page, or if it is wider than the window.
+// isSound fails the test if the accessibility checker finds anything on the page, or if it is wider than the window. Without CARDGATEWAY_LONG=1,
+// the checker does not look at pages without script.
 func (b *tab) isSound(name string) {
 	b.t.Helper()
+	if !b.script && os.Getenv("CARDGATEWAY_LONG") != "1" {
+		b.fits(name)
+		return
+	}
 	for impact, n := range b.examine(name) {
 		b.t.Errorf("%s: %d findings, %s", name, n, impact)
 	}
