@@ -179,7 +179,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 				ID:        r.MerchantRefundID + " " + refundRowID(r), // two refunds can have the same id
 				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: verdict.State(r.State()),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
-				Alike:    r.UniqueID == q.UniqueID && resolve.Alike(r.MerchantRefundID, q.RefundTransactionID),
+				Alike:    r.UniqueID == q.UniqueID && r.isUnder(q.RefundTransactionID),
 				OtherApp: c.IsOtherApp(r),
 				Agrees:   r.RefundAmount.Equal(q.Amount),
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
@@ -188,6 +188,11 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 		NotFinal: func(declined []Refund) error { return severalDeclined(len(declined)) },
 	})
 	return r, err
+}
+
+// isUnder reports whether the refund may be the one with the id: under an id alike, or under the second name for it.
+func (r *Refund) isUnder(id string) bool {
+	return resolve.Alike(r.MerchantRefundID, id) || resolve.Alike(string(r.Extra[memberRefundID]), id)
 }
 
 func (q *ResolveRefundQuery) check(ctx context.Context) error {

@@ -244,6 +244,7 @@ func TestResolveRefund(t *testing.T) {
 		{"only another refund of the payment", slices.Repeat(pages{clienttest.Page(other)}, 100), "not found"},
 		{"the refund, whose id the gateway has changed", slices.Repeat(pages{clienttest.Page(strings.Replace(clienttest.RefundRow(111, "9", ""), "r-1", " R&#45;1", 1))}, 100), "unknown"},
 		{"the refund under another id, then nothing", pages{clienttest.Page(strings.Replace(clienttest.RefundRow(111, "9", ""), "r-1", "shop-r-1", 1))}, "unknown"},
+		{"the refund, under the gateway's own id and its own", slices.Repeat(pages{clienttest.Page(clienttest.RefundRow(111, "9", `,"merchantRefundId":"8801"`))}, 100), "unknown"},
 		{"a refund of another amount, with an id alike", slices.Repeat(pages{clienttest.Page(strings.NewReplacer("r-1", "r-10", "12.50", "12.51").Replace(clienttest.RefundRow(111, "9", "")))}, 100), "not found"},
 		{"refused for good, beside another refund with an id alike", pages{clienttest.Page(strings.Replace(other, "r-0", "r-10", 1), clienttest.RefundRow(112, "9", ""))}, "declined"},
 		{"another payment's", slices.Repeat(pages{clienttest.Page(strings.Replace(clienttest.RefundRow(111, "9", ""), `"77"`, `"78"`, 1))}, 100), "unknown"},

@@ -271,10 +271,13 @@ func refundRow(d *decoder, r *Refund) *badMember {
 		case "timestamp":
 			ok = d.Instant(&r.Timestamp)
 		case "merchantRefundId":
+			second := r.MerchantRefundID // under the other name, which came before
 			ok = d.ID(&r.MerchantRefundID)
-			named = !ok || r.MerchantRefundID != ""
+			if named = !ok || r.MerchantRefundID != ""; second != "" && second != r.MerchantRefundID {
+				d.keepRaw(&r.Extra, memberRefundID, wire.AppendString(nil, second))
+			}
 			return ok, unreadable
-		case "refundTransactionId": // a published alternative name, not in the interface
+		case memberRefundID: // a published alternative name, not in the interface
 			if named {
 				d.Value()
 				return false, "" // a second name for it: kept in Extra
@@ -366,7 +369,7 @@ func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []b
 	}
 	for _, name := range essentials {
 		for other := range *extra {
-			if strings.EqualFold(other, string(name)) {
+			if other != string(name) && strings.EqualFold(other, string(name)) {
 				return &badMember{string(name), "is there twice, in two spellings"}
 			}
 		}
@@ -397,13 +400,17 @@ const (
 
 // keep stores the value that begins at start under its name, as received.
 func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int) {
-	if d.Failed() {
-		return
+	if !d.Failed() {
+		d.keepRaw(extra, string(name), d.Raw(start))
 	}
+}
+
+// keepRaw stores a value under a name.
+func (d *decoder) keepRaw(extra *map[string]json.RawMessage, name string, value []byte) {
 	if *extra == nil {
 		*extra = make(map[string]json.RawMessage)
 	}
-	shown, raw, _ := redact.Kept(string(name), d.Raw(start))
+	shown, raw, _ := redact.Kept(name, value)
 	(*extra)[shown] = raw
 }
 
