@@ -9,9 +9,9 @@ import (
 // A CVV has three or four digits, which alone would be found everywhere. It is recognized by the name before it, whatever stands
 // between the two: the notations of the texts in which it comes have no end. Numbers of one or two digits and escapes may stand there, too.
 const (
-	cvvMarks = `(?:c[_.-]?v[_.-]?[vcndpx2]|(?:security|verification)[ _-]?(?:code|value|number|data|no)|card[ _-]?(?:security|verification|sec|code)|` +
+	cvvMarks = `(?:c[_.-]?v[_.-]?[vcndepx2]|ccv|(?:security|verification)[ _-]?(?:code|value|number|data|no)|card[ _-]?(?:security|verification|sec|code)|` +
 		`\bsec[ _-]?code|\bcv[ _-]?(?:code|value|number)|\b(?:card[ _-]?)?(?:csc|cav|cid))(?:[ _-]?[12])?(?:[ _-]?(?:code|value|val|number|num|no|data|s))?`
-	cvvChinese = `安全[码碼]`
+	cvvChinese = `(?:安全|校[验驗]|[验驗][证證])[码碼]`
 	cvvGap     = `(?:[^0-9]|[0-9]{1,2}[^0-9]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;)*?`
 	cvvDigits  = `[0-9](?:[ -]?[0-9]){2,3}`
 	maxCVV     = 7  // bytes of four digits with a mark between each two
@@ -61,9 +61,9 @@ func maskNear(match string) string {
 // mayNameCVV is a quick check, because most texts do not: each English name has a c, and after it a v or one of these pairs.
 func mayNameCVV(text string) bool {
 	for i := 2; i < len(text); i++ {
-		if text[i-2]|0x20 == 'c' && (text[i-1]|0x20 == 'v' || strings.Contains("sc av at id ur od _v -v .v", strings.ToLower(text[i-1:i+1]))) {
+		if text[i-2]|0x20 == 'c' && (text[i-1]|0x20 == 'v' || strings.Contains("cv sc av at id ur od _v -v .v", strings.ToLower(text[i-1:i+1]))) {
 			return true
 		}
 	}
-	return strings.Contains(text, "安全")
+	return strings.Contains(text, "码") || strings.Contains(text, "碼")
 }
