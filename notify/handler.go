@@ -141,9 +141,6 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (*Notification, e
 	if r.Method != http.MethodPost {
 		return nil, errNotPost
 	}
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, errMediaType
-	}
 	if r.ContentLength > maxBody {
 		return nil, errTooLong
 	}
@@ -157,7 +154,11 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (*Notification, e
 	if err != nil {
 		return nil, errNotWhole
 	}
-	n, err := parse(body, r.Header.Get("Content-Type"), h.tokenMembers)
+	media := r.Header.Get("Content-Type")
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		media = "" // it is compressed, unless it can be read: some servers name a charset there, and a lost token does not come again
+	}
+	n, err := parse(body, media, h.tokenMembers)
 	if err != nil {
 		return nil, err
 	}

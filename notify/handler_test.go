@@ -332,7 +332,7 @@ func TestHandlerRefusesUnreadableBodies(t *testing.T) {
 	cut := httptest.NewRequest("POST", "/notify", io.MultiReader(strings.NewReader(approved), failingReader{}))
 	cut.Header.Set("Content-Type", "application/json")
 	s.expect(t, s.serve(cut), 400, 0)
-	compressed := httptest.NewRequest("POST", "/notify", strings.NewReader(approved))
+	compressed := httptest.NewRequest("POST", "/notify", strings.NewReader("\x1f\x8b\x08"))
 	compressed.Header.Set("Content-Type", "application/json")
 	compressed.Header.Set("Content-Encoding", "gzip")
 	s.expect(t, s.serve(compressed), 415, 0)
@@ -340,6 +340,9 @@ func TestHandlerRefusesUnreadableBodies(t *testing.T) {
 	none.Header.Set("Content-Type", "application/json")
 	none.Body = nil
 	s.expect(t, s.serve(none), 400, 0)
+	named := httptest.NewRequest("POST", "/notify", strings.NewReader(approved)) // readable, whatever its headers say
+	named.Header.Set("Content-Encoding", "UTF-8")
+	s.expect(t, s.serve(named), 200, 1)
 }
 
 type failingReader struct{}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -49,9 +50,6 @@ func readBody(ctx context.Context, resp *http.Response, limit int64, buffer *Buf
 	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the raw connection, for which no timeout applies
 		return nil, errSwitched
 	}
-	if isEncoded(resp.Header) {
-		return nil, errCompressed
-	}
 	if resp.ContentLength > limit {
 		return nil, errTooLarge
 	}
@@ -64,6 +62,9 @@ func readBody(ctx context.Context, resp *http.Response, limit int64, buffer *Buf
 	}
 	if int64(len(body)) < resp.ContentLength { // net/http has noticed it, a RoundTripper of the caller may not have
 		return nil, io.ErrUnexpectedEOF
+	}
+	if isEncoded(resp.Header) && !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) { // some servers name a charset there
+		return nil, errCompressed
 	}
 	*buffer.data = body
 	return body, nil
