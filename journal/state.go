@@ -29,9 +29,7 @@ func (p *projection) current() State {
 
 // isTest reports whether it succeeded, and the gateway has marked it as a test in any form in which it returned it.
 func (p *projection) isTest() bool {
-	return p.state == Succeeded && slices.ContainsFunc(p.outcomes, func(ev *Evidence) bool {
-		return ev.State == Succeeded && ev.Transaction != nil && ev.Transaction.IsTest && ev.canBeOne(p.deciding) && !p.isLater(ev, p.deciding)
-	})
+	return p.state == Succeeded && slices.ContainsFunc(p.tests, func(ev *Evidence) bool { return ev.canBeOne(p.deciding) && !p.isLater(ev, p.deciding) })
 }
 
 // projection is the result of an entry's evidence, in the sense of event sourcing: a left fold over the evidence. It
@@ -57,6 +55,7 @@ type projection struct {
 	ruledOut bool        // since the latest submission, state has been one that a success contradicts
 	outcomes []*Evidence // the final outcomes
 	charges  []*Evidence // the successes of them that differ in id, source or time, by time
+	tests    []*Evidence // what is marked as a test, and succeeded or pending: a gateway may mark only its first response, with code 102
 
 	testPayments bool // of the entry
 }
@@ -97,6 +96,9 @@ func (p *projection) add(ev *Evidence) {
 		return
 	}
 	p.seen = p.seen || ev.Seen
+	if (ev.State == Succeeded || ev.State == Pending) && ev.Transaction != nil && ev.Transaction.IsTest {
+		p.tests = append(p.tests, ev)
+	}
 	if ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
 		p.answered = true
 	}

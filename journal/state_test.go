@@ -367,6 +367,8 @@ func TestTested(t *testing.T) {
 	row := func(id string, isTest bool) Evidence { return form(SourceQuery, id, isTest, 0) }
 	declined := piece(SourceQuery, Declined, "", "1")
 	declined.Transaction.IsTest = true
+	pending := piece(SourceAnswer, Pending, "1", "1")
+	pending.Transaction.IsTest = true
 	for name, tt := range map[string]struct {
 		evidence []Evidence
 		want     State
@@ -376,6 +378,8 @@ func TestTested(t *testing.T) {
 		"a marked row":                {[]Evidence{row("1", true)}, Tested},
 		"only the row is marked":      {[]Evidence{answer("1", false), row("1", true)}, Tested},
 		"only one without id is":      {[]Evidence{answer("", true), row("1", false)}, Tested},
+		"only its pending form is":    {[]Evidence{pending, row("1", false)}, Tested},
+		"another pending one is":      {[]Evidence{pending, row("2", false)}, Succeeded},
 		"a later charge is marked":    {[]Evidence{answer("1", false), form(SourceQuery, "2", true, 7*day)}, Succeeded},
 		"a later one, without ids":    {[]Evidence{answer("", false), form(SourceQuery, "", true, 7*day)}, Succeeded},
 		"the first charge is marked":  {[]Evidence{answer("1", true), form(SourceQuery, "2", false, 7*day)}, Tested},
