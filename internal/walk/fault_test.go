@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -213,6 +214,29 @@ func TestUnreadableRows(t *testing.T) {
 }
 
 // TestKilledAtEveryRequest ends a walk at each of its requests in turn, and resumes it from its last checkpoint in another
+// TestOneIDInTwoWindows: two rows of a month with one id, such as a payment and its chargeback, cost no other row, also if they are not in
+// one window, and wherever the walk was killed before. The second one is reported.
+func TestOneIDInTwoWindows(t *testing.T) {
+	for _, apart := range []int{40, 400, 900} {
+		for n := 1; n < 40; n += 3 {
+			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+				m.late[50+apart].id = m.late[50].id
+				got, rest, w := killed(t, n, func(resume *Checkpoint) *Walk[modelRow] {
+					return m.walk(start, end, settings{pageSize: 50, resume: resume})
+				})
+				r := w.Report()
+				if shown := got[51] + rest[51] + r.Unreadable.Count; shown < 2 || !r.CompleteUpTo.Equal(end) {
+					t.Errorf("%d apart, killed at request %d: shown %d times, complete up to %v", apart, n, shown, r.CompleteUpTo)
+				}
+				union := maps.Clone(got)
+				if maps.Copy(union, rest); len(union) != 1999 {
+					t.Errorf("%d apart, killed at request %d: %d rows", apart, n, len(union))
+				}
+			})
+		}
+	}
+}
+
 // one. Together they must yield the same rows as an uninterrupted walk.
 func TestKilledAtEveryRequest(t *testing.T) {
 	for _, prefetch := range []int{1, 4} {

@@ -17,6 +17,7 @@ type walker[T any] struct {
 	shared   *sharedState
 	yield    func(*T) bool
 	progress func(upTo civil.Time) // called after each window and each block
+	copies   []*RowError           // of the block: rows with the id of one in another window, by whose times no other window has them
 
 	start, end time.Time // the range
 }
@@ -63,6 +64,7 @@ func (w *walker[T]) run(ctx context.Context) error {
 // handle processes one step.
 func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 	if s.kind == window {
+		w.findCopies(s)
 		read, err := w.yieldRows(s)
 		if err == nil {
 			w.seen.add(read)
@@ -79,6 +81,22 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 	}
 	w.blockDone(s.block)
 	return nil
+}
+
+// findCopies names the rows of a window that has not been read before, whose ids are those of other windows.
+func (w *walker[T]) findCopies(s *step[T]) {
+	for i, row := range s.reader.rows {
+		first, last := row.times[0], row.lastSecond()
+		if row.times[1] != civil.None {
+			first = min(first, row.times[1])
+		}
+		if w.seen.isNew(row.id) || row.unreadable != nil || first <= s.span.from+2*padding || last >= s.span.to-2*padding {
+			continue
+		}
+		name := &RowError{From: s.reader.from, To: s.reader.to, Page: 1, Row: i + 1, Member: "data", Reason: "has the id of another row"}
+		w.ahead.source.Name(row.value, name)
+		w.copies = append(w.copies, name)
+	}
 }
 
 // yieldRows yields the rows of a window that were not yielded before, and returns what was read.
@@ -161,6 +179,7 @@ func (w *walker[T]) windowDone(s *step[T]) {
 // blockDone ends a block that was read completely. If it is final, the walk is complete up to its end.
 func (w *walker[T]) blockDone(b *block) {
 	w.seen.endBlock(w.plan.calendar.queryFrom(b.span.to))
+	w.copies = nil
 	if w.plan.isFinal(b) {
 		upTo := w.end
 		if b.span.to < w.plan.whole.to {
@@ -200,6 +219,14 @@ func (w *walker[T]) recountBlock(ctx context.Context, b *block) error {
 			return err
 		}
 		announced = total
+	}
+	if announced-w.seen.count() == len(w.copies) { // they are rows of their own, and not rows whose times have changed
+		w.shared.update(func(report *Report, _ *Checkpoint) {
+			for _, name := range w.copies {
+				report.Unreadable.add(name)
+			}
+		})
+		return nil
 	}
 	from, to := w.plan.calendar.query(b.span)
 	return &UnsettledError{From: from, To: to, Announced: announced, Seen: w.seen.count(), Rounds: maxRecounts}
@@ -260,11 +287,14 @@ func (w *walker[T]) rereadUncertain(ctx context.Context, b *block) error {
 
 // reread reads window i again and yields rows that were not yielded before.
 func (w *walker[T]) reread(ctx context.Context, b *block, i int) error {
-	again := w.seen.windows[i].span
+	again, isRestored := w.seen.windows[i].span, w.seen.windows[i].restored
 	w.ahead.pushFront(&step[T]{kind: unreadSpan, block: b, span: again})
 	var by []readWindow
 	for from := again.from; from < again.to; {
 		s := w.ahead.nextDone(ctx)
+		if isRestored { // it was read by another walk
+			w.findCopies(s)
+		}
 		read, err := w.yieldRows(s)
 		if err != nil {
 			return err
