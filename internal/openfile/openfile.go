@@ -32,13 +32,13 @@ func (f *File) Note(ctx context.Context, path string) error {
 	if path == "" {
 		return nil
 	}
-	was, err := os.Stat(path)
+	was, err := os.Lstat(path)
 	if err != nil {
 		return err
 	}
-	f.paths = []Beside{{path, was}}
+	f.paths = []Beside{{path, was, os.Lstat}} // SQLite says a path without links: one in the place of the file leads to it, and not to its log
 	if given, ok := ctx.Value(givenPath{}).(string); ok && given != path {
-		f.paths = append(f.paths, Beside{given, was})
+		f.paths = append(f.paths, Beside{given, was, os.Stat})
 	}
 	directory, err := os.Stat(filepath.Dir(path))
 	switch {
@@ -52,10 +52,19 @@ func (f *File) Note(ctx context.Context, path string) error {
 	return nil
 }
 
+// Opened notes that a connection has opened the file at this path. With another one, a link or the working directory has changed: then some
+// connections write to one file, and some to the other.
+func (f *File) Opened(path string) {
+	if len(f.paths) > 0 && path != f.paths[0].path {
+		f.lost.CompareAndSwap(nil, &Lost{f.paths[0].path, "is not the one that a new connection has opened, which is " + path})
+	}
+}
+
 // Beside is a file beside the open one, such as the log of a database.
 type Beside struct {
 	path string
 	was  os.FileInfo
+	stat func(string) (os.FileInfo, error)
 }
 
 // Beside notes which files are beside the open one now: "-wal" is the file with this end of its name. One that is missing is not noted.
@@ -65,8 +74,8 @@ func (f *File) Beside(ends ...string) (noted []Beside) {
 	}
 	for _, end := range ends {
 		path := f.paths[0].path + end
-		if was, err := os.Stat(path); err == nil {
-			noted = append(noted, Beside{path, was})
+		if was, err := os.Lstat(path); err == nil {
+			noted = append(noted, Beside{path, was, os.Lstat})
 		}
 	}
 	return noted
@@ -81,7 +90,7 @@ func (f *File) Check(beside ...Beside) error {
 		if f.lost.Load() != nil {
 			break
 		}
-		now, err := os.Stat(file.path)
+		now, err := file.stat(file.path)
 		switch {
 		case err != nil:
 			f.lost.CompareAndSwap(nil, &Lost{file.path, "is gone: it was moved or deleted, or its directory was"})

@@ -20,24 +20,38 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestNewConnectionToMovedFile: also a connection that is opened to what is now in the place of a moved file says why it is of no use.
+// TestNewConnectionToMovedFile: also a connection that is opened to what is now in the place of a moved file, or where a link leads now, says why
+// it is of no use. Then none writes any more.
 func TestNewConnectionToMovedFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.db")
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(1000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	store, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxIdleConns(-1) // each use opens one
-	if err := os.Rename(path, path+".old"); err != nil {
-		t.Skip(err)
-	}
-	if _, _, err := store.Begin(t.Context(), intent("a")); err == nil || !strings.Contains(err.Error(), "start again") {
-		t.Errorf("got %v, want what to do", err)
+	for name, change := range map[string]func(dir string) error{
+		"moved": func(dir string) error { return os.Rename(dir+".1/j.db", dir+".1/j.db.old") },
+		"a link turned to another journal": func(dir string) error {
+			return errors.Join(os.Remove(dir), os.Symlink(dir+".2", dir))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := errors.Join(os.Mkdir(dir+".1", 0o700), os.Mkdir(dir+".2", 0o700), os.Symlink(dir+".1", dir)); err != nil {
+				t.Skip(err)
+			}
+			_, _, _ = withPool(t, dir+".2", 1)
+			db, store, _ := withPool(t, dir, 2)
+			if err := change(dir); err != nil {
+				t.Skip(err)
+			}
+			first, err := db.Conn(t.Context()) // so that the next one is new
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if _, _, err := store.Begin(t.Context(), intent("a")); err == nil || !strings.Contains(err.Error(), "start again") {
+					t.Errorf("got %v, want what to do", err)
+				}
+				if err := first.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) { // the second one uses it
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

@@ -212,6 +212,9 @@ func TestMovedFile(t *testing.T) {
 	}{
 		{"nothing", func(string, string) error { return nil }, false},
 		{"moved", func(_, path string) error { return os.Rename(path, path+".old") }, true},
+		{"moved, and a link to it in its place", func(_, path string) error { // its log stays
+			return errors.Join(os.Rename(path, path+".old"), os.Symlink(path+".old", path))
+		}, true},
 		{"deleted", func(_, path string) error { return os.Remove(path) }, true},
 		{"a backup renamed into its place", func(dir, path string) error { return os.Rename(filepath.Join(dir, "backup.db"), path) }, true},
 		{"a backup copied over a deleted one", func(dir, path string) error {

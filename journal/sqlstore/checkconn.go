@@ -26,7 +26,13 @@ type condition struct {
 	elsewhere bool // another connection may lead to a server that has it
 }
 
-const serverProcess = "process" // is never refused
+// Names of conditions that are never refused.
+const (
+	serverProcess = "process"
+	databaseFile  = "file"
+
+	selectFile = `SELECT file FROM pragma_database_list WHERE name = 'main'`
+)
 
 func is(values ...string) func(string) bool {
 	return func(value string) bool { return slices.Contains(values, strings.ToLower(value)) }
@@ -81,6 +87,7 @@ func (d Dialect) settings() []condition {
 		}
 	}
 	return []condition{
+		{name: databaseFile, query: selectFile, refuse: is()},
 		setting("synchronous", `SELECT synchronous FROM pragma_synchronous`, is("0", "1"),
 			`open the database with "PRAGMA synchronous = FULL" on every connection; with modernc.org/sqlite by _pragma=synchronous(FULL) in the data source name`),
 		setting("journal_mode", `SELECT journal_mode FROM pragma_journal_mode`, is("off", "memory"),
@@ -183,6 +190,8 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 		switch want.name {
 		case "journal_mode":
 			wal = strings.EqualFold(value, "wal")
+		case databaseFile:
+			c.file.Opened(value)
 		case serverProcess:
 			if isDirect(driverConn, value) {
 				s.mode = nil

@@ -160,7 +160,7 @@ func (s *Store) useTables(ctx context.Context, tables ...table) error {
 
 // fileOf returns the path of a SQLite database, or "" if it has no file.
 func fileOf(ctx context.Context, db *sql.DB) (file string, err error) {
-	err = db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file)
+	err = db.QueryRowContext(ctx, selectFile).Scan(&file)
 	return file, err
 }
 
