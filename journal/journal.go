@@ -76,8 +76,18 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	o.Logger = slog.New(quietly{o.Logger.Handler()})
 	o.Wait = max(o.Wait, 1) // for Resolve, zero means two minutes
 	return o
+}
+
+// quietly is the handler of Options.Logger. If it panics, the line is lost, and no payment, and Run goes on.
+type quietly struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (q quietly) Handle(ctx context.Context, r slog.Record) error {
+	defer func() { _ = recover() }()
+	return q.Handler.Handle(ctx, r)
 }
 
 // Journal makes payments and refunds through a client and records them in a store. Its methods are safe for concurrent use.

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -251,6 +252,31 @@ func TestTroubleOfObserve(t *testing.T) {
 			})
 		})
 	}
+}
+
+type panicHandler struct{ slog.Handler }
+
+func (panicHandler) Enabled(context.Context, slog.Level) bool  { return true }
+func (panicHandler) Handle(context.Context, slog.Record) error { panic("a fault") }
+
+// TestTroubleOfLogger: a logger that panics at what it is told of one entry keeps back no other.
+func TestTroubleOfLogger(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		j := s.restarted(journal.Options{Logger: slog.New(panicHandler{})})
+		s.loseNext(sandbox.CommitNever)
+		if _, err := j.CreateSubscription(t.Context(), order("unknown", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) { // nobody runs
+			t.Error(err)
+		}
+		_, _ = s.pay("a", approved)
+		_, _ = s.pay("b", approved)
+		told := running(t, j, 0, func(_ context.Context, e *journal.Entry) error {
+			if e.ID().Text == "a" {
+				return errDisk
+			}
+			return nil
+		})
+		told.wantWithin(t, "b succeeded", told.begun, time.Minute)
+	})
 }
 
 // TestCountsOfAFailedLook: what could not be looked at counts as when it was last seen.
