@@ -39,9 +39,9 @@ var entries = map[Kind]string{
 // linesOfBoth are the lines of the list, and those of the list of an earlier month that belong to later ones, with negative numbers.
 const linesOfBoth = `
 		UNION ALL
-		SELECT id, line, at, until, state, amount, currency, '', '', order_id FROM $list
+		SELECT id, line, at, until, state, amount, currency, unique_id, '', order_id FROM $list
 		UNION ALL
-		SELECT id, -line, at, until, state, amount, currency, '', '', order_id FROM cardgateway_later_lines WHERE kind = $1 AND month = $2
+		SELECT id, -line, at, until, state, amount, currency, unique_id, '', order_id FROM cardgateway_later_lines WHERE kind = $1 AND month = $2
 		ORDER BY id`
 
 // Entries returns the rows of the copy, of any time, and the lines of the merchant's list, sorted by the bytes of their ids. Those
@@ -61,7 +61,7 @@ func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.S
 			e.Test = !e.until.IsZero()
 			entry := Entry{Row: e.Row}
 			if e.line != 0 {
-				entry = Entry{Line: Line{Line: max(e.line, -e.line), Earlier: e.line < 0, ID: e.ID, Order: e.Card, State: e.State, Amount: e.Amount,
+				entry = Entry{Line: Line{Line: max(e.line, -e.line), Earlier: e.line < 0, ID: e.ID, UniqueID: e.UniqueID, Order: e.Card, State: e.State, Amount: e.Amount,
 					Currency: e.Currency, At: e.At, Until: e.until}}
 			}
 			if !yield(entry, err) {

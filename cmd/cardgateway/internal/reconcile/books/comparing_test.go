@@ -75,7 +75,7 @@ func TestRows(t *testing.T) {
 		b := open(t, db)
 		at := plantCopy(t, b)
 		_, err := importOne(t.Context(), b, Payment, csvList(t,
-			"transaction_id,amount,currency,order\nb,x,EUR,\nlost,x,EUR,\nb,1,EUR,o\nlost,1,EUR,o\na,1,EUR,p\na,1,EUR,p\n"))
+			"transaction_id,unique_id,amount,currency,order\nb,,x,EUR,\nlost,,x,EUR,\nb,,1,EUR,o\nlost,,1,EUR,o\na,,1,EUR,p\na,,1,EUR,p\n,u-2,x,EUR,\n"))
 		if err == nil {
 			_, err = importOne(t.Context(), b, Refund, csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\n"))
 		}
@@ -114,6 +114,7 @@ func TestRows(t *testing.T) {
 			"refund r-2 ru-2 u-1 approved 1 EUR", "refund r-2 ru-5 u-1 approved 1 EUR", "refund ru-4 ru-4 u-1 approved 1 EUR",
 			"order o line 4 b u-1  approved 1 EUR", "order o line 4 b u-5  approved 1 EUR", "order o line 5     0 ",
 			"unreadable 2 b u-1  approved 1 EUR", "unreadable 2 b u-5  approved 1 EUR", "unreadable 3     0 ",
+			"unreadable 8 c u-2  approved 1 EUR",
 			"unreadable 2 ru-4 ru-4 u-1 approved 1 EUR", "unreadable 3 r-2 ru-2 u-1 approved 1 EUR", "unreadable 3 r-2 ru-5 u-1 approved 1 EUR",
 			"unreadable 4     0 ",
 			"refund of b r-1 ru-1 u-1 approved 1 EUR", "refund of b r-2 ru-2 u-1 approved 1 EUR",

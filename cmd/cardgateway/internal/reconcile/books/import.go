@@ -83,13 +83,17 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 	return infos, nil
 }
 
-// nameLines gives the lines that have the gateway's id, and no other, the ids of its rows.
+// nameLines gives the lines that have the gateway's id, and no other, the ids of its rows: also those that cannot be read, or are kept for a
+// later month.
 func nameLines(ctx context.Context, tx *sql.Tx) error {
-	for _, t := range []*table{&ordersTable, &refundsTable} {
-		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $list AS l SET id = COALESCE((SELECT $id FROM $rows r WHERE r.id = l.unique_id AND $id <> ''), unique_id)
-			WHERE unique_id <> ''`))
-		if err != nil {
-			return err
+	for _, kind := range []Kind{Payment, Refund} {
+		of := ` AND kind = '` + string(kind) + `'`
+		for table, of := range map[string]string{"$list": "", "cardgateway_unreadable": of, "cardgateway_later_lines": of} {
+			_, err := tx.ExecContext(ctx, tableOf(kind).sql(`UPDATE `+table+` AS l SET id = COALESCE((SELECT $id FROM $rows r
+				WHERE r.id = l.unique_id AND $id <> ''), unique_id) WHERE unique_id <> ''`+of))
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -224,7 +228,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 			good = good[:0]
 		}
 		if len(bad) >= least && err == nil {
-			err = b.fill(ctx, tx, "cardgateway_unreadable", []string{"kind", "line", "id", "order_id", "column_name", "why"}, bad)
+			err = b.fill(ctx, tx, "cardgateway_unreadable", []string{"kind", "line", "id", "unique_id", "order_id", "column_name", "why"}, bad)
 			bad = bad[:0]
 		}
 		return err
@@ -235,7 +239,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
-			bad = append(bad, record{string(l.Kind), int64(unreadable.Line), unreadable.ID, unreadable.Order, unreadable.Column, unreadable.Why})
+			bad = append(bad, record{string(l.Kind), int64(unreadable.Line), unreadable.ID, unreadable.uniqueID, unreadable.Order, unreadable.Column, unreadable.Why})
 		case row == nil:
 			info.As.Totals++
 		default:

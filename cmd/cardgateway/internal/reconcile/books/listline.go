@@ -18,15 +18,14 @@ import (
 // listedLine is a line of a list as the database has it. Its ID can be the gateway's, until the row is found in the copy.
 type listedLine struct {
 	Line
-	uniqueID string // empty if the line has an id of the merchant
-	total    string // of the order; empty if the list has none
+	total string // of the order; empty if the list has none
 }
 
 // listedColumns are those of the tables of lists, in the order of record.
 var listedColumns = []string{"line", "id", "unique_id", "amount", "currency", "state", "order_id", "order_total", "at", "until"}
 
 func (l *listedLine) record() record {
-	return record{int64(l.Line.Line), l.ID, l.uniqueID, l.Amount.String(), l.Currency, l.State, l.Order, l.total, micro(l.At), micro(l.Until)}
+	return record{int64(l.Line.Line), l.ID, l.UniqueID, l.Amount.String(), l.Currency, l.State, l.Order, l.total, micro(l.At), micro(l.Until)}
 }
 
 // lineReader reads the lines of a list.
@@ -121,7 +120,10 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 				_ = l.set(&ids, i, l.cell(i, cells), "", false) // empty if it cannot be read either
 			}
 		}
-		return nil, &Unreadable{Line: line, ID: cmp.Or(ids.ID, ids.uniqueID), Order: ids.Order, Column: column, Why: fmt.Sprintf(format, args...)}
+		if ids.ID != "" {
+			ids.UniqueID = ""
+		}
+		return nil, &Unreadable{Line: line, ID: cmp.Or(ids.ID, ids.UniqueID), uniqueID: ids.UniqueID, Order: ids.Order, Column: column, Why: fmt.Sprintf(format, args...)}
 	}
 	if l.other > 0 {
 		return bad("", "is below other titles, which are in line %d; save that table as a file of its own", l.other)
@@ -174,12 +176,12 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 		}
 	}
 	switch {
-	case row.ID == "" && row.uniqueID == "":
+	case row.ID == "" && row.UniqueID == "":
 		return bad(l.understood[0].name, "is empty")
 	case row.ID == "":
-		row.ID = row.uniqueID // until it is found in the copy
+		row.ID = row.UniqueID // until it is found in the copy
 	default:
-		row.uniqueID = ""
+		row.UniqueID = ""
 	}
 	if hasState { // one of the words that are known, so there are few
 		l.counts[word]++
@@ -274,7 +276,7 @@ func (l *lineReader) set(row *listedLine, column int, text, currency string, isN
 	case "order":
 		row.Order, err = readID(text)
 	case "unique_id", "refund_unique_id":
-		row.uniqueID, err = readID(text)
+		row.UniqueID, err = readID(text)
 	default:
 		row.ID, err = readID(text)
 	}

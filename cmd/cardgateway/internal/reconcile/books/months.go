@@ -80,10 +80,10 @@ func (b *Books) KeptItem(ctx context.Context, kind Kind, month time.Time, id str
 // keepLater keeps the lines of a list that may belong to later months: by the latest time that they may have or, if they have none, by that
 // of the gateway. Of those with one id and without a time, the first are of the rows of the month itself. The plus keeps the databases from
 // reading all rows of a range of time for each line: they find its rows by their ids.
-const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, amount, currency, state, order_id, at, until)
-	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, amount, currency, state, order_id, at, until FROM $list WHERE until >= $3
+const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, unique_id, amount, currency, state, order_id, at, until)
+	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, unique_id, amount, currency, state, order_id, at, until FROM $list WHERE until >= $3
 	UNION ALL
-	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, amount, currency, state, order_id, at, until FROM (
+	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, unique_id, amount, currency, state, order_id, at, until FROM (
 		SELECT l.*, ROW_NUMBER() OVER (PARTITION BY id ORDER BY line) AS number FROM $list l
 		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $is_line AND +r.at >= $3)
 	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_line AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
@@ -191,6 +191,15 @@ func closeItems(ctx context.Context, tx *sql.Tx, m Month, closed []KeptItem) err
 		}
 	}
 	return nil
+}
+
+// Named returns the id of an item now: if its line has the gateway's id and no other, that of its row, which the copy may not have had then.
+func (b *Books) Named(ctx context.Context, o *KeptItem) (id string, err error) {
+	if len(o.Lines) == 0 || o.Lines[0].UniqueID != o.ID {
+		return o.ID, nil
+	}
+	err = b.db.QueryRowContext(ctx, tableOf(o.Kind).sql(`SELECT COALESCE((SELECT $id FROM $rows r WHERE r.id = $1 AND $id <> ''), CAST($1 AS TEXT))`), o.ID).Scan(&id)
+	return id, b.inWords(err)
 }
 
 // FirstPeriod returns the start of the first period with which the list of payments was compared. It is this one if there was none, or if all

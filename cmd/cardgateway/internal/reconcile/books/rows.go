@@ -68,6 +68,7 @@ type Line struct {
 	Line     int    // line number in the file, or row number of the query; not 0
 	Earlier  bool   // it is a line of the list of an earlier month
 	ID       string // of the transaction or the refund; never empty
+	UniqueID string `json:",omitempty"` // the gateway's; empty if the line has an id of the merchant
 	Order    string // the merchant's order; empty if the list has no such column
 	State    string // StateApproved if the list has no such column
 	Amount   decimal.Decimal
@@ -114,4 +115,6 @@ type Unreadable struct {
 	Column string // empty if it concerns the whole line
 	Why    string
 	Row    Row // the zero Row if there is none
+
+	uniqueID string // as that of a line
 }

@@ -137,6 +137,7 @@ CREATE TABLE cardgateway_unreadable (
     kind        $TEXT  NOT NULL,
     line        BIGINT NOT NULL,
     id          $TEXT  NOT NULL,  -- of the payment or refund, if it could be parsed
+    unique_id   $TEXT  NOT NULL,  -- as in the list
     order_id    $TEXT  NOT NULL,  -- if it could be parsed
     column_name $TEXT  NOT NULL,
     why         $TEXT  NOT NULL,
@@ -169,6 +170,7 @@ CREATE TABLE cardgateway_later_lines (
     month    BIGINT NOT NULL,  -- its start
     line     BIGINT NOT NULL,
     id       $TEXT  NOT NULL,
+    unique_id $TEXT NOT NULL,  -- as in the list
     amount   $TEXT  NOT NULL,
     currency $TEXT  NOT NULL,
     state    $TEXT  NOT NULL,

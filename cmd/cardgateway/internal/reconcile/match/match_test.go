@@ -86,6 +86,9 @@ func (m *memory) bad(list books.Kind, line int, id string) *memory {
 func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *Summary) {
 	t.Helper()
 	d.fill(t, m)
+	if _, err := d.Import(t.Context()); err != nil { // names the lines that have only the gateway's ids
+		t.Fatal(err)
+	}
 	byClass, ofEarlier, passOn := map[Class]int{}, 0, o.Found
 	o.Found = func(d *Difference) error {
 		if passOn != nil {

@@ -156,13 +156,13 @@ func (d *database) fill(t *testing.T, m *memory) {
 		refunds = append(refunds, []any{key(r.UniqueID, i), r.UniqueID, merchantID, r.Payment, r.State, 111, r.Amount.String(), r.Currency, micro(r.At), 1})
 	}
 	for _, l := range m.payments {
-		payments = append(payments, []any{l.Line, l.ID, "", l.Amount.String(), l.Currency, l.State, l.Order, m.totals[l.Order], micro(l.At), micro(latest(l))})
+		payments = append(payments, []any{l.Line, l.ID, l.UniqueID, l.Amount.String(), l.Currency, l.State, l.Order, m.totals[l.Order], micro(l.At), micro(latest(l))})
 	}
 	for _, l := range m.given {
 		given = append(given, []any{l.Line, l.ID, "", l.Amount.String(), l.Currency, l.State, l.Order, "", micro(l.At), micro(latest(l))})
 	}
 	for _, u := range m.unreadables {
-		unreadables = append(unreadables, []any{u.List, u.Line, u.ID, "", u.Column, u.Why})
+		unreadables = append(unreadables, []any{u.List, u.Line, u.ID, "", "", u.Column, u.Why})
 	}
 	insert("orders", orders)
 	insert("refunds", refunds)

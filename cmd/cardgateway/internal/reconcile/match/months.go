@@ -62,11 +62,18 @@ func (k *kindMatcher) readEarlier() (err error) {
 		if o.Month.Equal(k.Month.From) {
 			continue
 		}
-		e := k.earlier[o.ID]
+		id, err := k.books.Named(k.ctx, &o)
+		if err != nil {
+			return err
+		}
+		e := k.earlier[id]
 		if e == nil {
-			d := &Difference{Kind: k.kind, ID: o.ID, Currency: o.Currency, Value: o.Value, At: o.At, Since: o.Month}
+			d := &Difference{Kind: k.kind, ID: id, Currency: o.Currency, Value: o.Value, At: o.At, Since: o.Month}
 			e = &Earlier{Difference: d, Was: Class(o.Class)}
-			k.earlier[o.ID] = e
+			k.earlier[id] = e
+		}
+		for i := range o.Lines {
+			o.Lines[i].ID = id
 		}
 		isAgain := func(l books.Line) bool {
 			return slices.ContainsFunc(o.Lines, func(again books.Line) bool {

@@ -34,6 +34,14 @@ func (m *memory) unnamed() *memory {
 	return m
 }
 
+// theGateways gives the last line the gateway's id, and no other.
+func (m *memory) theGateways() *memory {
+	l := &m.payments[len(m.payments)-1]
+	l.UniqueID = "u-" + l.ID
+	l.ID = l.UniqueID
+	return m
+}
+
 // until makes the time of the last line one of several.
 func (m *memory) until(at time.Time) *memory {
 	m.payments[len(m.payments)-1].Until = at
@@ -376,6 +384,28 @@ func TestLaterLineOfTheGatewaysRefund(t *testing.T) {
 		}
 		if found, s := d.run(t, gateway(), monthOf(10)); len(found) > 0 || s.TiedOut != 1 {
 			t.Errorf("October: got %q, %d of %d tie out", found, s.TiedOut, s.Compared)
+		}
+	})
+}
+
+// TestGatewaysIDs: lists have only the gateway's ids, and the copy that ends with September does not have the rows of two of them yet.
+func TestGatewaysIDs(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		middle, last, next := day0(9, 15, 0), day0(9, 30, 23), day0(10, 1, 10)
+		september := new(memory).pay("a", approved, "3 EUR", middle).book("a", approved, "3 EUR", middle).theGateways().
+			book("late", approved, "5 EUR", last).theGateways().book("next", approved, "4 EUR", next).theGateways()
+		o := monthOf(9)
+		o.Copy.To = o.Period.To
+		if found, s := d.run(t, september, o); !slices.Equal(found, []string{"unchecked payment u-late 5 EUR"}) || s.Kept != 1 {
+			t.Errorf("September: got %q, %d kept", found, s.Kept)
+		}
+		october := new(memory).pay("a", approved, "3 EUR", middle).pay("late", approved, "5 EUR", last).pay("next", approved, "4 EUR", next).
+			pay("other", approved, "6 EUR", day0(10, 15, 0)).book("other", approved, "6 EUR", day0(10, 15, 0)).theGateways()
+		for range 2 {
+			found, s := d.run(t, october, monthOf(10))
+			if diff := cmp.Diff([]string{"September payment late: unchecked, settled"}, earlierTexts(s)); diff != "" || len(found) > 0 || s.TiedOut != 2 {
+				t.Errorf("October: got %q, %d tie out; earlier months (-want +got):\n%s", found, s.TiedOut, diff)
+			}
 		}
 	})
 }
