@@ -122,7 +122,7 @@ func (c *RowChanges) At(seen int64) (*Row, error) {
 	}
 	r := &Row{State: columns["state"], Currency: columns["currency"], At: fromMicro(at, c.zone), Card: columns["card"], Test: columns["test"] == "1"}
 	if _, isOrder := columns["transaction_id"]; isOrder {
-		r.UniqueID, r.ID = columns["unique_id"], columns["transaction_id"]
+		r.UniqueID, r.ID = columns["unique_id"], cmp.Or(columns["transaction_id"], columns["unique_id"])
 	} else {
 		r.UniqueID, r.ID, r.Payment = columns["refund_unique_id"], cmp.Or(columns["merchant_refund_id"], columns["refund_unique_id"]), columns["unique_id"]
 	}

@@ -8,9 +8,10 @@ import (
 
 // What a comparison reads is one statement for each question, whose rows are streamed. Every row of one id follows the others.
 
-// refundID is the merchant's id of a refund r, or the gateway's if there is none; refundCurrency its currency, or that of its payment p
-// if it states none.
+// orderID and refundID are the merchant's id of a payment or a refund r, or the gateway's if there is none; refundCurrency its currency, or that
+// of its payment p if it states none.
 const (
+	orderID        = `CASE WHEN r.transaction_id = '' THEN r.unique_id ELSE r.transaction_id END`
 	refundID       = `CASE WHEN r.merchant_refund_id = '' THEN r.refund_unique_id ELSE r.merchant_refund_id END`
 	refundCurrency = `CASE WHEN r.currency = '' THEN COALESCE(p.currency, '') ELSE r.currency END`
 )
@@ -22,14 +23,14 @@ func hasRefundID(id string) string {
 
 // entries brings both sides together by sorting them. SQLite joins by looking up one row after the other: a FULL JOIN of a million rows
 // with an index takes longer than to sort both sides, and without one as long as the product of both. Postgres needs the same time for
-// either, and takes longer unless a column has the same type in every part of the UNION: BIGINT, also if it is 0. COALESCE keeps SQLite from
+// either, and takes longer unless a column has the same type in every part of the UNION: BIGINT, also if it is 0. CASE keeps SQLite from
 // reading the rows in the order of an index, which is a random order of the table. With one column more it would not compare the ids as texts
 // at once, which takes longer: until of a row is whether it is a test.
 var entries = map[Kind]string{
 	Payment: `
-		SELECT COALESCE(transaction_id, '') AS id, CAST(0 AS BIGINT) AS line, at, test AS until, state, amount, currency,
+		SELECT ` + orderID + ` AS id, CAST(0 AS BIGINT) AS line, at, test AS until, state, amount, currency,
 			unique_id, '' AS payment, card AS text
-		FROM cardgateway_orders` + linesOfBoth,
+		FROM cardgateway_orders r` + linesOfBoth,
 	Refund: `
 		SELECT ` + refundID + ` AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS until, r.state, r.amount, ` + refundCurrency + `,
 			r.refund_unique_id, r.unique_id AS payment, '' AS text

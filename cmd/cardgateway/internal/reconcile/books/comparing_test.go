@@ -108,7 +108,7 @@ func TestRows(t *testing.T) {
 			add("refund of "+r.Payment.ID, r.Refund)
 		}
 		want := []string{
-			"payment  u-6  approved 1 EUR", "payment  u-7  approved 1 EUR", "payment a u-0  approved 1 EUR", "payment b u-1  approved 1 EUR",
+			"payment u-6 u-6  approved 1 EUR", "payment u-7 u-7  approved 1 EUR", "payment a u-0  approved 1 EUR", "payment b u-1  approved 1 EUR",
 			"payment b u-5  approved 1 EUR", "payment c u-2  approved 1 EUR", "payment d u-3  approved 1 EUR", "payment d u-4  declined 1 EUR",
 			"refund r-0 ru-0 u-1 approved 1 EUR", "refund r-0 ru-3 u-1 declined 1 EUR", "refund r-1 ru-1 u-1 approved 1 EUR",
 			"refund r-2 ru-2 u-1 approved 1 EUR", "refund r-2 ru-5 u-1 approved 1 EUR", "refund ru-4 ru-4 u-1 approved 1 EUR",

@@ -20,7 +20,7 @@ const (
 // Row is a payment or a refund at the gateway, as the gateway last returned it.
 type Row struct {
 	UniqueID string // the gateway's id; may be empty
-	ID       string // the merchant's id; of a refund without one, the gateway's; may be empty
+	ID       string // the merchant's id, or the gateway's if there is none; may be empty
 	Payment  string // of a refund: the gateway's id of the payment
 	State    string // StateApproved (a refund: refunded), StateDeclined, StateProcessing, StateRedirect or StateUnknown
 	Amount   decimal.Decimal

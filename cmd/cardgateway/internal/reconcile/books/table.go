@@ -42,8 +42,8 @@ var ordersTable = table{
 	key:     "unique_id",
 	same:    []string{"transaction_id", "at"},
 	list:    "cardgateway_listed_payments",
-	id:      "r.transaction_id",
-	isLine:  "r.transaction_id = l.id",
+	id:      orderID,
+	isLine:  "(r.transaction_id = l.id OR r.transaction_id = '' AND r.id = l.id)",
 }
 
 var refundsTable = table{
