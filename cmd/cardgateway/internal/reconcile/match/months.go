@@ -224,8 +224,10 @@ func (k *kindMatcher) reachesOn(d *Difference) bool {
 		slices.ContainsFunc(d.Books, func(l books.Line) bool { return !l.At.Before(k.Period.To) })
 }
 
-// isKept reports whether the comparison of the month is kept. The list of refunds may have none in it.
-func (k *kindMatcher) isKept() bool { return !k.Month.IsZero() && k.list.Read }
+// isKept reports whether the comparison of the month is kept. The list of refunds may have none in it, and without refunds there need not be one.
+func (k *kindMatcher) isKept() bool {
+	return !k.Month.IsZero() && (k.list.Read || k.kind == books.Refund && k.summary.RefundsLeftOut == 0)
+}
 
 // notFinal returns the rows of a month that is kept that are not final, and are still queried. They are told, with or without a line, and
 // looked at again.

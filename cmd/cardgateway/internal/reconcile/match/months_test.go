@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -449,6 +450,23 @@ func TestNoRefundInTheMonth(t *testing.T) {
 		found, _ = d.run(t, m.back("r2 of p", approved, "2 EUR", day0(10, 21, 12)), o)
 		if diff := cmp.Diff([]string{"refund_missing_here refund r2 2 EUR", "timing refund r 2 EUR"}, found); diff != "" {
 			t.Errorf("differences (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestNoListOfRefunds: without a refund there need be no list of them. A refund of such a month that comes late is told.
+func TestNoListOfRefunds(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		m := new(memory).pay("p", approved, "9 EUR", day0(9, 5, 0)).book("p", approved, "9 EUR", day0(9, 5, 0))
+		o := monthOf(9)
+		o.Refunds = List{}
+		if found, s := d.run(t, m, o); len(found) > 0 || s.RefundsLeftOut != 0 {
+			t.Errorf("September: got %q, %d refunds are left out", found, s.RefundsLeftOut)
+		}
+		m.back("r of p", approved, "2 EUR", day0(9, 20, 0)).give("r", "2 EUR", day0(9, 20, 0))
+		d.record(t, books.Refund, nil, m.refunds, o.Copy.To, 1)
+		if found, s := d.run(t, m, monthOf(10)); len(found) > 0 || len(s.Changed) != 1 || s.Changed[0].Effect() != "+2.00 EUR" {
+			t.Errorf("October: got %q, and %+v changed", found, s.Changed)
 		}
 	})
 }
