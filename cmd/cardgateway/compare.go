@@ -240,9 +240,9 @@ func (r *reconciliation) findPeriod() error {
 		if refunds := r.options.Refunds.Span; !refunds.IsZero() && !refunds.Overlaps(asked) {
 			r.note("Your list of refunds has none in the period: it covers %s to %s.", terminal.Wall(refunds.From), terminal.Wall(refunds.To))
 		}
-		isOfPeriod := list.IsZero() || list.Overlaps(asked) // not the list of another month, which was read last
-		if isMonth(asked) && !asked.To.After(r.options.Copy.To) && isOfPeriod {
-			r.options.Month = asked
+		isOther := !list.IsZero() && !list.Overlaps(asked) // the list of another month, which was read last
+		if isMonth(asked) && !asked.To.After(r.options.Copy.To) && (!isOther || r.options.Refunds.Span.Overlaps(asked)) {
+			r.options.Month, r.options.Payments.IsOther = asked, isOther
 		}
 	} else {
 		if asked = r.options.Payments.Span; asked.IsZero() {

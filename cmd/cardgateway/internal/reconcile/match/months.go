@@ -226,7 +226,7 @@ func (k *kindMatcher) reachesOn(d *Difference) bool {
 
 // isKept reports whether the comparison of the month is kept. The list of refunds may have none in it, and without refunds there need not be one.
 func (k *kindMatcher) isKept() bool {
-	return !k.Month.IsZero() && (k.list.Read || k.kind == books.Refund && k.summary.RefundsLeftOut == 0)
+	return !k.Month.IsZero() && !k.list.IsOther && (k.list.Read || k.kind == books.Refund && k.summary.RefundsLeftOut == 0)
 }
 
 // notFinal returns the rows of a month that is kept that are not final, and are still queried. They are told, with or without a line, and

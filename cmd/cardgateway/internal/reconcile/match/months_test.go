@@ -454,6 +454,27 @@ func TestNoRefundInTheMonth(t *testing.T) {
 	})
 }
 
+// TestRefundsAlone: a month has no payment, and a refund that is in processing at its end. The list of payments is that of the month before.
+func TestRefundsAlone(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		m := func(state string) *memory {
+			return new(memory).pay("p", approved, "9 EUR", day0(9, 5, 0)).back("r of p", state, "2 EUR", day0(10, 20, 0)).back("s of p", approved, "1 EUR", day0(10, 20, 0))
+		}
+		o := monthOf(10)
+		o.Payments.Span, o.Payments.IsOther, o.Refunds.Span = monthOf(9).Period, true, o.Period
+		october := m(processing).book("p", approved, "9 EUR", day0(9, 5, 0)).give("s", "1 EUR", day0(10, 20, 0))
+		if found, s := d.run(t, october, o); !slices.Equal(found, []string{"timing refund r 2 EUR"}) || s.Kept != 1 {
+			t.Errorf("October: got %q, %d kept", found, s.Kept)
+		}
+		if months, err := d.Months(t.Context(), books.Payment); err != nil || len(months) > 0 {
+			t.Errorf("the payments of October are kept: %+v, %v", months, err)
+		}
+		if found, _ := d.run(t, m(approved), monthOf(11)); !slices.Equal(found, []string{"refund_missing_here refund r 2 EUR"}) {
+			t.Errorf("November: got %q", found)
+		}
+	})
+}
+
 // TestNoListOfRefunds: without a refund there need be no list of them. A refund of such a month that comes late is told.
 func TestNoListOfRefunds(t *testing.T) {
 	onEach(t, func(t *testing.T, d *database) {

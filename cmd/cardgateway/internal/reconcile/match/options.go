@@ -22,6 +22,8 @@ type List struct {
 	Read bool // a list was imported
 	Span Span // from its first to its last time; zero if it has no times
 
+	IsOther bool // it is that of another month, and is not kept: there can be refunds alone in a month
+
 	SHA256 string // which tells a line that cannot be read from that of another list
 }
 
