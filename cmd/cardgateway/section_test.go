@@ -152,7 +152,7 @@ func TestMonthsInOrder(t *testing.T) {
 	if got := notes("2026-09"); !strings.Contains(got, "Your list has no payment in the period") || strings.Contains(got, "open at the end") {
 		t.Errorf("got %q", got)
 	}
-	if got := notes("2026-10", lists[10][slices.Index(lists[10], "--refund-list"):][:2]...); strings.Contains(got, "open at the end") { // its refunds are kept
+	if got := notes("2026-10", lists[10][slices.Index(lists[10], "--refund-list"):][:2]...); strings.Contains(got, "open at the end of this month") { // its refunds are kept
 		t.Errorf("got %q", got)
 	}
 }
