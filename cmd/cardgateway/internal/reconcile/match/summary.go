@@ -17,6 +17,7 @@ type Summary struct {
 	Elsewhere int          // lines of other periods
 	known     int          // ids whose difference is known
 	Newer     int          // lines that are newer than the copy of the gateway
+	InFuture  int          // lines of what was paid or refunded at a time that has not come
 	IsPart    bool         // the copy of the gateway does not have the start of the month
 	Classes   []Count      // by class, kind and currency, in the order of Classes
 	Bridges   []Bridge     // by kind and currency

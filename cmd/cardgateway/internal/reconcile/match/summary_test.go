@@ -198,13 +198,14 @@ func TestKnownHidesItself(t *testing.T) {
 // another period.
 func TestNotChecked(t *testing.T) {
 	m := new(memory).pay("a", approved, "1 USD", day0(10, 31, 1)).pay("b", approved, "1 USD", middle).book("b", approved, "1 USD", middle).
-		book("old", approved, "1 USD", day0(9, 2, 0)).book("new", approved, "1 USD", whole.To).book("newer", approved, "1 USD", whole.To.Add(time.Hour))
+		book("old", approved, "1 USD", day0(9, 2, 0)).book("new", approved, "1 USD", whole.To).book("newer", approved, "1 USD", whole.To.Add(time.Hour)).
+		book("of 2062", approved, "1 USD", whole.To.AddDate(36, 0, 0)).book("planned", processing, "1 USD", whole.To.AddDate(36, 0, 0))
 	_, s := onSQLite(t).run(t, m, octoberOptions())
 	if s.Differences() != 0 || s.Rows(ClassUnchecked) != 1 || s.Compared != 2 || s.TiedOut != 1 {
 		t.Errorf("got %d differences, %d not checked, %d of %d tie out, want 0, 1, 1 of 2", s.Differences(), s.Rows(ClassUnchecked), s.TiedOut, s.Compared)
 	}
-	if s.Elsewhere != 1 || s.Newer != 2 {
-		t.Errorf("got %d lines of other periods and %d newer ones, want 1 and 2", s.Elsewhere, s.Newer)
+	if s.Elsewhere != 1 || s.Newer != 3 || s.InFuture != 1 {
+		t.Errorf("got %d lines of other periods, %d newer ones and %d in the future, want 1, 3 and 1", s.Elsewhere, s.Newer, s.InFuture)
 	}
 }
 

@@ -166,6 +166,7 @@ func TestVerdict(t *testing.T) {
 		{"none", match.Summary{Compared: 40}, "differs"},
 		{"some were not checked", match.Summary{Compared: 40, TiedOut: 36, Classes: []match.Count{{Class: match.ClassUnchecked, Rows: 4}}}, "differs"},
 		{"refunds without a list", match.Summary{Compared: 40, TiedOut: 40, RefundsLeftOut: 1}, "differs"},
+		{"a line of 2062", match.Summary{Compared: 40, TiedOut: 40, InFuture: 1}, "differs"},
 		{"a copy of a part of the month", match.Summary{Compared: 40, TiedOut: 40, IsPart: true}, "differs"},
 		{"too many to keep", match.Summary{Compared: 40, TiedOut: 40, NotKept: 1}, "differs"},
 		{"an earlier month has changed", match.Summary{Compared: 40, TiedOut: 40, Changed: []match.Changed{{Difference: &match.Difference{}}}}, "differs"},

@@ -49,6 +49,9 @@ func LeftOut(s *match.Summary) (why []string) {
 	if n := s.RefundsLeftOut; n > 0 {
 		why = append(why, plural(n, "refund")+" of the gateway not compared, because there is no list of refunds: set --refund-list or --refund-query")
 	}
+	if n := s.InFuture; n > 0 {
+		why = append(why, plural(n, "line")+" of your list dated in the future, and not compared: correct the date")
+	}
 	if s.IsPart {
 		why = append(why, "the start of the month was not compared, because the copy of the gateway begins later: create another one that begins earlier")
 	}
