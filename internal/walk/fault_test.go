@@ -213,7 +213,6 @@ func TestUnreadableRows(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryRequest ends a walk at each of its requests in turn, and resumes it from its last checkpoint in another
 // TestOneIDInTwoWindows: two rows of a month with one id, such as a payment and its chargeback, cost no other row, also if they are not in
 // one window, and wherever the walk was killed before. The second one is reported.
 func TestOneIDInTwoWindows(t *testing.T) {
@@ -237,6 +236,7 @@ func TestOneIDInTwoWindows(t *testing.T) {
 	}
 }
 
+// TestKilledAtEveryRequest ends a walk at each of its requests in turn, and resumes it from its last checkpoint in another
 // one. Together they must yield the same rows as an uninterrupted walk.
 func TestKilledAtEveryRequest(t *testing.T) {
 	for _, prefetch := range []int{1, 4} {
