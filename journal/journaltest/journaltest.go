@@ -119,6 +119,10 @@ func others(id string) []journal.Evidence {
 		{At: day, Source: journal.SourceAnswer, State: journal.Refused, HTTPStatus: 429, Code: 400, Sender: "sender"},
 		{At: day, Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true},
 		{At: day, Source: journal.SourceQuery, State: journal.PresumedAbsent},
+		{At: day, Source: journal.SourceQuery, Seen: true},
+		{At: day, Source: journal.SourceQuery, State: journal.Abandoned},
+		{At: day, Source: journal.SourceQuery, State: journal.Declined, Transaction: &cardgateway.Transaction{Code: 101, UniqueID: "2"}},
+		{At: day, Source: journal.SourceQuery, State: journal.Succeeded, Transaction: &cardgateway.Transaction{Code: 100, UniqueID: "3"}},
 		{At: day, Source: journal.SourceSubmission, Submission: &again},
 	}
 }
@@ -197,35 +201,40 @@ func testRecord(t *testing.T, s journal.Store) {
 			t.Fatalf("Get: %v", err)
 		}
 		same(t, got, want)
-		same(t, begin(t, s, intent("a", 0)), want)
+		again, created, err := s.Begin(t.Context(), want.Begun)
+		if err != nil || created && len(want.Evidence) > 0 {
+			t.Fatalf("Begin of the same submission, of which more is known: created %v, %v", created, err)
+		}
+		same(t, again, want)
 	}
 	for i, ev := range append(others("a"), answered("a")) {
 		record(t, s, "a", i, ev)
 		want.Evidence = append(want.Evidence, ev)
 		read()
 	}
-	for _, version := range []int{0, 4, 6} {
+	n := len(want.Evidence)
+	for _, version := range []int{0, n - 1, n + 1} {
 		if err := s.Record(t.Context(), key("a"), version, answered("a")); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Record to version %d of an entry of version 5: %v, want ErrChanged", version, err)
+			t.Errorf("Record to version %d of an entry of version %d: %v, want ErrChanged", version, n, err)
 		}
 	}
 	if err := s.Record(t.Context(), key("c"), 0, answered("c")); !errors.Is(err, journal.ErrNoEntry) {
 		t.Errorf("Record of an unknown payment: %v, want ErrNoEntry", err)
 	}
 	read()
-	if err := s.Ack(t.Context(), key("a"), 5); err != nil {
+	if err := s.Ack(t.Context(), key("a"), n); err != nil {
 		t.Fatal(err)
 	}
-	want.Acked = 5
+	want.Acked = n
 	read()
 }
 
 func testAck(t *testing.T, s journal.Store) {
 	begin(t, s, intent("a", 0))
 	record(t, s, "a", 0, answered("a"))
-	for _, less := range []int{0, -1} {
-		if err := s.Ack(t.Context(), key("a"), less); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Ack of version %d of an entry of version 1: %v, want ErrChanged", less, err)
+	for _, other := range []int{0, -1, 2} {
+		if err := s.Ack(t.Context(), key("a"), other); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Ack of version %d of an entry of version 1: %v, want ErrChanged", other, err)
 		}
 	}
 	for _, version := range []int{1, 1, 0} {
@@ -430,6 +439,9 @@ func testContext(t *testing.T, s journal.Store) {
 	}
 	if err := s.Record(over, key("a"), 0, answered("a")); err == nil {
 		t.Error("Record with an ended context: no error")
+	}
+	if err := s.Ack(over, key("a"), 0); err == nil {
+		t.Error("Ack with an ended context: no error")
 	}
 	var failed error
 	for _, err := range s.Unacked(over, shop) {

@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,7 +28,10 @@ func lease(t *testing.T, s journal.LeaseStore, shop journal.Shop, holder string,
 	}
 }
 
-var otherShop = journal.Shop{Gateway: "https://other.example", AppID: "8"}
+var (
+	otherShop = journal.Shop{Gateway: "https://other.example", AppID: "8"}
+	longShop  = journal.Shop{Gateway: "https://other.example", AppID: "88"}
+)
 
 // testLease: a shop is leased to one holder at a time, until the end of the lease, which can be moved.
 func testLease(t *testing.T, store journal.Store) {
@@ -73,6 +77,9 @@ func testRelease(t *testing.T, store journal.Store) {
 	lease(t, s, shop, "a", time.Minute, "b")
 	lease(t, s, otherShop, "b", time.Minute, "a")
 	lease(t, s, shop, "B", time.Minute, "b") // names are compared byte for byte
+	long := strings.Repeat("h", 199)
+	lease(t, s, longShop, long+"a", time.Minute, long+"a")
+	lease(t, s, longShop, long+"b", time.Minute, long+"a")
 }
 
 // testOneLeases has 50 goroutines lease the same shop, which was never leased: one gets it, and all others are told which. Then its lease
