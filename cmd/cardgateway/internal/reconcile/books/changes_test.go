@@ -107,17 +107,20 @@ func TestRowChanges(t *testing.T) {
 	})
 }
 
-// TestRefundChanges: a refund that has no id of the merchant has the gateway's, and what has changed of other apps is left out.
+// TestRefundChanges: a refund that has no id of the merchant has the gateway's, one that states no currency that which its payment had, and what has
+// changed of other apps is left out.
 func TestRefundChanges(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		for i, state := range []string{"processing", "approved"} {
 			if err := b.change(t.Context(), func(tx *sql.Tx) error {
 				now := time.Date(2026, 2, 1+i, 0, 0, 0, 0, time.UTC)
-				_, err := b.save(t.Context(), tx, &ordersTable, []record{{"p", "p", "t", "approved", int64(100), "3", "EUR", int64(1), "", "8", int64(0), int64(1)}}, 0, now)
+				_, err := b.save(t.Context(), tx, &ordersTable, []record{{"p", "p", "t", "approved", int64(100), "3", "EUR", int64(1), "", "8", int64(0), int64(1)},
+					{"q", "q", "u", "approved", int64(100), "3", []string{"EUR", "USD"}[i], int64(1), "", "", int64(0), int64(1)}}, 0, now)
 				if err == nil {
 					_, err = b.save(t.Context(), tx, &refundsTable, []record{
 						{"own", "own", "", "", state, int64(100), "3", "EUR", int64(1), int64(1)}, {"other", "other", "", "p", state, int64(100), "3", "EUR", int64(1), int64(1)},
+						{"plain", "plain", "", "q", state, int64(100), "3", "", int64(1), int64(1)},
 					}, 0, now)
 				}
 				return err
@@ -131,11 +134,11 @@ func TestRefundChanges(t *testing.T) {
 				if r, err := at(); err != nil {
 					t.Error(err)
 				} else if r != nil {
-					got += r.ID + " " + r.State + "\n"
+					got += r.ID + " " + r.State + " " + r.Currency + "\n"
 				}
 			}
 		}
-		if want := "own processing\nown approved\n"; got != want {
+		if want := "own processing EUR\nown approved EUR\nplain processing EUR\nplain approved EUR\n"; got != want {
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
 	})

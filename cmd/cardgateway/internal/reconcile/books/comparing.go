@@ -8,12 +8,10 @@ import (
 
 // What a comparison reads is one statement for each question, whose rows are streamed. Every row of one id follows the others.
 
-// orderID and refundID are the merchant's id of a payment or a refund r, or the gateway's if there is none; refundCurrency its currency, or that
-// of its payment p if it states none.
+// orderID and refundID are the merchant's id of a payment or a refund r, or the gateway's if there is none.
 const (
-	orderID        = `CASE WHEN r.transaction_id = '' THEN r.unique_id ELSE r.transaction_id END`
-	refundID       = `CASE WHEN r.merchant_refund_id = '' THEN r.refund_unique_id ELSE r.merchant_refund_id END`
-	refundCurrency = `CASE WHEN r.currency = '' THEN COALESCE(p.currency, '') ELSE r.currency END`
+	orderID  = `CASE WHEN r.transaction_id = '' THEN r.unique_id ELSE r.transaction_id END`
+	refundID = `CASE WHEN r.merchant_refund_id = '' THEN r.refund_unique_id ELSE r.merchant_refund_id END`
 )
 
 // hasRefundID is the condition that refundID is equal to an id. With it the databases find the refund by an index.
@@ -32,9 +30,9 @@ var entries = map[Kind]string{
 			unique_id, '' AS payment, card AS text
 		FROM cardgateway_orders r` + linesOfBoth,
 	Refund: `
-		SELECT ` + refundID + ` AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS until, r.state, r.amount, ` + refundCurrency + `,
+		SELECT ` + refundID + ` AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS until, r.state, r.amount, r.currency,
 			r.refund_unique_id, r.unique_id AS payment, '' AS text
-		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id` + linesOfBoth,
+		FROM cardgateway_refunds r` + linesOfBoth,
 }
 
 // linesOfBoth are the lines of the list, and those of the list of an earlier month that belong to later ones, with negative numbers.
@@ -109,8 +107,7 @@ func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable
 	columns, rows := columnsOfOrder, `cardgateway_orders p ON u.id <> '' AND p.transaction_id = u.id`
 	if kind == Refund {
 		columns = columnsOfRefund
-		rows = `cardgateway_refunds r ON u.id <> '' AND ` + hasRefundID("u.id") + `
-			LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id`
+		rows = `cardgateway_refunds r ON u.id <> '' AND ` + hasRefundID("u.id")
 	}
 	return stream(ctx, b, b.compared(`
 		SELECT u.line, u.id, u.order_id, u.column_name, u.why, `+columns+` FROM cardgateway_unreadable u LEFT JOIN `+rows+`
@@ -124,7 +121,7 @@ const (
 	columnsOfOrder = `COALESCE(p.unique_id, ''), COALESCE(p.transaction_id, ''), '', COALESCE(p.state, ''), COALESCE(p.amount, '0'),
 			COALESCE(p.currency, ''), COALESCE(p.at, 0), COALESCE(p.card, ''), COALESCE(p.test, 0)`
 	columnsOfRefund = `COALESCE(r.refund_unique_id, ''), COALESCE(` + refundID + `, ''), COALESCE(r.unique_id, ''), COALESCE(r.state, ''),
-			COALESCE(r.amount, '0'), COALESCE(` + refundCurrency + `, ''), COALESCE(r.at, 0), '', 0`
+			COALESCE(r.amount, '0'), COALESCE(r.currency, ''), COALESCE(r.at, 0), '', 0`
 )
 
 // into returns where the columns of a row go.

@@ -36,7 +36,8 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 	return nil
 }
 
-// save inserts or updates rows, and records the changes. A row without an amount or without a currency keeps the earlier one. A
+// save inserts or updates rows, and records the changes. A row without an amount or without a currency keeps the earlier one. A refund that never
+// had a currency gets that of its payment, and keeps it, too: it counts in the totals of a month that can be signed. A
 // new row whose time is before complete is recorded as late.
 func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, complete int64, now time.Time) (found changes, err error) {
 	rows = t.lastOfEach(rows)
@@ -55,7 +56,8 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 	if slices.ContainsFunc(rows, isShort) {
 		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET
 			amount = CASE WHEN amount = '' THEN COALESCE((SELECT was.amount FROM $rows was WHERE was.id = $new.id), '0') ELSE amount END,
-			currency = CASE WHEN currency = '' THEN COALESCE((SELECT was.currency FROM $rows was WHERE was.id = $new.id), '') ELSE currency END
+			currency = CASE WHEN currency = '' THEN COALESCE(NULLIF((SELECT was.currency FROM $rows was WHERE was.id = $new.id), ''),
+				(SELECT p.currency FROM cardgateway_orders p WHERE p.id = $new.unique_id), '') ELSE currency END
 			WHERE amount = '' OR currency = ''`))
 		if err != nil {
 			return found, err
