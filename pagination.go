@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/transport"
 	"github.com/cardgateway/cardgateway-go/internal/walk"
 	"github.com/cardgateway/cardgateway-go/internal/zone"
 )
@@ -194,7 +195,7 @@ func newWalk[T any](
 					ClockAhead: p.clock.surely,
 				}, nil
 			},
-			ID: id, Name: name, Times: times, IsRefused: isRefused,
+			ID: id, Name: name, Times: times, IsRefused: isRefused, IsTooLarge: isTooLarge,
 			IsTransient: func(err error) (time.Duration, bool) {
 				wanted, ok := isTransient(err)
 				return min(wanted, c.cfg.Retry.MaxWait), ok
@@ -438,9 +439,12 @@ func isTransient(err error) (pause time.Duration, ok bool) {
 		return 0, false
 	}
 	_, permanent := errors.AsType[*pageError](err)
-	ok = !permanent && !isRefused(err) && !errors.Is(err, context.Canceled) || e.HTTPStatus == http.StatusTooManyRequests
+	ok = !permanent && !isRefused(err) && !isTooLarge(err) && !errors.Is(err, context.Canceled) || e.HTTPStatus == http.StatusTooManyRequests
 	return e.RetryAfter, ok
 }
+
+// isTooLarge reports whether a page has more bytes than are read. With fewer rows it may not have.
+func isTooLarge(err error) bool { return errors.Is(err, transport.ErrTooLarge) }
 
 // isRefused reports whether the gateway rejected a query with a code. The cause may be the range,
 // the page size, or the merchant.

@@ -84,16 +84,16 @@ func TestExchangeReads(t *testing.T) {
 		{name: "empty", status: 200, announced: 0, body: strings.NewReader(""), limit: 10},
 		{name: "at the limit", status: 200, announced: 10, body: strings.NewReader(x("x", 10)), limit: 10, want: x("x", 10)},
 		{name: "at the limit, not announced", status: 200, announced: -1, body: strings.NewReader(x("x", 10)), limit: 10, want: x("x", 10)},
-		{name: "over the limit", status: 200, announced: 11, body: strings.NewReader(x("x", 11)), limit: 10, err: errTooLarge, unread: true},
-		{name: "over the limit, not announced", status: 200, announced: -1, body: strings.NewReader(x("x", 11)), limit: 10, err: errTooLarge},
-		{name: "over the limit, announced as less", status: 200, announced: 3, body: strings.NewReader(x("x", 11)), limit: 10, err: errTooLarge},
+		{name: "over the limit", status: 200, announced: 11, body: strings.NewReader(x("x", 11)), limit: 10, err: ErrTooLarge, unread: true},
+		{name: "over the limit, not announced", status: 200, announced: -1, body: strings.NewReader(x("x", 11)), limit: 10, err: ErrTooLarge},
+		{name: "over the limit, announced as less", status: 200, announced: 3, body: strings.NewReader(x("x", 11)), limit: 10, err: ErrTooLarge},
 		{name: "longer than announced", status: 200, announced: 3, body: strings.NewReader("text"), limit: 10, want: "text"},
 		{name: "shorter than announced", status: 403, announced: 5, body: strings.NewReader("text"), limit: 10, err: io.ErrUnexpectedEOF},
 		{name: "large, not announced", status: 200, announced: -1, body: strings.NewReader(x("x", 100_000)), limit: 100_000, want: x("x", 100_000)},
-		{name: "large, not announced, over the limit", status: 200, announced: -1, body: strings.NewReader(x("x", 100_001)), limit: 100_000, err: errTooLarge},
+		{name: "large, not announced, over the limit", status: 200, announced: -1, body: strings.NewReader(x("x", 100_001)), limit: 100_000, err: ErrTooLarge},
 		{name: "byte by byte", status: 200, announced: -1, body: &one{x("x", 5000)}, limit: 5000, want: x("x", 5000)},
 		{name: "byte by byte, announced", status: 200, announced: 3, body: &one{"abc"}, limit: 3, want: "abc"},
-		{name: "byte by byte, over the limit", status: 200, announced: -1, body: &one{"abcd"}, limit: 3, err: errTooLarge},
+		{name: "byte by byte, over the limit", status: 200, announced: -1, body: &one{"abcd"}, limit: 3, err: ErrTooLarge},
 		{name: "after as many empty reads as are allowed, twice", status: 200, announced: -1, body: &slow{text: "ab", pauses: maxEmptyReads - 1}, limit: 10, want: "ab"},
 		{name: "after one empty read more", status: 200, announced: -1, body: &slow{text: "ab", pauses: maxEmptyReads}, limit: 10, err: io.ErrNoProgress, unread: true},
 		{name: "broken", status: 200, announced: 10, body: io.MultiReader(strings.NewReader("te"), errReader{broken}), limit: 10, err: broken},
@@ -181,7 +181,7 @@ func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 func TestBoundedMemory(t *testing.T) {
 	for _, announced := range []int64{-1, 0, 10, 100} {
 		body := &tracked{Reader: strings.NewReader(strings.Repeat("x", 1<<20))}
-		if _, err := readBounded(t.Context(), nil, body, announced, 1000); !errors.Is(err, errTooLarge) || body.read > 2*4096 {
+		if _, err := readBounded(t.Context(), nil, body, announced, 1000); !errors.Is(err, ErrTooLarge) || body.read > 2*4096 {
 			t.Errorf("announced %d: got %v after %d bytes", announced, err, body.read)
 		}
 	}

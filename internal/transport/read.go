@@ -21,8 +21,10 @@ const (
 	maxEmptyReads = 100 // one after another, that return neither data nor an error
 )
 
+// ErrTooLarge says that a response is longer than its limit.
+var ErrTooLarge = errors.New("the response is too large")
+
 var (
-	errTooLarge   = errors.New("the response is too large")
 	errSwitched   = errors.New("the response switches protocols")
 	errCompressed = errors.New("the response is compressed, which was not asked for")
 )
@@ -51,7 +53,7 @@ func readBody(ctx context.Context, resp *http.Response, limit int64, buffer *Buf
 		return nil, errSwitched
 	}
 	if resp.ContentLength > limit {
-		return nil, errTooLarge
+		return nil, ErrTooLarge
 	}
 	if buffer.data == nil {
 		buffer.data = buffers.Get().(*[]byte)
@@ -101,7 +103,7 @@ func readBounded(ctx context.Context, data []byte, body io.Reader, announced, li
 		}
 		data = data[:len(data)+n]
 		if int64(len(data)) > limit {
-			return nil, errTooLarge
+			return nil, ErrTooLarge
 		}
 		if err == io.EOF {
 			return data, nil

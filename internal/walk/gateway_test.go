@@ -109,7 +109,7 @@ func (m *modelGateway) source() Source[modelRow] {
 			}
 			return [2]civil.Time{r.second, civil.None}
 		},
-		IsRefused: isModelRefusal, IsTransient: isModelTransient,
+		IsRefused: isModelRefusal, IsTransient: isModelTransient, IsTooLarge: func(error) bool { return false },
 	}
 }
 

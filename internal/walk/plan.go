@@ -159,6 +159,7 @@ func (p *planner[T]) adapt(s *step[T]) {
 	switch {
 	case s.kind != window:
 		return
+	case s.reader.size > p.pages.size: // smaller pages are asked for already
 	case p.pages.shrink():
 	case s.reader.to-s.reader.from > minMonth:
 		p.calendar.maxQuery = minMonth

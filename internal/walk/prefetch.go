@@ -150,6 +150,9 @@ func (p *prefetcher[T]) awaitOne() {
 	s.state = done
 	s.end.Rethrow() // a hook of the caller may have panicked, or ended its goroutine, as t.Fatal does
 	switch {
+	case s.err != nil && p.source.IsTooLarge(s.err):
+		p.plan.pages.proven = false
+		p.plan.adapt(s)
 	case s.err != nil && p.source.IsRefused(s.err):
 		p.plan.adapt(s)
 	case s.err == nil && s.kind == window:

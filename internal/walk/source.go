@@ -22,6 +22,8 @@ type Source[T any] struct {
 	// IsRefused reports whether an error is a refusal of the request by the gateway: of the length of the range, of the
 	// page size, or of the merchant.
 	IsRefused func(error) bool
+	// IsTooLarge reports whether an error says that the page is too large to be read: with fewer rows it may not be.
+	IsTooLarge func(error) bool
 	// IsTransient reports whether an error says nothing about the request, so that a later repetition may succeed, and the
 	// pause that the gateway requests before that.
 	IsTransient func(error) (pause time.Duration, ok bool)

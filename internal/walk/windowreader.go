@@ -301,7 +301,7 @@ func (r *windowReader[T]) enlargePage(ctx context.Context) error {
 	size, granted := r.size, r.granted
 	r.size, r.granted = r.maxSize, r.maxSize
 	err := r.fetch(ctx, 1)
-	if err != nil && r.source.IsRefused(err) {
+	if err != nil && (r.source.IsRefused(err) || r.source.IsTooLarge(err)) {
 		r.size, r.granted = size, granted
 		return nil
 	}

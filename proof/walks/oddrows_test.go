@@ -166,6 +166,36 @@ func TestUnreadableTimes(t *testing.T) {
 	}
 }
 
+// TestLargePages: a page that is too large to be read is asked for with fewer rows, at once, also late in a walk.
+func TestLargePages(t *testing.T) {
+	for _, from := range []int{0, 40} { // the first day whose row is large
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Date(1999, 1, 1, 12, 0, 0, 0, time.UTC)
+				receipt := strings.Repeat("x", 300_000)
+				s := clienttest.Script{Responses: []clienttest.Scripted{func(r *http.Request) (*http.Response, error) {
+					q := r.URL.Query()
+					var rows []string
+					for day := range 90 {
+						if at := start.AddDate(0, 0, day).Format(time.DateTime); q.Get("startDate") <= at && at <= q.Get("endingDate") {
+							rows = append(rows, fmt.Sprintf(`{"uniqueId":"%d","transactionAt":%q,"receipt":%q}`, day, at, receipt[:300_000*min(1, day/max(1, from))]))
+						}
+					}
+					total, size, page := len(rows), 999, 1
+					_, _ = fmt.Sscan(q.Get("pageSize")+" "+q.Get("currPage"), &size, &page)
+					rows = rows[min(total, (page-1)*size):min(total, page*size)]
+					return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, total, size, strings.Join(rows, ",")))
+				}}}
+				c, begun := s.Client(t, cardgateway.Config{Location: time.UTC, Retry: cardgateway.RetryPolicy{MaxAttempts: 2}}), time.Now()
+				w := c.OrderWalk(cardgateway.OrderQuery{Start: start, End: start.AddDate(0, 0, 90)}, cardgateway.WalkOptions{Prefetch: 1})
+				if got, err := oddWalk(w); err != nil || len(got) != 90 || time.Since(begun) > 10*time.Second {
+					t.Errorf("got %d rows, %v after %v", len(got), err, time.Since(begun))
+				}
+			})
+		})
+	}
+}
+
 // TestUnreadablePages: a page that is JSON and cannot be read ends a walk at once, and one that is not JSON is an outage.
 func TestUnreadablePages(t *testing.T) {
 	for page, isOutage := range map[string]bool{
