@@ -101,19 +101,22 @@ func (s *seenRows) distinct(i, j int) int {
 	return n + len(ids)
 }
 
-// replace replaces window i by the windows that were read again. Rows that are no longer found remain in yielded.
+// replace replaces window i by the windows that were read again. Rows that are no longer found remain in yielded: their time may have changed.
 func (s *seenRows) replace(i int, by []readWindow) {
 	if i == 0 {
 		clear(s.boundary)
 	}
 	s.windows = slices.Concat(s.windows[:i], by, s.windows[i+1:])
-	end := s.windows[len(s.windows)-1].span.to
-	for id := range s.counted {
-		s.remember(id, end)
-	}
-	clear(s.counted)
+	before := s.counted
+	s.counted = make(map[uint64]struct{}, len(before))
 	for _, read := range s.windows {
 		s.include(read)
+	}
+	end := s.windows[len(s.windows)-1].span.to
+	for id := range before {
+		if _, found := s.counted[id]; !found {
+			s.remember(id, end)
+		}
 	}
 }
 
