@@ -8,6 +8,7 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // noting are methods of the journal that have the engine note, in a heartbeat, that a payment may be sent from now on. So the workflow
@@ -49,7 +50,7 @@ func note[R any](n *noting, op string, call func() (*R, error)) (*R, error) {
 		return nil, &cardgateway.NotSentError{Op: op, ID: n.id, Cause: err}
 	}
 	got, err := call()
-	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
+	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) || errors.Is(err, journal.ErrMismatch) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.begun--

@@ -137,7 +137,8 @@ func (p *payments) submit(ctx context.Context, id journal.ID, o order) (Status, 
 	}
 	// What the call returned is in the journal; its error, which the merchant's function may have written, is not stored by
 	// the engine.
-	if err := p.guarded(ctx, running{submitName, id}, func() error { return p.Submit(ctx, n, id) }); errors.Is(err, journal.ErrMismatch) {
+	err = p.guarded(ctx, running{submitName, id}, func() error { return p.Submit(ctx, n, id) })
+	if errors.Is(err, journal.ErrMismatch) && !n.mayHaveSent() { // otherwise the payment is followed, whatever else the function returns
 		return Status{}, sdk.NewNonRetryableApplicationError("another payment or refund has this id", Mismatch, nil)
 	}
 	s, err := p.status(context.WithoutCancel(ctx), id)
@@ -166,7 +167,11 @@ func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
 	if err != nil || s.Submissions == 0 || s.settled() {
 		return s, err
 	}
-	e, err := p.journal.Resolve(ctx, id)
+	var e journal.Entry
+	err = p.guarded(ctx, running{queryName, id}, func() (err error) { // a hook of the client may panic, or not return
+		e, err = p.journal.Resolve(ctx, id)
+		return err
+	})
 	if err != nil {
 		return s, err
 	}
@@ -202,9 +207,9 @@ type running struct {
 	id   journal.ID
 }
 
-// guarded calls a function of the merchant's. A panic is an error, because the engine would store its text. A function that does not return
-// is waited for until maxStop after the end of ctx, and not called again for this id until it has returned: otherwise each attempt would keep
-// one of the worker's places, until no payment begins any more.
+// guarded calls a function of the merchant's, or what calls hooks of the client. A panic is an error, because the engine would store its text.
+// A function that does not return is waited for until maxStop after the end of ctx, and not called again for this id until it has returned:
+// otherwise each attempt would keep one of the worker's places, until no payment begins any more.
 func (p *payments) guarded(ctx context.Context, what running, call func() error) error {
 	if _, isRunning := p.running.LoadOrStore(what, true); isRunning {
 		return errors.New("a function of Payments has not returned since an earlier call")

@@ -39,6 +39,7 @@ type shop struct {
 	fails   error        // of Submit, before it calls anything
 
 	reporting func() error // what Report does instead, if it is not nil
+	hook      func() error // what the client's Authenticate does instead, if it is not nil
 
 	cannotSend atomic.Bool // every call to the gateway fails before it is sent
 }
@@ -55,6 +56,9 @@ func newShop(t *testing.T) *shop {
 	s := &shop{gateway: gateway, token: gateway.NewToken(sandbox.Approved)}
 	config := configFor(gateway.URL)
 	config.Authenticate = func(*http.Request, []byte) error {
+		if s.hook != nil {
+			return s.hook()
+		}
 		if s.cannotSend.Load() {
 			return errors.New("no key")
 		}
@@ -434,6 +438,21 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
+// TestMismatchAfterPaying: a payment is followed if Submit has made it, also if it then returns the mismatch of another call.
+func TestMismatchAfterPaying(t *testing.T) {
+	s, id := newShop(t), journal.PaymentID("t-1")
+	s.Submit = func(ctx context.Context, m Methods, id journal.ID) error {
+		changed := request(id.Text)
+		changed.Amount = decimal.NewFromInt(6)
+		paid := s.submit(ctx, m, id)
+		_, err := m.TokenPayment(ctx, cardgateway.NewToken(s.token), changed)
+		return errors.Join(paid, err)
+	}
+	if got := s.settle(t, Settlement{ID: id}); got.State != "succeeded" || !slices.Contains(s.told, "succeeded") {
+		t.Errorf("got %+v, reported %q", got, s.told)
+	}
+}
+
 // TestWorkflowID: a payment and a refund with the same id have two workflows.
 func TestWorkflowID(t *testing.T) {
 	var e Engine
@@ -577,6 +596,17 @@ func TestMerchantErrorIsNotStored(t *testing.T) {
 			}
 			if _, err := s.activities(t).ExecuteActivity(submitName, journal.PaymentID("t-2"), order{Submission: 1}); err != nil {
 				t.Errorf("Submit: got %v, want none: nothing was submitted", err)
+			}
+			in := journal.Intent{
+				Shop: journal.New(s.Client, s.Store, s.Journal).Shop(), ID: journal.PaymentID("t-3"), Operation: "TokenPayment",
+				Amount: decimal.NewFromInt(5), Currency: "USD", At: time.Now(),
+			}
+			if _, _, err := s.Store.Begin(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			s.hook = fails
+			if _, err := s.activities(t).ExecuteActivity(queryName, in.ID); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "tok123") {
+				t.Errorf("a hook of the client, in a query: got %v, want an error without its text", err)
 			}
 		})
 	}
