@@ -72,6 +72,8 @@ func (d Dialect) settings() []condition {
 			writable(`SELECT @@GLOBAL.innodb_read_only`), // a reader of Aurora has only this
 			setting("innodb_flush_log_at_trx_commit", `SELECT @@GLOBAL.innodb_flush_log_at_trx_commit`, isNot("1"),
 				"set innodb_flush_log_at_trx_commit = 1 in the server's configuration"),
+			setting("innodb_flush_method", `SELECT @@GLOBAL.innodb_flush_method`, is("nosync", "littlesync"),
+				"remove innodb_flush_method from the server's configuration"),
 			setting("sync_binlog", `SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.sync_binlog, 1)`, isNot("1"),
 				"set sync_binlog = 1 in the server's configuration, or switch the binary log off"),
 			setting("sql_mode", `SELECT IF(@@SESSION.sql_mode RLIKE 'STRICT_(TRANS|ALL)_TABLES' AND @@SESSION.sql_mode NOT RLIKE 'ORACLE|EMPTY_STRING_IS_NULL', 'right', @@SESSION.sql_mode)`,

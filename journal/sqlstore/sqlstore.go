@@ -58,10 +58,10 @@ type Store struct {
 //     another. Package journal/sqlite opens a file with these settings. An in-memory database is for tests, with
 //     SetMaxOpenConns(1): with more, each connection would have its own database, and it is rejected.
 //   - Postgres: synchronous_commit not off, nor local if there is a synchronous standby, fsync on, client_encoding UTF8.
-//   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, a strict sql_mode without
-//     ORACLE and EMPTY_STRING_IS_NULL, autocommit=1, completion_type=NO_CHAIN, sql_log_bin=1, unique_checks=1,
-//     character_set_client as character_set_connection, and none that has backslashes in its characters, such as gbk. With
-//     go-sql-driver/mysql, interpolateParams=true saves a round trip for each statement.
+//   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, innodb_flush_method not nosync or littlesync, sync_binlog=1 if there is a
+//     binary log, a strict sql_mode without ORACLE and EMPTY_STRING_IS_NULL, autocommit=1, completion_type=NO_CHAIN, sql_log_bin=1,
+//     unique_checks=1, character_set_client as character_set_connection, and none that has backslashes in its characters, such as
+//     gbk. With go-sql-driver/mysql, interpolateParams=true saves a round trip for each statement.
 //
 // The tables must be as New creates them: ordinary, permanent tables with a unique index on exactly their keys,
 // with these types, and without triggers, foreign keys, conflict clauses or row-level security. If the file of SQLite, or its log, is

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -269,6 +270,11 @@ func TestSettings(t *testing.T) {
 		execAll(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")
 		defer execAll(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
 		refused(t, "innodb_flush_log_at_trx_commit", d, "", "innodb_flush_log_at_trx_commit = 1")
+		own := mysqlserver.Own(t)
+		if err := errors.Join(own.Kill(), own.RestartWith("--innodb-flush-method=nosync")); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "innodb_flush_method", createDatabase(t, "mysql:"+own.DSN("shop")), "", "remove innodb_flush_method")
 	})
 }
 
