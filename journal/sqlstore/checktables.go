@@ -119,6 +119,16 @@ func (d Dialect) conditions(schema string, t table) []condition {
 	}
 }
 
+// ofVersion is the condition that programs of this version may use the tables: a newer program can have changed them meanwhile.
+func (d Dialect) ofVersion(schema string) condition {
+	oldest := `SELECT COALESCE(oldest, version) FROM ` + d.quote(schema) + `cardgateway_journal_schema ORDER BY version DESC LIMIT 1`
+	isNewer := func(value string) bool {
+		n, _ := strconv.Atoi(value) // without a row, nobody has said anything
+		return n > thisVersion
+	}
+	return condition{"", oldest, isNewer, "only programs of version %s, or newer, may use the tables: a newer program has changed them, use that one", false}
+}
+
 // selectSchema returns the query for the schema in which a name without one finds a table.
 func (d Dialect) selectSchema(t table) string {
 	switch d {

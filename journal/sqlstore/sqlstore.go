@@ -154,6 +154,9 @@ func (s *Store) useTables(ctx context.Context, tables ...table) error {
 	for _, t := range tables {
 		s.conns.addTables(s.dialect.conditions(schema, t))
 	}
+	if tables[0].name == tableOfEntries.name {
+		s.conns.addTables([]condition{s.dialect.ofVersion(schema)})
+	}
 	s.schema = s.dialect.quote(schema)
 	return s.onConn(ctx, func(session, *connState) error { return nil })
 }

@@ -287,6 +287,10 @@ func TestTablesOfLaterConnections(t *testing.T) {
 		step("a", begin, "")
 		step("a", claim, "")
 		step("a", lease, "")
+		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied) VALUES (2, 0)") // by the first program of a newer version
+		step("of a newer version", begin, "a newer program has changed them")
+		execAll(t, db, "UPDATE cardgateway_journal_schema SET oldest = 1 WHERE version = 2")
+		step("of a newer version that allows it", begin, "")
 		withoutKey(t, db, "cardgateway_notified")
 		step("without the key of events", begin, "")
 		step("without the key of events", claim, noKey+"event")
