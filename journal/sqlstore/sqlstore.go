@@ -74,9 +74,19 @@ type Store struct {
 //
 // The database user needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT, INSERT and UPDATE on
 // cardgateway_journal_lease, SELECT on cardgateway_journal_schema, and the right to create tables only for the first run, unless the
-// statements of Schema have been executed before. If it lacks that right, the error has the statements that are missing.
+// statements of Schema have been executed before. If it lacks that right, the error has the statements that are missing. New tries whether
+// an entry can be updated: what keeps an outcome from being recorded would otherwise be noticed only after a payment was sent.
 func New(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
-	return open(ctx, db, d, "New", Dialect.createTables)
+	s, err := open(ctx, db, d, "New", Dialect.createTables)
+	if err != nil || d == SQLite { // which has no accounts, and would wait for other programs
+		return s, err
+	}
+	for _, err := range []error{s.Record(ctx, journal.Key{}, -1, journal.Evidence{}), s.Ack(ctx, journal.Key{}, -1)} {
+		if !errors.Is(err, journal.ErrNoEntry) {
+			return nil, fmt.Errorf("sqlstore: New: %v: outcomes of payments cannot be recorded: %w", d, err)
+		}
+	}
+	return s, nil
 }
 
 // OpenExisting returns a store on tables that another program has created: it creates none. Everything else is as with New. Use

@@ -165,7 +165,8 @@ func TestMayNotCreate(t *testing.T) {
 		execAll(t, db, "DROP TABLE cardgateway_journal", "DELETE FROM cardgateway_journal_schema")
 		source := strings.Replace(d.source, "user=t", "user="+account, 1)
 		if d.dialect == sqlstore.Postgres {
-			execAll(t, db, "CREATE USER "+account, "GRANT USAGE ON SCHEMA "+schema+" TO "+account, "GRANT SELECT ON ALL TABLES IN SCHEMA "+schema+" TO "+account)
+			execAll(t, db, "CREATE USER "+account, "GRANT USAGE ON SCHEMA "+schema+" TO "+account, "GRANT SELECT ON ALL TABLES IN SCHEMA "+schema+" TO "+account,
+				"ALTER DEFAULT PRIVILEGES IN SCHEMA "+schema+" GRANT SELECT, INSERT ON TABLES TO "+account)
 		} else {
 			execAll(t, db, "CREATE USER "+account+"@localhost", "GRANT SELECT, INSERT ON "+schema+".* TO "+account+"@localhost")
 			source = strings.Replace(source, "root@", account+"@", 1)
@@ -184,6 +185,9 @@ func TestMayNotCreate(t *testing.T) {
 		}
 		execAll(t, db, strings.SplitAfter(strings.TrimSuffix(missing, "\n"), ";\n")...)
 		expectOpen(t, spec, "")
+		if _, err = sqlstore.New(t.Context(), own, d.dialect); err == nil || !strings.Contains(err.Error(), "outcomes of payments cannot be recorded") {
+			t.Errorf("without the right to update: %v", err)
+		}
 		if d.dialect != sqlstore.Postgres { // for MySQL, a table that may not be read is one that does not exist
 			return
 		}

@@ -83,6 +83,7 @@ func TestTables(t *testing.T) {
 			{"partitioned", []string{away, `CREATE TABLE cardgateway_journal (LIKE elsewhere INCLUDING DEFAULTS, PRIMARY KEY (shop, transaction_id))
 				PARTITION BY HASH (shop)`}, notOrdinary},
 			{"with a child", []string{"CREATE TABLE child () INHERITS (cardgateway_journal)"}, notOrdinary},
+			{"a version that is a text", []string{"ALTER TABLE cardgateway_journal ALTER version DROP DEFAULT, ALTER version TYPE text"}, "cannot be recorded"},
 			{"padded ids", []string{"ALTER TABLE cardgateway_journal ALTER transaction_id TYPE character(200)"}, types},
 			{"short evidence", []string{"ALTER TABLE cardgateway_journal ALTER evidence TYPE varchar(200)"}, types},
 			{"a row that goes with another one", []string{`CREATE TABLE attempts (id text COLLATE "C" PRIMARY KEY)`,

@@ -40,7 +40,15 @@ func TestUnwritable(t *testing.T) {
 	t.Run("postgres, read-only", func(t *testing.T) {
 		spec := postgres(t, t.Name())
 		createStore(t, spec)
-		unwritable(t, newStore(t, openDB(t, spec+"&default_transaction_read_only=on"), sqlstore.Postgres))
+		db := openDB(t, spec+"&default_transaction_read_only=on")
+		if _, err := sqlstore.New(t.Context(), db, sqlstore.Postgres); err == nil {
+			t.Error("New: no error")
+		}
+		store, err := sqlstore.OpenExisting(t.Context(), db, sqlstore.Postgres)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unwritable(t, store)
 	})
 	t.Run("postgres, gone", func(t *testing.T) {
 		store, done, err := OpenStore(postgres(t, t.Name()))
