@@ -113,8 +113,8 @@ func (d Dialect) conditions(schema string, t table) []condition {
 			THEN 'unique' ELSE 'none' END`, "unique", unique, otherTable),
 		must(`SELECT CAST(COUNT(*) AS TEXT) FROM pragma_table_info(`+name+`) WHERE name IN (`+all+`) AND type = 'TEXT'`,
 			columns, wrongTypes, otherTable),
-		must(`SELECT CAST((SELECT COUNT(*) FROM sqlite_master WHERE tbl_name = `+name+` COLLATE NOCASE
-				AND (type = 'trigger' OR sql LIKE '%ON%CONFLICT%'))
+		must(`SELECT CAST((SELECT COUNT(*) FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+				WHERE tbl_name = `+name+` COLLATE NOCASE AND (type = 'trigger' OR UPPER(sql) LIKE '%ON%CONFLICT%'))
 				+ (SELECT COUNT(*) FROM pragma_foreign_key_list(`+name+`)) AS TEXT)`, "0", hasTriggers, "drop them, or "+otherTable),
 	}
 }

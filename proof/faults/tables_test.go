@@ -18,6 +18,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -302,6 +303,24 @@ func TestTablesOfLaterConnections(t *testing.T) {
 		withoutKey(t, db, "cardgateway_journal")
 		step("without the key of entries", begin, noKey+"shop and transaction_id")
 	})
+}
+
+// TestTablesOfOneConnection: what only the connection has, a trigger of its own or a setting for comparing letters, hides nothing.
+func TestTablesOfOneConnection(t *testing.T) {
+	for _, change := range [][]string{
+		{"CREATE TEMP TRIGGER deletes AFTER INSERT ON main.cardgateway_journal BEGIN DELETE FROM cardgateway_journal; END"},
+		{"PRAGMA case_sensitive_like = 1", "DROP TABLE cardgateway_journal_lease",
+			"CREATE TABLE cardgateway_journal_lease (shop TEXT PRIMARY KEY on conflict replace, holder TEXT, until INTEGER)"},
+	} {
+		spec := "sqlite:" + t.TempDir() + "/journal.db"
+		createStore(t, spec)
+		db := openDB(t, spec)
+		db.SetMaxOpenConns(1)
+		execAll(t, db, change...)
+		if _, err := sqlstore.New(t.Context(), db, sqlstore.SQLite); err == nil || !strings.Contains(err.Error(), "conflict clauses") {
+			t.Errorf("%q: got %v", change, err)
+		}
+	}
 }
 
 // TestOddDatabaseNames: the tables are found whatever the name of the database has in it.
