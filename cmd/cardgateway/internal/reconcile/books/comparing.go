@@ -101,6 +101,12 @@ func (b *Books) RefundsOf(ctx context.Context, from, to time.Time) iter.Seq2[Ref
 	})
 }
 
+// RefundsBy returns the refunds of a payment that are not declined, by the gateway's id of the payment.
+func (b *Books) RefundsBy(ctx context.Context, payment string) iter.Seq2[Row, error] {
+	return stream(ctx, b, b.compared(`SELECT `+columnsOfRefund+` FROM cardgateway_refunds r
+		WHERE r.unique_id = $1 AND r.unique_id <> '' AND r.state <> 'declined'`), []any{payment}, (*Row).into)
+}
+
 // Unreadables returns the lines of a list that could not be parsed, sorted by line. A line is returned once for each row that has its
 // id.
 func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable, error] {

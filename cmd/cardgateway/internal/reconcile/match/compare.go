@@ -261,6 +261,9 @@ func (k *kindMatcher) tell(d *Difference, p *pair) (finding, error) {
 		d.Gateway = slices.Clone(p.rows)
 	}
 	d.Kind, d.ID, d.Books = k.kind, p.id(), slices.Clone(p.lines)
+	if err := k.sayRefunds(d, p.paid); err != nil {
+		return finding{}, err
+	}
 	found, err := k.found(d)
 	if err == nil {
 		k.causes.add(d, p)

@@ -340,6 +340,9 @@ func (k *kindMatcher) classifyAgain(e *Earlier) error {
 	if k.kind == books.Refund {
 		d.Class = ofRefund(d.Class)
 	}
+	if err := k.sayRefunds(d, approvedOf(e.Gateway)); err != nil {
+		return err
+	}
 	e.Class, e.Currency, e.Value, e.At, e.Why = d.Class, d.Currency, d.Value, d.At, d.Why
 	e.Known, e.Reason = k.Known.covers(e.Difference)
 	return k.Found(e.Difference)

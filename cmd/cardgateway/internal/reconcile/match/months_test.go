@@ -491,3 +491,40 @@ func TestNoListOfRefunds(t *testing.T) {
 		}
 	})
 }
+
+// TestRefundedAlready: what was charged several times says what of it is refunded, in any month, so that nobody refunds the rest, too.
+func TestRefundedAlready(t *testing.T) {
+	at, late := middle, day0(11, 5, 0)
+	for _, test := range []struct {
+		class Class
+		m     *memory
+		want  string
+	}{
+		{ClassPaidTwice, new(memory).pay("a", approved, "3 USD", at).pay("b", approved, "3 USD", at).book("a of o", approved, "3 USD", at).
+			book("b of o", approved, "3 USD", at).back("r of b", approved, "3 USD", late), "refunded already: 3.00 USD"},
+		{ClassTwoSuccesses, new(memory).pay("a.1", approved, "3 USD", at).pay("a.2", approved, "3 USD", at).book("a", approved, "3 USD", at).
+			back("r of a.1", approved, "1 USD", at).back("s of a.2", processing, "2 USD", at), "refunded already: 3.00 USD"},
+		{ClassTwoSuccesses, new(memory).pay("a.1", approved, "3 USD", at).pay("a.2", approved, "3 USD", at).back("r of a.1", declined, "1 USD", at), ""},
+		{ClassLaterCharge, new(memory).pay("a.1", approved, "3 USD", at).pay("a.2", approved, "3 USD", at.AddDate(0, 0, 5)).book("a", approved, "3 USD", at).
+			back("r of a.2", approved, "3 USD", late), "the first charge was at 2026-10-15 12:00:00; refunded already: 3.00 USD"},
+	} {
+		onSQLite(t).why(t, test.m, test.class, test.want)
+	}
+}
+
+// why compares, and holds the reason of the difference of a class against what is wanted.
+func (d *database) why(t *testing.T, m *memory, class Class, want string) {
+	t.Helper()
+	o, found := octoberOptions(), false
+	o.Found = func(of *Difference) error {
+		if of.Class == class {
+			if found = true; of.Why != want {
+				t.Errorf("%s: got %q, want %q", class, of.Why, want)
+			}
+		}
+		return nil
+	}
+	if d.run(t, m, o); !found {
+		t.Errorf("%s: not found", class)
+	}
+}

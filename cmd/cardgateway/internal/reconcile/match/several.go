@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
 	"github.com/shopspring/decimal"
 )
@@ -58,6 +59,9 @@ func (k *kindMatcher) paidTwice() error {
 			}
 			d.Value, d.Why = excess, "more than the total of the order, "+totals[0].String()+" "+currency
 		}
+		if err := k.sayRefunds(d, rows); err != nil {
+			return err
+		}
 		found, err := k.found(d)
 		if err != nil {
 			return err
@@ -65,6 +69,27 @@ func (k *kindMatcher) paidTwice() error {
 		for i := range rows {
 			k.findings.add(rows[i].ID, found)
 		}
+	}
+	return nil
+}
+
+// sayRefunds adds to a difference of several payments, of which all but one are usually refunded, what of them is refunded already: otherwise the
+// other one would be refunded, too.
+func (k *kindMatcher) sayRefunds(d *Difference, paid []books.Row) error {
+	if !slices.Contains([]Class{ClassPaidTwice, ClassTwoSuccesses, ClassLaterCharge}, d.Class) {
+		return nil
+	}
+	var back totals
+	for i := range paid {
+		for r, err := range k.books.RefundsBy(k.ctx, paid[i].UniqueID) {
+			if err != nil {
+				return err
+			}
+			back.add(r.Currency, r.Amount)
+		}
+	}
+	for _, of := range back {
+		d.Why = strings.TrimPrefix(d.Why+"; refunded already: "+amount.Text(of.sum, of.currency)+" "+of.currency, "; ")
 	}
 	return nil
 }
