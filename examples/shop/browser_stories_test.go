@@ -257,8 +257,14 @@ func stories() []story {
 			b.visit("/weekly")
 			b.fillBuyer()
 			b.click("#subscribe")
+			b.reaches(cardholder{card: sandbox.Declined}, payments.Declined)
+			b.click("#subscribe-again")
+			b.click("#subscribe")
 			b.reaches(cardholder{card: sandbox.Approved}, payments.Paid)
 			b.says("every week")
+			if b.has("#subscribe-again") {
+				t.Error("a subscription that is paid is offered again")
+			}
 			b.visit("/weekly")
 			b.click("#typed")
 			b.says("Why the payment page is better")

@@ -103,6 +103,12 @@ func (p orderPage) MayAgain() bool {
 	return (p.State == payments.Refused || p.State == payments.Unpaid) && (p.Kind == payments.KindHosted || p.Kind == payments.KindToken)
 }
 
+// MaySubscribeAgain reports whether the form of the subscription is offered again: this order has ended without a payment, and gets no other attempt.
+func (p orderPage) MaySubscribeAgain() bool {
+	isWeekly := p.Kind == payments.KindWeekly || p.Kind == payments.KindWeeklyCard
+	return isWeekly && p.State.Final() && !p.MayPay() && p.State != payments.Paid && p.State != payments.Conflict
+}
+
 // showRedirect shows a page that redirects to the gateway's page, automatically and with a link. It is a separate page
 // because of form-action; see withHeaders.
 func (s *Shop) showRedirect(w http.ResponseWriter, r *http.Request) error {
