@@ -19,7 +19,7 @@ import (
 type listsFlags struct {
 	As            string   `placeholder:"NAME" help:"Take the flags of your lists, and those below, from the section [reconcile.NAME] of the configuration file."`
 	List          string   `section:"" placeholder:"FILE" file:"read" help:"CSV file (.csv, .csv.gz) or workbook (.xlsx) of your payments: transaction_id or unique_id, amount, currency; optionally state, order, order_total, at."`
-	RefundList    string   `section:"" placeholder:"FILE" file:"read" help:"CSV file or workbook of your refunds: refund_id or refund_unique_id, amount, currency; optionally order, at."`
+	RefundList    string   `section:"" placeholder:"FILE" file:"read" help:"CSV file or workbook of your refunds: refund_id or refund_unique_id, amount, currency; optionally state, order, at."`
 	ListDSN       string   `section:"" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN or the section of --as instead."`
 	ListQuery     string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your payments in --list-dsn."`
 	RefundQuery   string   `section:"" placeholder:"SQL" help:"SELECT statement or table name for your refunds in --list-dsn."`

@@ -39,6 +39,7 @@ var (
 		{"refund_unique_id", nil, nil, false},
 		{"amount", []string{"refundamount"}, paymentColumns[2].guess, true},
 		{"currency", []string{"refundcurrency"}, paymentColumns[3].guess, true},
+		{"state", []string{"status", "refundstatus"}, nil, false},
 		{"order", []string{"orderid", "ordernumber"}, paymentColumns[5].guess, false},
 		{"at", []string{"date", "datetime", "refundat", "refundrequestat", "createdat", "refundedat"},
 			append([]string{"erstattetam", "refunddate", "daterefunded"}, paymentColumns[7].guess...), false},

@@ -332,12 +332,18 @@ var stateWords = map[string]string{
 	"unknown": StateUnknown,
 }
 
+// refundWords are further words for states of refunds. Of a payment they can mean something else.
+var refundWords = map[string]string{"refunded": StateApproved, "accepted": StateProcessing}
+
 func (l *lineReader) readState(text string) (string, error) {
 	word := strings.ToLower(text)
 	if state, ok := l.States[word]; ok {
 		return state, nil
 	}
 	if state, ok := stateWords[word]; ok {
+		return state, nil
+	}
+	if state, ok := refundWords[word]; ok && l.Kind == Refund {
 		return state, nil
 	}
 	if word == "" {

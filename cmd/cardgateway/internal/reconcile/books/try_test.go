@@ -34,6 +34,8 @@ func TestTry(t *testing.T) {
 		{"refunds with the ids of their payments", "Refund ID,Transaction ID,Amount,Currency\nr1,t1,5,EUR\n", ListSource{}, "t1 5 EUR approved     1 1 0"},
 		{"payments with the ids of their refunds", "Refund ID,Transaction ID,Amount,Currency\nr1,t1,5,EUR\n",
 			ListSource{Columns: map[string]string{"transaction_id": "Transaction ID"}}, "t1 5 EUR approved     1 0 0"},
+		{"refunds with their states", "Refund ID,Amount,Currency,Status\nr1,5,EUR,Refunded\nr2,5,EUR,accepted\nr3,5,EUR,failed\nr4,5,EUR,done\n", ListSource{},
+			"r1 5 EUR approved     3 0 1"},
 		{"refunds, as is said", "Refund ID,Transaction ID,Amount,Currency\nr1,t1,5,EUR\n",
 			ListSource{Columns: map[string]string{"refund_id": "Refund ID"}}, "r1 5 EUR approved     1 0 0"},
 		{"payments with their refunds' amounts", "Ref,Amount,Refund,Currency\nt1,5,0.00,EUR\n", ListSource{}, "t1 5 EUR approved     1 0 0"},
