@@ -93,7 +93,9 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	case verdict.Unknown:
 		return nil, &RefundUnknownError{
 			Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-			SentAt: c.observed.begun, Refund: r, Cause: cause, Seen: says.Shows() && r.MerchantRefundID == req.RefundTransactionID,
+			SentAt: c.observed.begun, Refund: r, Cause: cause,
+			Seen: says.Shows() && (r.MerchantRefundID == req.RefundTransactionID ||
+				r.UniqueID == req.UniqueID && r.RefundAmount.Equal(req.Amount) && r.isUnder(req.RefundTransactionID)),
 		}
 	}
 	var message string

@@ -127,6 +127,9 @@ func TestRefundThatWasSeen(t *testing.T) {
 		{"another amount", strings.Replace(clienttest.RefundRow(110, "9", ""), "12.50", "12.51", 1), true},
 		{"a code that says nothing", clienttest.RefundRow(100, "9", ""), true},
 		{"another refund", strings.Replace(clienttest.RefundRow(110, "9", ""), "r-1", "r-2", 1), false},
+		{"under an id that the gateway has changed", strings.Replace(clienttest.RefundRow(110, "9", ""), "r-1", "SHOP-R-1", 1), true},
+		{"under the gateway's own id and its own", clienttest.RefundRow(110, "9", `,"merchantRefundId":"8801"`), true},
+		{"another refund of another payment", strings.NewReplacer("r-1", "r-10", `"77"`, `"78"`).Replace(clienttest.RefundRow(110, "9", "")), false},
 		{"its id alone", `{"code":999,"refundTransactionId":"r-1"}`, false},
 		{"nothing", "", false},
 	} {
