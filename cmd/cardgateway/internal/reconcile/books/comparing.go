@@ -2,7 +2,9 @@ package books
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -74,7 +76,7 @@ func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.S
 // the order and by line. A line is returned once for each successful payment that has its id. MATERIALIZED keeps each parallel worker of
 // Postgres from finding the orders by itself; the sorted subquery lets it sort in parallel, which takes half as long as its hash table.
 func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
-	return stream(ctx, b, b.compared(`
+	return b.orderLines(ctx, `
 		WITH several AS MATERIALIZED (
 			SELECT order_id FROM (
 				SELECT order_id, id FROM cardgateway_listed_payments WHERE order_id <> '' ORDER BY order_id
@@ -83,7 +85,31 @@ func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
 		SELECT l.line, l.id, l.order_id, NULLIF(l.order_total, ''), l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
 		FROM cardgateway_listed_payments l
 		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.id AND p.state = 'approved' AND l.state = 'approved'
-		WHERE l.order_id IN (SELECT order_id FROM several) ORDER BY l.order_id, l.line`), nil, func(o *OrderLine, zone *time.Location) []any {
+		WHERE l.order_id IN (SELECT order_id FROM several) ORDER BY l.order_id, l.line`)
+}
+
+// OrderLinesAgain returns the lines of orders of which the list of the month that begins at before has a line near its end, and this list one with
+// another id, as OrderLines does. Those of the earlier list come first.
+func (b *Books) OrderLinesAgain(ctx context.Context, before time.Time) iter.Seq2[OrderLine, error] {
+	of := ` cardgateway_later_lines e WHERE e.kind = 'order' AND e.month = $1`
+	if has, err := b.has(ctx, strings.Replace(of, "$1", fmt.Sprint(micro(before)), 1)); err != nil || !has { // nearly all lists have none, and are not read again
+		return func(yield func(OrderLine, error) bool) {
+			if err != nil {
+				yield(OrderLine{}, b.inWords(err))
+			}
+		}
+	}
+	return b.orderLines(ctx, `
+		SELECT l.line, l.id, l.order_id, NULLIF(l.order_total, ''), l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
+		FROM (SELECT line, id, order_id, order_total, state, amount, currency, at, until FROM cardgateway_listed_payments
+			UNION ALL SELECT -line, id, order_id, '', state, amount, currency, at, until FROM`+of+`) l
+		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.id AND p.state = 'approved' AND l.state = 'approved'
+		WHERE l.order_id IN (SELECT m.order_id FROM cardgateway_listed_payments m WHERE EXISTS (SELECT 1 FROM`+of+` AND e.order_id = m.order_id AND e.id <> m.id))
+		ORDER BY l.order_id, l.line`, micro(before))
+}
+
+func (b *Books) orderLines(ctx context.Context, query string, args ...any) iter.Seq2[OrderLine, error] {
+	return stream(ctx, b, b.compared(query), args, func(o *OrderLine, zone *time.Location) []any {
 		l := &o.Line
 		return append([]any{&l.Line, &l.ID, &l.Order, &o.Total, &l.State, &l.Amount, &l.Currency, clock{&l.At, zone}, clock{&l.Until, zone}}, o.Paid.into(zone)...)
 	})

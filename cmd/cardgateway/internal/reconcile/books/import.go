@@ -24,7 +24,7 @@ type ListSource struct {
 	Query string // a SELECT statement or a table name
 
 	// Columns maps names of this program (transaction_id, unique_id, amount, currency, state, order, order_total, at; for refunds refund_id,
-	// refund_unique_id, amount, currency, order, at) to those of the list. An empty name means that there is no such column. The gateway's id
+	// refund_unique_id, amount, currency, state, order, at) to those of the list. An empty name means that there is no such column. The gateway's id
 	// is that of the lines without an id of the merchant. A date and a time of day in two columns are at=Date+Time.
 	// Other columns are found by their names, in any case, with or without "_", "-", "." and spaces.
 	Columns map[string]string
@@ -87,7 +87,7 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 // later month.
 func nameLines(ctx context.Context, tx *sql.Tx) error {
 	for _, kind := range []Kind{Payment, Refund} {
-		of := ` AND kind = '` + string(kind) + `'`
+		of := map[Kind]string{Payment: ` AND kind <> 'refund'`, Refund: ` AND kind = 'refund'`}[kind]
 		for table, of := range map[string]string{"$list": "", "cardgateway_unreadable": of, "cardgateway_later_lines": of} {
 			_, err := tx.ExecContext(ctx, tableOf(kind).sql(`UPDATE `+table+` AS l SET id = COALESCE((SELECT $id FROM $rows r
 				WHERE r.id = l.unique_id AND $id <> ''), unique_id) WHERE unique_id <> ''`+of))

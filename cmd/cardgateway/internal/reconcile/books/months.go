@@ -88,6 +88,11 @@ const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, u
 		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $is_line AND +r.at >= $3)
 	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_line AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
 
+// keepOrders keeps the lines of the last week of a month that have an order: it can be paid again in the next month, whose list need not have them.
+const keepOrders = `INSERT INTO cardgateway_later_lines (kind, month, line, id, unique_id, amount, currency, state, order_id, at, until)
+	SELECT 'order', CAST($1 AS BIGINT), line, id, unique_id, amount, currency, state, order_id, at, until FROM cardgateway_listed_payments
+	WHERE order_id <> '' AND at >= $2 AND at < $3`
+
 // Untimed returns in which month before one each row without a time counted first, by Row.Key. Otherwise it would count in every month.
 func (b *Books) Untimed(ctx context.Context, kind Kind, month time.Time) (map[string]time.Time, error) {
 	first := map[string]time.Time{}
@@ -122,6 +127,10 @@ func (b *Books) KeepMonth(ctx context.Context, months []Month, items, closed []K
 				kind, from, to, m.Seen, string(totals))
 			do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, kind, from)
 			do(b.compared(tableOf(m.Kind).sql(keepLater)), kind, from, to)
+			if m.Kind == Payment {
+				do(`DELETE FROM cardgateway_later_lines WHERE kind = 'order' AND month = $1`, from)
+				do(keepOrders, from, micro(m.To.AddDate(0, 0, -7)), to)
+			}
 			if err == nil {
 				err = b.keepItems(ctx, tx, m, items)
 			}

@@ -164,7 +164,8 @@ CREATE TABLE cardgateway_open (
     PRIMARY KEY (kind, month, id)
 );
 
--- Lines of the list of a month that belong to later ones: the list of the next month need not have them.
+-- Lines of the list of a month that belong to later ones: the list of the next month need not have them. Those of kind order are lines of payments
+-- near the end of the month itself, whose orders the next month can have again.
 CREATE TABLE cardgateway_later_lines (
     kind     $TEXT  NOT NULL,
     month    BIGINT NOT NULL,  -- its start

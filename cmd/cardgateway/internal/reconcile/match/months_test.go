@@ -492,6 +492,33 @@ func TestNoListOfRefunds(t *testing.T) {
 	})
 }
 
+// TestOrderPaidInTwoMonths: an order is paid at the end of a month and again at the start of the next one, and each list has its own month only.
+func TestOrderPaidInTwoMonths(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		last, next := day0(9, 29, 23), day0(10, 1, 1)
+		gateway := func() *memory {
+			return new(memory).pay("a", approved, "3 EUR", last).pay("b", approved, "3 EUR", next).pay("c", approved, "4 EUR", last).pay("d", approved, "5 EUR", next)
+		}
+		for range 2 {
+			if found, _ := d.run(t, gateway().book("a of o", approved, "3 EUR", last).book("c of parts", approved, "4 EUR", last), monthOf(9)); len(found) > 0 {
+				t.Errorf("September: got %q", found)
+			}
+			october := gateway().book("b of o", approved, "3 EUR", next).book("d of parts", approved, "5 EUR", next).total("parts", "9")
+			o, lines := monthOf(10), ""
+			o.Found = func(d *Difference) error {
+				for _, l := range d.Books {
+					lines += fmt.Sprintln(l.ID, l.Line, l.Earlier)
+				}
+				return nil
+			}
+			found, _ := d.run(t, october, o)
+			if !slices.Equal(found, []string{"paid_twice payment o 3 EUR"}) || lines != "a 2 true\nb 2 false\n" {
+				t.Errorf("October: got %q of\n%s", found, lines)
+			}
+		}
+	})
+}
+
 // TestRefundedAlready: what was charged several times says what of it is refunded, in any month, so that nobody refunds the rest, too.
 func TestRefundedAlready(t *testing.T) {
 	at, late := middle, day0(11, 5, 0)

@@ -2,6 +2,7 @@ package match
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -10,9 +11,18 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// paidTwice finds orders of the merchant with several successful payments, and adds them to the findings.
+// paidTwice finds orders of the merchant with several successful payments, and adds them to the findings: those of the list, and those that
+// the list of the month before has, too.
 func (k *kindMatcher) paidTwice() error {
-	for same, err := range groups("orders of the list", k.books.OrderLines(k.ctx), func(l *books.OrderLine) string { return l.Line.Order }) {
+	err := k.paidTwiceOf(k.books.OrderLines(k.ctx))
+	if before := k.endsAt(k.Month.From).From; err == nil && !before.IsZero() {
+		err = k.paidTwiceOf(k.books.OrderLinesAgain(k.ctx, before))
+	}
+	return err
+}
+
+func (k *kindMatcher) paidTwiceOf(all iter.Seq2[books.OrderLine, error]) error {
+	for same, err := range groups("orders of the list", all, func(l *books.OrderLine) string { return l.Line.Order }) {
 		if err != nil {
 			return err
 		}
@@ -21,7 +31,7 @@ func (k *kindMatcher) paidTwice() error {
 		var rows []books.Row         // the successful payments, oldest first
 		for i := range same {
 			if l := &same[i].Line; len(lines) == 0 || l.Line != lines[len(lines)-1].Line {
-				lines = append(lines, *l)
+				lines = append(lines, *l) // negative if it is of the earlier list
 				if total := same[i].Total; total.Valid && !slices.ContainsFunc(totals, total.Decimal.Equal) {
 					totals = append(totals, total.Decimal)
 				}
@@ -32,6 +42,11 @@ func (k *kindMatcher) paidTwice() error {
 			isTest := paid.Test && !k.TestPayments // no money moved
 			if of := k.findings[paid.ID]; paid.ID != "" && isApproved(*paid) && !isTest && (of.class != ClassPaidTwice || of.known) {
 				rows = append(rows, *paid)
+			}
+		}
+		for i := range lines {
+			if l := &lines[i]; l.Line < 0 {
+				l.Line, l.Earlier = -l.Line, true
 			}
 		}
 		order := func(a, b books.Row) int { return cmp.Or(byTime(a, b), strings.Compare(a.ID, b.ID)) }
