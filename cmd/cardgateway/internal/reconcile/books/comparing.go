@@ -104,7 +104,7 @@ func (b *Books) OrderLinesAgain(ctx context.Context, before time.Time) iter.Seq2
 		FROM (SELECT line, id, order_id, order_total, state, amount, currency, at, until FROM cardgateway_listed_payments
 			UNION ALL SELECT -line, id, order_id, '', state, amount, currency, at, until FROM`+of+`) l
 		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.id AND p.state = 'approved' AND l.state = 'approved'
-		WHERE l.order_id IN (SELECT m.order_id FROM cardgateway_listed_payments m WHERE EXISTS (SELECT 1 FROM`+of+` AND e.order_id = m.order_id AND e.id <> m.id))
+		WHERE l.order_id IN (SELECT m.order_id FROM (SELECT order_id, id FROM`+of+`) e JOIN cardgateway_listed_payments m ON m.order_id = e.order_id AND m.id <> e.id)
 		ORDER BY l.order_id, l.line`, micro(before))
 }
 
