@@ -138,13 +138,19 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 			return client.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: r.UniqueID, Start: from, End: to}, cardgateway.PageRequest{CurrPage: n})
 		},
 		matches: func(f *cardgateway.Refund) bool { return f.UniqueID == r.UniqueID || f.UniqueID == "" },
-		key:     func(f *cardgateway.Refund) string { return f.RefundUniqueID },
+		key: func(f *cardgateway.Refund) string {
+			if f.RefundUniqueID == "" {
+				return ""
+			}
+			return f.MerchantRefundID + " " + f.RefundUniqueID // two refunds can have the same id
+		},
 	}
 	if p.before, err = refunds.all(from, now); err != nil {
 		return nil, err
 	}
 	for _, f := range p.before {
-		isChanged := f.State() != cardgateway.StateDeclined && f.RefundAmount.Equal(back) && f.MerchantRefundID != "" && resolve.Alike(f.MerchantRefundID, r.RefundID)
+		isAlike := resolve.Alike(f.MerchantRefundID, r.RefundID) || resolve.Alike(string(f.Extra["refundTransactionId"]), r.RefundID) // its second name
+		isChanged := f.State() != cardgateway.StateDeclined && f.RefundAmount.Equal(back) && isAlike
 		if r.RefundID != "" && (f.MerchantRefundID == r.RefundID || isChanged) {
 			return nil, exit.Fail(exit.Negative, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",
 				shell.Quote(f.MerchantRefundID), amount.Plain(f.RefundAmount), f.RefundCurrency, tabular.RefundState(f))

@@ -172,6 +172,8 @@ func TestRefundBeforeOfUnknownAmount(t *testing.T) {
 		"another currency": {`"refundCurrency":"EUR"`, `"refundCurrency":"JPY"`, "it is not known how much of the payment an earlier refund has returned: r-"},
 		"no payment":       {`"uniqueId":"` + id, `"of":"` + id, "3.50 can still be refunded"},
 		"another id":       {`Id":"r-1"`, `Id":"R2"`, "the gateway already has a refund R2 of this payment"},
+		"a second name":    {`Id":"r-1"`, `Id":"8801","refundTransactionId":"r-2"`, "the gateway already has a refund 8801 of this payment"},
+		"one id for both":  {`"refundUniqueId":"`, `"refundUniqueId":"1","was":"`, "3.50 can still be refunded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			front := changing(t, server, func(r *http.Request, body string) string {
