@@ -396,6 +396,17 @@ func TestRestore(t *testing.T) {
 				if err := s.Restore(t.Context(), other); !errors.Is(err, journal.ErrMismatch) {
 					t.Errorf("another amount: %v", err)
 				}
+				for id, amount := range map[string]string{"large": "999999999999", "large with decimals": "9999999999.5"} { // of twelve digits at most, as sent
+					shown, sent := shownAs(cardgateway.CodeSuccess, id), byToken(id)
+					shown.TransactionID, sent.Amount = id, decimal.RequireFromString(amount)
+					shown.TransactionAmount = sent.Amount.Add(decimal.New(0, -3)) // with three decimals
+					if err := s.Restore(t.Context(), shown); err != nil {
+						t.Error(err)
+					}
+					if _, err := s.TokenPayment(t.Context(), token, sent); err != nil || s.gateway.Executed(id) != 0 {
+						t.Errorf("%s once more: %v, charged %d times", id, err, s.gateway.Executed(id))
+					}
+				}
 				other.TransactionID = ""
 				office := &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, UniqueID: "1", RefundUniqueID: "2", RefundAmount: decimal.New(1, 0)}
 				if err := errors.Join(s.Restore(t.Context(), other), s.RestoreRefund(t.Context(), office)); err != nil {

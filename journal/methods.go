@@ -255,6 +255,11 @@ func (j *Journal) restore(ctx context.Context, in Intent, at cardgateway.WallTim
 	if !at.IsZero() {
 		in.At = earlier(at.In(j.client.Location()), in.At)
 	}
+	for places := int32(2); !in.recordable() && places >= 0; places-- { // with the zeros that a gateway adds, it can have more digits than a request
+		if shorter := in.Amount.Truncate(places); shorter.Equal(in.Amount) {
+			in.Amount = shorter
+		}
+	}
 	if !in.recordable() {
 		return fmt.Errorf("journal: Restore: the gateway shows %s, whose amount cannot be recorded", in.ID.describe())
 	}
