@@ -88,6 +88,12 @@ const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, u
 		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $is_line AND +r.at >= $3)
 	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_line AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
 
+// keepOn keeps the lines of the month before that belong to a later month than this one.
+const keepOn = `INSERT INTO cardgateway_later_lines (kind, month, line, id, unique_id, amount, currency, state, order_id, at, until)
+	SELECT e.kind, CAST($2 AS BIGINT), e.line, e.id, e.unique_id, e.amount, e.currency, e.state, e.order_id, e.at, e.until
+	FROM cardgateway_later_lines e JOIN cardgateway_months m ON m.kind = e.kind AND m.start = e.month AND m.finish = $2
+	WHERE e.kind = $1 AND e.until >= $3 AND NOT EXISTS (SELECT 1 FROM $list l WHERE l.id = e.id)`
+
 // keepOrders keeps the lines of the last week of a month that have an order: it can be paid again in the next month, whose list need not have them.
 const keepOrders = `INSERT INTO cardgateway_later_lines (kind, month, line, id, unique_id, amount, currency, state, order_id, at, until)
 	SELECT 'order', CAST($1 AS BIGINT), line, id, unique_id, amount, currency, state, order_id, at, until FROM cardgateway_listed_payments
@@ -127,6 +133,7 @@ func (b *Books) KeepMonth(ctx context.Context, months []Month, items, closed []K
 				kind, from, to, m.Seen, string(totals))
 			do(`DELETE FROM cardgateway_later_lines WHERE kind = $1 AND month = $2`, kind, from)
 			do(b.compared(tableOf(m.Kind).sql(keepLater)), kind, from, to)
+			do(tableOf(m.Kind).sql(keepOn), kind, from, to)
 			if m.Kind == Payment {
 				do(`DELETE FROM cardgateway_later_lines WHERE kind = 'order' AND month = $1`, from)
 				do(keepOrders, from, micro(m.To.AddDate(0, 0, -7)), to)

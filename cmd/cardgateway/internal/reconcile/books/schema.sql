@@ -178,5 +178,5 @@ CREATE TABLE cardgateway_later_lines (
     order_id $TEXT  NOT NULL,
     at       BIGINT NOT NULL,
     until    BIGINT NOT NULL,
-    PRIMARY KEY (kind, month, line)
+    PRIMARY KEY (kind, month, line, id)
 );

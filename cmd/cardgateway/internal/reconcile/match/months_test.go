@@ -370,6 +370,26 @@ func TestLaterLines(t *testing.T) {
 	}
 }
 
+// TestMuchLaterLine: the list of September has a line of November that the gateway does not have, and the months are compared after that.
+func TestMuchLaterLine(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		lists := map[time.Month]*memory{9: new(memory).book("a", approved, "3 EUR", day0(9, 5, 0)).book("lost", approved, "5 EUR", day0(11, 5, 0)),
+			10: new(memory).book("b", approved, "3 EUR", day0(10, 5, 0)), 11: new(memory).book("c", approved, "3 EUR", day0(11, 5, 0))}
+		for month := time.September; month <= time.November; month++ {
+			m := lists[month].pay("a", approved, "3 EUR", day0(9, 5, 0)).pay("b", approved, "3 EUR", day0(10, 5, 0)).pay("c", approved, "3 EUR", day0(11, 5, 0))
+			o := monthOf(month)
+			o.Copy.To = day0(12, 10, 0)
+			o.Now = o.Copy.To
+			want := map[time.Month][]string{11: {"missing_there payment lost 5 EUR"}}[month]
+			for range 2 {
+				if found, _ := d.run(t, m, o); !slices.Equal(found, want) {
+					t.Errorf("%s: got %q, want %q", month, found, want)
+				}
+			}
+		}
+	})
+}
+
 // TestLaterLineOfTheGatewaysRefund: a refund that only has the gateway's id, which the list of the month before has too.
 func TestLaterLineOfTheGatewaysRefund(t *testing.T) {
 	onEach(t, func(t *testing.T, d *database) {
