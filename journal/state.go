@@ -29,7 +29,9 @@ func (p *projection) current() State {
 
 // isTest reports whether it succeeded, and the gateway has marked it as a test in any form in which it returned it.
 func (p *projection) isTest() bool {
-	return p.state == Succeeded && slices.ContainsFunc(p.tests, func(ev *Evidence) bool { return ev.canBeOne(p.deciding) && !p.isLater(ev, p.deciding) })
+	return p.state == Succeeded && slices.ContainsFunc(p.tests, func(ev *Evidence) bool {
+		return ev.canBeOne(p.deciding) && !p.isLater(ev, p.deciding)
+	})
 }
 
 // projection is the result of an entry's evidence, in the sense of event sourcing: a left fold over the evidence. It

@@ -51,14 +51,15 @@ var betweenWords = strings.NewReplacer("_", " ", "-", " ")
 // success matches these words, of gateways that write English or Chinese.
 var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|debited|duplicat(e[ds]?|ion)|repeated|repetiti(on|ve)|already|previously|` +
 	`conflict|replay(ed)?|resubmitted|(double|repeat) (submission|payment|request|order)|(must be|not) unique|in use|` +
-	`((order|transaction|payment|sale|refund|subscription|checkout|charge|request|number|no|id) +((is|was|has( been)?) +)?|` + anID + `(is|was|has( been)?) )` +
-	`(exist(s|ed|ing)?|used|taken|pending|completed?|processed|accepted|confirmed|settled|received|created|executed|authori[sz]ed|registered|submitted|` +
-	`finished|done|handled|placed|refunded|queued|scheduled|initiated|started|activated)|` + anID + `exists|subscription +(is +)?active|` +
+	`((order|transaction|payment|sale|refund|subscription|checkout|charge|request|number|no|id) +((is|was|has( been)?) +)?|` +
+	anID + `(is|was|has( been)?) )(exist(s|ed|ing)?|used|taken|pending|completed?|processed|accepted|confirmed|settled|received|` +
+	`created|executed|authori[sz]ed|registered|submitted|finished|done|handled|placed|refunded|queued|scheduled|initiated|started|activated)|` + anID + `exists|subscription +(is +)?active|` +
 	`in (process|progress)|is processing|being (processed|handled)|order processing)([^a-z]|$)|idempoten|成功|重复|重複|` +
 	`已[经經]?被?(支付|付|存在|[处處]理|提交|完成|使用|扣|收|受理|[占佔]用|退款|申[请請]|[创創]建|[发發]起|[订訂][阅閱]|[签簽][约約])|` +
 	`(支付|付款|交易|退款)完成|([处處]理|支付|付款|扣款|退款|[进進]行)中|正在(支付|退款|[处處]理)|唯一|` +
 	`^\W*(ok|success|processing|pending|completed?|accepted|confirmed|settled|done)\W*$|(success|succeed|\b(ok|result|status))['"]?\s*[:=]\s*['"]?(true|1|y(es)?)\b|` +
-	`[:=]\s*['"]?(ok|success|done|pending|completed?|settled|accept(ed)?|authori[sz]ed|confirmed|refund(ed|ing)|queued|active)\b|[:=]\s*['"]?processing['"]?\s*([,}]|$)`)
+	`[:=]\s*['"]?(ok|success|done|pending|completed?|settled|accept(ed)?|authori[sz]ed|confirmed|refund(ed|ing)|queued|active)\b|` +
+	`[:=]\s*['"]?processing['"]?\s*([,}]|$)`)
 
 // anID matches a word that may be an id, such as T-1.
 const anID = `[a-z0-9]*[0-9][a-z0-9]*['")]* `
