@@ -87,10 +87,10 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 // later month.
 func nameLines(ctx context.Context, tx *sql.Tx) error {
 	for _, kind := range []Kind{Payment, Refund} {
-		of := map[Kind]string{Payment: ` AND kind <> 'refund'`, Refund: ` AND kind = 'refund'`}[kind]
-		for table, of := range map[string]string{"$list": "", "cardgateway_unreadable": of, "cardgateway_later_lines": of} {
+		ofKind := map[Kind]string{Payment: ` AND kind <> 'refund'`, Refund: ` AND kind = 'refund'`}[kind]
+		for table, condition := range map[string]string{"$list": "", "cardgateway_unreadable": ofKind, "cardgateway_later_lines": ofKind} {
 			_, err := tx.ExecContext(ctx, tableOf(kind).sql(`UPDATE `+table+` AS l SET id = COALESCE((SELECT $id FROM $rows r
-				WHERE r.id = l.unique_id AND $id <> ''), unique_id) WHERE unique_id <> ''`+of))
+				WHERE r.id = l.unique_id AND $id <> ''), unique_id) WHERE unique_id <> ''`+condition))
 			if err != nil {
 				return err
 			}
