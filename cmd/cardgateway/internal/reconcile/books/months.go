@@ -88,11 +88,12 @@ const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, u
 		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $is_line AND +r.at >= $3)
 	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_line AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
 
-// keepOn keeps the lines of the month before that belong to a later month than this one.
+// keepOn keeps the lines of the month before that belong to a later month than this one. EXCEPT sorts the ids: a list of a year would be searched
+// without an index for each line that it has for later months.
 const keepOn = `INSERT INTO cardgateway_later_lines (kind, month, line, id, unique_id, amount, currency, state, order_id, at, until)
 	SELECT e.kind, CAST($2 AS BIGINT), e.line, e.id, e.unique_id, e.amount, e.currency, e.state, e.order_id, e.at, e.until
 	FROM cardgateway_later_lines e JOIN cardgateway_months m ON m.kind = e.kind AND m.start = e.month AND m.finish = $2
-	WHERE e.kind = $1 AND e.until >= $3 AND NOT EXISTS (SELECT 1 FROM $list l WHERE l.id = e.id)`
+	WHERE e.kind = $1 AND e.until >= $3 AND e.id IN (SELECT id FROM cardgateway_later_lines EXCEPT SELECT id FROM $list)`
 
 // keepOrders keeps the lines of the last week of a month that have an order: it can be paid again in the next month, whose list need not have them.
 const keepOrders = `INSERT INTO cardgateway_later_lines (kind, month, line, id, unique_id, amount, currency, state, order_id, at, until)
