@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -29,14 +28,14 @@ type story struct {
 }
 
 // TestBrowserStories tells every story to its end, at two sizes, in two schemes, with and without script. Every page at which a story
-// stops is checked; see isSound. With CARDGATEWAY_LONG=1, any two of a size, a scheme, and script or none occur together.
+// stops is checked; see stops. With CARDGATEWAY_LONG=1, any two of a size, a scheme, and script or none occur together.
 func TestBrowserStories(t *testing.T) {
 	type setting struct {
 		screen
 		script bool
 	}
 	settings := []setting{{screens[0], true}, {screens[3], false}}
-	if os.Getenv("CARDGATEWAY_LONG") == "1" {
+	if long {
 		settings = []setting{{screens[0], true}, {screens[3], true}, {screens[2], false}, {screens[1], false}}
 	}
 	for _, s := range settings {
@@ -67,6 +66,17 @@ func (b *tab) scripting(allowed bool) {
 	}))
 }
 
+// stops checks a page at which a story stops: nothing is too wide. With CARDGATEWAY_LONG=1 the accessibility checker looks at it, too; it looks
+// at every page in TestBrowserLook.
+func (b *tab) stops(name string) {
+	b.t.Helper()
+	if long {
+		b.isSound(name)
+	} else {
+		b.fits(name)
+	}
+}
+
 // says fails the test if the page does not say one of these.
 func (b *tab) says(wants ...string) {
 	b.t.Helper()
@@ -76,7 +86,7 @@ func (b *tab) says(wants ...string) {
 			b.t.Errorf("the page does not say %q:\n%s", want, got)
 		}
 	}
-	b.isSound(b.where())
+	b.stops(b.where())
 }
 
 // moments returns the words of the timeline.
@@ -93,7 +103,7 @@ func (b *tab) goesOn(now, next string, change func()) {
 	if got := strings.Contains(b.text("body"), "loads itself again"); got == b.script {
 		b.t.Errorf("with script %t, the page announces that it loads itself again: %t", b.script, got)
 	}
-	b.isSound(now)
+	b.stops(now)
 	if !b.script { // it may have loaded itself while the checker was allowed to run, and then waits for a script of its own
 		b.do(chromedp.Reload())
 	}
@@ -106,7 +116,7 @@ func (b *tab) goesOn(now, next string, change func()) {
 	if b.script && !evaluate[bool](b, `document.querySelector("#news").innerText === document.querySelector("h1").innerText`) {
 		b.t.Error("a screen reader is not told")
 	}
-	b.isSound(next)
+	b.stops(next)
 }
 
 // searchesFail lets all searches of the shop fail, so that an unknown outcome can be seen until the faults are cleared.
@@ -119,7 +129,7 @@ func stories() []story {
 	return []story{
 		{"pay", nil, func(t *testing.T, b *tab) {
 			b.toCheckout("pillar")
-			b.isSound("checkout")
+			b.stops("checkout")
 			b.click("#pay")
 			eventually(t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
 			if !evaluate[bool](b, `document.body.innerText.includes("Wick & Wax")`) {
@@ -204,7 +214,7 @@ func stories() []story {
 			if !b.has(`#firstName[value="Ada"]`) || !b.has(`#email[value="ada@mail.test"]`) {
 				t.Error("the buyer is not remembered")
 			}
-			b.isSound("checkout")
+			b.stops("checkout")
 		}},
 		{"answer lost", nil, func(t *testing.T, b *tab) {
 			b.saveCard(sandbox.Approved)

@@ -86,6 +86,9 @@ func startBrowser() {
 	}
 }
 
+// long is whether the tests run in full, as in .ci/long.
+var long = os.Getenv("CARDGATEWAY_LONG") == "1"
+
 // patience is a timeout for slow machines: a test takes a second or two.
 const patience = 5 * time.Minute
 
