@@ -26,19 +26,26 @@ func Given(ctx context.Context, path string) context.Context {
 	return context.WithValue(ctx, givenPath{}, path)
 }
 
-// Note notes which file is at the path now. The path may be empty. A file with another name, or one that is mounted without its directory, is an
-// error: whoever opens it there has another log beside it.
-func (f *File) Note(ctx context.Context, path string) error {
-	if path == "" {
-		return nil
+// Opened says that a connection has opened the file at this path, or a database without a file if it is empty. The first one notes which file that
+// is; nobody else may use f meanwhile. With another path, a link or the working directory has changed since: then some connections write to one
+// file, and some to the other.
+func (f *File) Opened(ctx context.Context, path string) error {
+	switch {
+	case path == "":
+	case len(f.paths) == 0:
+		return f.Note(ctx, path)
+	case path != f.paths[0].path:
+		f.lost.CompareAndSwap(nil, &Lost{f.paths[0].path, "is not the one that a new connection has opened, which is " + path})
 	}
+	return nil
+}
+
+// Note notes which file is at the path now. A file with another name, or one that is mounted without its directory, is an error: whoever opens it
+// there has another log beside it.
+func (f *File) Note(ctx context.Context, path string) error {
 	was, err := os.Lstat(path)
 	if err != nil {
 		return err
-	}
-	f.paths = []Beside{{path, was, os.Lstat}} // SQLite says a path without links: one in the place of the file leads to it, and not to its log
-	if given, ok := ctx.Value(givenPath{}).(string); ok && given != path {
-		f.paths = append(f.paths, Beside{given, was, os.Stat})
 	}
 	directory, err := os.Stat(filepath.Dir(path))
 	switch {
@@ -49,15 +56,11 @@ func (f *File) Note(ctx context.Context, path string) error {
 	case device(was) != device(directory):
 		return fmt.Errorf("the file %s is mounted without its directory, so that the log of the database would not be kept with it: mount the directory", path)
 	}
-	return nil
-}
-
-// Opened notes that a connection has opened the file at this path. With another one, a link or the working directory has changed: then some
-// connections write to one file, and some to the other.
-func (f *File) Opened(path string) {
-	if len(f.paths) > 0 && path != f.paths[0].path {
-		f.lost.CompareAndSwap(nil, &Lost{f.paths[0].path, "is not the one that a new connection has opened, which is " + path})
+	f.paths = []Beside{{path, was, os.Lstat}} // SQLite says a path without links: one in the place of the file leads to it, and not to its log
+	if given, ok := ctx.Value(givenPath{}).(string); ok && given != path {
+		f.paths = append(f.paths, Beside{given, was, os.Stat})
 	}
+	return nil
 }
 
 // Beside is a file beside the open one, such as the log of a database.

@@ -101,8 +101,7 @@ func TestCheck(t *testing.T) {
 
 func TestNoFile(t *testing.T) {
 	var f File
-	f.Opened("none")
-	if err := f.Note(t.Context(), ""); err != nil || f.Check(f.Beside("-wal")...) != nil {
+	if err := f.Opened(t.Context(), ""); err != nil || f.Check(f.Beside("-wal")...) != nil {
 		t.Error("a database without a file is not accepted")
 	}
 }

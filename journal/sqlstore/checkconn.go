@@ -30,8 +30,6 @@ type condition struct {
 const (
 	serverProcess = "process"
 	databaseFile  = "file"
-
-	selectFile = `SELECT file FROM pragma_database_list WHERE name = 'main'`
 )
 
 func is(values ...string) func(string) bool {
@@ -56,6 +54,7 @@ func (d Dialect) settings() []condition {
 	switch d {
 	case Postgres:
 		return []condition{
+			{"", `SELECT current_setting('server_version')`, d.isTooOld, "the server has version %s, and Postgres 12 or later is needed", false},
 			writable(`SELECT CAST(pg_is_in_recovery() AS text)`),
 			setting("synchronous_commit", `SELECT current_setting('synchronous_commit')
 				|| CASE WHEN current_setting('synchronous_standby_names') <> '' THEN ', with a synchronous standby' ELSE '' END`,
@@ -68,6 +67,7 @@ func (d Dialect) settings() []condition {
 		}
 	case MySQL:
 		return []condition{
+			{"", `SELECT VERSION()`, d.isTooOld, "the server has version %s, and MySQL 8.0.1 or MariaDB 10.6, or later, is needed", false},
 			writable(`SELECT @@GLOBAL.read_only`),        // a word since MariaDB 12
 			writable(`SELECT @@GLOBAL.innodb_read_only`), // a reader of Aurora has only this
 			setting("innodb_flush_log_at_trx_commit", `SELECT @@GLOBAL.innodb_flush_log_at_trx_commit`, isNot("1"),
@@ -89,7 +89,7 @@ func (d Dialect) settings() []condition {
 		}
 	}
 	return []condition{
-		{name: databaseFile, query: selectFile, refuse: is()},
+		{name: databaseFile, query: `SELECT file FROM pragma_database_list WHERE name = 'main'`, refuse: is()}, // first: see check
 		setting("synchronous", `SELECT synchronous FROM pragma_synchronous`, is("0", "1"),
 			`open the database with "PRAGMA synchronous = FULL" on every connection; with modernc.org/sqlite by _pragma=synchronous(FULL) in the data source name`),
 		setting("journal_mode", `SELECT journal_mode FROM pragma_journal_mode`, is("off", "memory"),
@@ -99,10 +99,9 @@ func (d Dialect) settings() []condition {
 
 // checkedConns remembers the connections that have been checked. A pool can open new ones at any time.
 type checkedConns struct {
-	dialect  Dialect
-	file     *openfile.File
-	inMemory bool        // the database has no file, and nothing in it is durable
-	tables   []condition // of the tables, once they exist
+	dialect Dialect
+	file    *openfile.File
+	tables  []condition // of the tables, once they exist
 
 	mu    sync.Mutex
 	conns map[any]*connState // by the driver's connection
@@ -183,17 +182,22 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 	if err := conn.QueryRowContext(ctx, "SELECT "+strings.Join(queries, ", ")).Scan(dest...); err != nil {
 		return nil, fmt.Errorf("it cannot be found out what the settings and tables of %v are like: %w", c.dialect, err)
 	}
-	wal := false
+	wal, inMemory := false, false // a database without a file, nothing in which is durable
 	for i, want := range conditions {
 		value := cmp.Or(values[i].String, "none")
-		if want.refuse(value) && !(c.inMemory && want.name != "") {
+		if want.refuse(value) && !(inMemory && want.name != "") {
 			return nil, &settingError{fmt.Sprintf(want.problem, value), want.elsewhere}
 		}
 		switch want.name {
 		case "journal_mode":
 			wal = strings.EqualFold(value, "wal")
 		case databaseFile:
-			c.file.Opened(value)
+			if inMemory = values[i].String == ""; inMemory && pool.Stats().MaxOpenConnections != 1 {
+				return nil, &settingError{text: "the database is in memory, where each connection has one of its own: use a file, or in a test SetMaxOpenConns(1)"}
+			}
+			if err := c.file.Opened(ctx, values[i].String); err != nil {
+				return nil, &settingError{text: err.Error()}
+			}
 		case serverProcess:
 			if isDirect(driverConn, value) {
 				s.mode = nil

@@ -52,14 +52,8 @@ func (s *Store) NewDeduper(ctx context.Context, client *cardgateway.Client) (*De
 	if client == nil {
 		return nil, errors.New("sqlstore: NewDeduper: client is nil")
 	}
-	own := &Store{db: s.db, dialect: s.dialect, conns: checkedConns{dialect: s.dialect, file: s.conns.file, inMemory: s.conns.inMemory}}
-	err := own.onConn(ctx, func(conn session, _ *connState) error {
-		return s.dialect.createTable(ctx, conn, s.dialect.notified(), selectNotified)
-	})
-	if err == nil {
-		err = own.useTables(ctx, tableOfEvents)
-	}
-	if err != nil {
+	own := &Store{db: s.db, dialect: s.dialect, conns: checkedConns{dialect: s.dialect, file: s.conns.file}}
+	if err := own.prepare(ctx, s.dialect.notified(), selectNotified, tableOfEvents); err != nil {
 		return nil, fmt.Errorf("sqlstore: NewDeduper: %v: %w", s.dialect, err)
 	}
 	return &Deduper{store: own, shop: shopOf(client).String(), holder: random.Text()}, nil
@@ -88,7 +82,7 @@ func (d Dialect) notified() []string {
 	return statements
 }
 
-const selectNotified = `SELECT event, holder, handled, expires FROM cardgateway_notified WHERE 1 = 0`
+const selectNotified = `SELECT COUNT(*) FROM (SELECT event, holder, handled, expires FROM cardgateway_notified WHERE 1 = 0) t`
 
 // in returns the expression for the database's time after a duration.
 func (d Dialect) in(after time.Duration) string {

@@ -73,42 +73,17 @@ func repeated(text string, n int) string {
 	return strings.Repeat(text+", ", n-1) + text
 }
 
-// checkVersion rejects a server that is too old. Statements that it does not know would fail only when something is written, and
-// then each write would be repeated on its own.
-//
-//   - Postgres 12: the oldest that was tried. The statements need 9.5, for ON CONFLICT and SKIP LOCKED.
-//   - MySQL 8.0.1, MariaDB 10.6: SKIP LOCKED.
-func (d Dialect) checkVersion(ctx context.Context, conn session) error {
-	query := map[Dialect]string{Postgres: `SHOW server_version`, MySQL: `SELECT VERSION()`}[d]
-	if query == "" {
-		return nil
-	}
-	var version string
-	if err := conn.QueryRowContext(ctx, query).Scan(&version); err != nil {
-		return fmt.Errorf("the version of the server cannot be read: %w", err)
-	}
-	if needed := d.tooOld(version); needed != "" {
-		return &settingError{text: fmt.Sprintf("the server has version %s, and %s or later is needed", version, needed)}
-	}
-	return nil
-}
-
-// tooOld returns the version that is needed if a server's version is older. A version that cannot be read is accepted.
-func (d Dialect) tooOld(version string) (needed string) {
+// isTooOld reports whether a server's version is older than those that New names, with which nobody has tried it. One that cannot be read is
+// accepted.
+func (d Dialect) isTooOld(version string) bool {
 	var major, minor, patch int
 	n, _ := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch)
-	have := major*1_000_000 + minor*1000 + patch
+	oldest := 12_000_000
 	switch {
-	case n == 0:
-		return ""
-	case d == Postgres && have < 12_000_000:
-		return "Postgres 12"
 	case d == MySQL && strings.Contains(version, "MariaDB"):
-		if have < 10_006_000 {
-			return "MariaDB 10.6"
-		}
-	case d == MySQL && have < 8_000_001:
-		return "MySQL 8.0.1"
+		oldest = 10_006_000
+	case d == MySQL:
+		oldest = 8_000_001
 	}
-	return ""
+	return n > 0 && major*1_000_000+minor*1000+patch < oldest
 }

@@ -28,14 +28,14 @@ func Schema(d Dialect) string {
 		return ""
 	}
 	var b strings.Builder
-	for _, statement := range slices.Concat(d.tables(), []string{d.insertVersion()}, d.notified()) {
+	for _, statement := range slices.Concat(d.tables(), d.notified()) {
 		b.WriteString(strings.TrimSpace(statement) + ";\n")
 	}
 	return b.String()
 }
 
 // tables returns the statements that create the tables. Each can be repeated without harm: two processes may create the tables
-// at the same time, and MySQL commits each statement by itself.
+// at the same time, and MySQL commits each statement by itself. The last one inserts the version: then all tables are there.
 //
 // The column transaction_id is Key.ID as text, also for a refund. The column unacked says whether acked < version. The index of
 // unacknowledged entries uses this column, so that further evidence does not change the index: Postgres can then update in
@@ -63,7 +63,7 @@ func (d Dialect) tables() []string {
 		CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
 			ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`)
 	}
-	return tables
+	return append(tables, fmt.Sprintf(`INSERT INTO cardgateway_journal_schema (version, applied) VALUES (%d, %s)`, thisVersion, d.clock()))
 }
 
 // table returns the statement that creates a table, for a statement with the types of MySQL, an index that only MySQL needs in it, and options of
@@ -82,29 +82,42 @@ func (d Dialect) table(statement, index, options string) string {
 
 var binaryType = regexp.MustCompile(`VARBINARY\(\d+\)|MEDIUMBLOB`)
 
-// The column oldest is the oldest version whose programs may use the tables. NULL means: only programs that know this version.
+// The column oldest is the oldest version whose programs may use the tables. NULL means: only programs that know this version. See ofVersion.
 const (
 	tableOfVersions = `CREATE TABLE IF NOT EXISTS cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL, oldest INTEGER)`
-	selectVersion   = `SELECT version, COALESCE(oldest, version) FROM cardgateway_journal_schema ORDER BY version DESC LIMIT 1`
-	selectColumns   = `SELECT shop, transaction_id, begun, intent, evidence, version, acked, unacked FROM cardgateway_journal WHERE 1 = 0`
-	selectLease     = `SELECT shop, holder, until FROM cardgateway_journal_lease WHERE 1 = 0`
+	selectVersion   = `SELECT version FROM cardgateway_journal_schema LIMIT 1`
 )
-
-func (d Dialect) insertVersion() string {
-	return fmt.Sprintf(`INSERT INTO cardgateway_journal_schema (version, applied) VALUES (%d, %s)`, thisVersion, d.clock())
-}
 
 // ErrNoTables says that a database has no journal tables.
 var ErrNoTables = errors.New("sqlstore: the database has no tables of a journal")
 
-var (
-	errSchema = errors.New("the tables are not of this program's version")
-	errDenied = errors.New("the account of the database may not create the tables")
-)
+var errDenied = errors.New("the account of the database may not create the tables")
 
-// createTables creates the tables, unless they exist. A database user that may not create tables can use existing ones.
-func (d Dialect) createTables(ctx context.Context, db session) error {
-	return d.besideOthers(ctx, func() error { return d.tryTables(ctx, db) })
+// createTables makes the statements, unless the query made says that this was done. A database user that may not create tables can use existing
+// ones. Without statements, the tables must exist.
+func (d Dialect) createTables(ctx context.Context, db session, statements []string, made string) error {
+	err := d.findTables(ctx, db, made)
+	if !errors.Is(err, ErrNoTables) || statements == nil {
+		return err
+	}
+	for _, statement := range statements {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return d.explainDenied(ctx, db, statements, err)
+		}
+	}
+	return d.findTables(ctx, db, made) // fails if there is a table of somebody else with this name
+}
+
+// findTables returns ErrNoTables unless the query made has a row.
+func (d Dialect) findTables(ctx context.Context, db session, made string) error {
+	err := db.QueryRowContext(ctx, made).Scan(new(any))
+	switch {
+	case err == nil, d.mayNotRead(err):
+		return err
+	case errors.Is(err, sql.ErrNoRows), query(ctx, db, `SELECT 1`) == nil: // the database answers
+		return fmt.Errorf("%w: %w", ErrNoTables, err)
+	}
+	return err
 }
 
 // besideOthers tries something with which several processes may begin at once, some of which then fail: creating tables, although all
@@ -113,55 +126,12 @@ func (d Dialect) createTables(ctx context.Context, db session) error {
 func (d Dialect) besideOthers(ctx context.Context, try func() error) (err error) {
 	for range 10 {
 		err = try()
-		stays := errors.Is(err, errSchema) || errors.Is(err, errDenied) || d.mayNotRead(err) || errors.As(err, new(*settingError))
+		stays := errors.Is(err, ErrNoTables) || errors.Is(err, errDenied) || d.mayNotRead(err) || errors.As(err, new(*settingError))
 		if err == nil || stays || retry.Sleep(ctx, 50*time.Millisecond) != nil {
 			break
 		}
 	}
 	return err
-}
-
-// createTable makes the statements, which create a table, unless a SELECT of its columns succeeds.
-func (d Dialect) createTable(ctx context.Context, db session, statements []string, columns string) error {
-	return d.besideOthers(ctx, func() error {
-		if err := query(ctx, db, columns); err == nil || d.mayNotRead(err) {
-			return err
-		}
-		for _, statement := range statements {
-			if _, err := db.ExecContext(ctx, statement); err != nil {
-				return d.explainDenied(ctx, db, statements, err)
-			}
-		}
-		return query(ctx, db, columns) // fails if it is a table of somebody else with this name
-	})
-}
-
-func (d Dialect) tryTables(ctx context.Context, db session) error {
-	have, oldest, err := schemaVersion(ctx, db)
-	switch {
-	case have >= thisVersion && oldest <= thisVersion:
-		return nil
-	case d.mayNotRead(err):
-		return err
-	case have > thisVersion:
-		return fmt.Errorf("%w: the schema has version %d and this program knows %d: a newer program has made it, use that one", errSchema, have, thisVersion)
-	}
-	all := append(d.tables(), d.insertVersion())
-	for _, statement := range d.tables() {
-		if _, failed := db.ExecContext(ctx, statement); failed != nil {
-			return errors.Join(err, d.explainDenied(ctx, db, all, failed))
-		}
-	}
-	for _, columns := range []string{selectColumns, selectLease} {
-		if err := query(ctx, db, columns); err != nil { // a table of somebody else with this name
-			return err
-		}
-	}
-	_, err = db.ExecContext(ctx, d.insertVersion())
-	if now, _, failed := schemaVersion(ctx, db); now < thisVersion { // another process can have inserted it
-		return errors.Join(d.explainDenied(ctx, db, all, err), failed)
-	}
-	return nil
 }
 
 // tableOf finds the table of a statement that creates one, or an index.
@@ -179,31 +149,6 @@ func (d Dialect) explainDenied(ctx context.Context, db session, statements []str
 		}
 	}
 	return fmt.Errorf("%w (%w): let an administrator execute what is missing:\n%s", errDenied, err, &missing)
-}
-
-// findTables checks that the tables are there, in a version that this program may use.
-func (d Dialect) findTables(ctx context.Context, db session) error {
-	have, oldest, err := schemaVersion(ctx, db)
-	switch {
-	case err != nil && query(ctx, db, `SELECT 1`) == nil: // the database answers
-		return fmt.Errorf("%w: %w", ErrNoTables, err)
-	case err != nil:
-		return err
-	case have == 0:
-		return ErrNoTables
-	case have < thisVersion || oldest > thisVersion:
-		return fmt.Errorf("%w: the schema has version %d and this program knows %d", errSchema, have, thisVersion)
-	}
-	return nil
-}
-
-// schemaVersion returns the version of the tables, or zero, and the oldest version whose programs may use them.
-func schemaVersion(ctx context.Context, db session) (version, oldest int, err error) {
-	err = db.QueryRowContext(ctx, selectVersion).Scan(&version, &oldest)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return version, oldest, err
 }
 
 // query makes a query whose result is of no interest.

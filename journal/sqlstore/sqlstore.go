@@ -77,7 +77,7 @@ type Store struct {
 // statements of Schema have been executed before. If it lacks that right, the error has the statements that are missing. New tries whether
 // an entry can be updated: what keeps an outcome from being recorded would otherwise be noticed only after a payment was sent.
 func New(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
-	s, err := open(ctx, db, d, "New", Dialect.createTables)
+	s, err := open(ctx, db, d, "New", d.tables())
 	if err != nil || d == SQLite { // which has no accounts, and would wait for other programs
 		return s, err
 	}
@@ -94,11 +94,11 @@ func New(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
 //
 // If the database has no such tables, the error matches ErrNoTables. Tables of another version are rejected as by New.
 func OpenExisting(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
-	return open(ctx, db, d, "OpenExisting", Dialect.findTables)
+	return open(ctx, db, d, "OpenExisting", nil)
 }
 
-// open implements the constructor of this name. The function tables creates the tables, or only checks them.
-func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(Dialect, context.Context, session) error) (*Store, error) {
+// open implements the constructor of this name. The statements create the tables; without any, they must exist.
+func open(ctx context.Context, db *sql.DB, d Dialect, name string, statements []string) (*Store, error) {
 	if err := needContext(ctx, name); err != nil {
 		return nil, err
 	}
@@ -113,43 +113,21 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(D
 	default:
 		return nil, fmt.Errorf("sqlstore: %s: unknown database %v", name, d)
 	}
-	if d == SQLite {
-		var file string
-		err := d.besideOthers(ctx, func() (err error) {
-			file, err = fileOf(ctx, db)
-			return err
-		})
-		if err == nil {
-			s.conns.inMemory = file == ""
-			err = s.conns.file.Note(ctx, file)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("sqlstore: %s: the database file cannot be found: %w", name, err)
-		}
-	}
-	if s.conns.inMemory && db.Stats().MaxOpenConnections != 1 {
-		return nil, fmt.Errorf("sqlstore: %s: the database is in memory, where each connection has one of its own: use a file, "+
-			"or in a test SetMaxOpenConns(1)", name)
-	}
-	if err := s.prepare(ctx, tables); err != nil {
+	if err := s.prepare(ctx, statements, selectVersion, tableOfEntries, tableOfLeases); err != nil {
 		return nil, fmt.Errorf("sqlstore: %s: %v: %w", name, d, err)
 	}
 	return s, nil
 }
 
-// prepare checks the server's version and one connection, and creates or checks the tables.
-func (s *Store) prepare(ctx context.Context, tables func(Dialect, context.Context, session) error) error {
+// prepare checks one connection, and creates the tables, unless the query made says that they were created.
+func (s *Store) prepare(ctx context.Context, statements []string, made string, tables ...table) error {
 	err := s.dialect.besideOthers(ctx, func() error {
-		return s.onConn(ctx, func(conn session, _ *connState) error { return s.dialect.checkVersion(ctx, conn) })
+		return s.onConn(ctx, func(conn session, _ *connState) error { return s.dialect.createTables(ctx, conn, statements, made) })
 	})
 	if err != nil {
 		return err
 	}
-	err = s.onConn(ctx, func(conn session, _ *connState) error { return tables(s.dialect, ctx, conn) })
-	if err != nil {
-		return err
-	}
-	return s.useTables(ctx, tableOfEntries, tableOfLeases)
+	return s.useTables(ctx, tables...)
 }
 
 // useTables notes the schema of the tables, which exist, and checks them on one connection now, and on every other one when it is first used.
@@ -169,12 +147,6 @@ func (s *Store) useTables(ctx context.Context, tables ...table) error {
 	}
 	s.schema = s.dialect.quote(schema)
 	return s.onConn(ctx, func(session, *connState) error { return nil })
-}
-
-// fileOf returns the path of a SQLite database, or "" if it has no file.
-func fileOf(ctx context.Context, db *sql.DB) (file string, err error) {
-	err = db.QueryRowContext(ctx, selectFile).Scan(&file)
-	return file, err
 }
 
 // maxShopLength is the length of the column shop on MySQL, in bytes.

@@ -123,7 +123,44 @@ func (c *interruptedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (d
 	if err := c.about("BEGIN"); err != nil {
 		return nil, err
 	}
-	return c.plainConn.BeginTx(ctx, opts)
+	tx, err := c.plainConn.BeginTx(ctx, opts)
+	return &interruptedTx{tx, c.about}, err
+}
+
+type interruptedTx struct {
+	driver.Tx
+	about func(query string) error
+}
+
+func (t *interruptedTx) Commit() error {
+	if err := t.about("COMMIT"); err != nil {
+		return errors.Join(err, t.Rollback())
+	}
+	return t.Tx.Commit()
+}
+
+// TestFailedTransaction: what could not be begun, or committed, is not reported as written.
+func TestFailedTransaction(t *testing.T) {
+	errRefused := errors.New("disk I/O error")
+	for _, part := range []string{"BEGIN", "COMMIT"} {
+		var fails atomic.Bool
+		s := newStore(t, openInterrupted(t, "sqlite:"+t.TempDir()+"/journal.db", func(query string) error {
+			if fails.Load() && query == part {
+				return errRefused
+			}
+			return nil
+		}), sqlstore.SQLite)
+		in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD", Sender: "s"}
+		fails.Store(true)
+		if _, created, err := s.Begin(t.Context(), in); !errors.Is(err, errRefused) || created {
+			t.Errorf("%s: created %t, %v; want the failure", part, created, err)
+		}
+		fails.Store(false)
+		if _, err := s.Get(t.Context(), in.Key()); !errors.Is(err, journal.ErrNoEntry) {
+			t.Errorf("%s: got %v, want ErrNoEntry", part, err)
+		}
+		everyWrite(t, s, "a")
+	}
 }
 
 // openCounted opens the store of a specification, see OpenStore, until the end of the test. The counter says how often the
@@ -140,20 +177,29 @@ func openCounted(t *testing.T, spec string) (*sqlstore.Store, *atomic.Int64) {
 	return newStore(t, db, databaseFor(t, spec).dialect), asked
 }
 
-// TestOldServer: a server that is too old is rejected when the store is opened, with the version that is needed.
-func TestOldServer(t *testing.T) {
-	db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn { return &oldConn{plainConn{c, c, c, c}} })
-	const want = "the server has version 5.7.44-log, and MySQL 8.0.1 or later is needed"
-	if _, err := sqlstore.New(t.Context(), db, sqlstore.MySQL); err == nil || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("got %v, want %q", err, want)
+// TestOtherServer: a server that is too old, or syncs nothing to its disk, is rejected when the store is opened, with what is needed.
+func TestOtherServer(t *testing.T) {
+	for _, tt := range []struct{ asked, answer, want string }{
+		{"VERSION()", "5.7.44-log", "the server has version 5.7.44-log, and MySQL 8.0.1 or MariaDB 10.6, or later, is needed"},
+		{"@@GLOBAL.innodb_flush_method", "nosync", "remove innodb_flush_method from the server's configuration"},
+	} {
+		db := openWrapped(t, mysqlStore(t, t.Name()+t.TempDir()), func(c fullConn) driver.Conn {
+			return &otherConn{plainConn{c, c, c, c}, tt.asked, tt.answer}
+		})
+		if _, err := sqlstore.New(t.Context(), db, sqlstore.MySQL); err == nil || !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
 	}
 }
 
-// oldConn says that the server is an old one.
-type oldConn struct{ plainConn }
+// otherConn has another answer for what the server is asked for.
+type otherConn struct {
+	plainConn
+	asked, answer string
+}
 
-func (c *oldConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return c.plainConn.QueryContext(ctx, strings.ReplaceAll(query, "VERSION()", "'5.7.44-log'"), args)
+func (c *otherConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return c.plainConn.QueryContext(ctx, strings.ReplaceAll(query, c.asked, "'"+c.answer+"'"), args)
 }
 
 // openWrapped opens a new database, whose connections are wrapped, until the end of the test.
