@@ -40,7 +40,7 @@ func Start() (*Server, error) {
 	s := &Server{dir: dir}
 	err = s.install()
 	if err == nil {
-		err = s.run()
+		err = s.Restart()
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -67,12 +67,6 @@ func (s *Server) Kill() error {
 	_ = s.cmd.Wait() // it was killed
 	return err
 }
-
-// Restart starts a killed server again.
-func (s *Server) Restart() error { return s.run() }
-
-// RestartWith starts a killed server again with further options.
-func (s *Server) RestartWith(options ...string) error { return s.run(options...) }
 
 // install creates the data of an empty server in the directory.
 func (s *Server) install() error {
@@ -104,9 +98,10 @@ func (s *Server) prepare(cmd *exec.Cmd) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-func (s *Server) run(options ...string) error {
-	s.cmd = exec.Command(s.binary, append([]string{"--no-defaults", "--datadir=" + s.data(), "--socket=" + s.socket(),
-		"--pid-file=" + filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error=" + s.log()}, options...)...)
+// Restart starts a killed server again.
+func (s *Server) Restart() error {
+	s.cmd = exec.Command(s.binary, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(),
+		"--pid-file="+filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error="+s.log())
 	s.prepare(s.cmd)
 	if err := s.cmd.Start(); err != nil {
 		return testprogram.MySQL.Missing("%v", err)

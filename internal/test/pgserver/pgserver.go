@@ -29,8 +29,8 @@ var (
 // Server is a running server. It uses a temporary directory and a Unix socket.
 type Server struct {
 	dir     string
+	bin     string // the directory with initdb, postgres and the others
 	account *syscall.SysProcAttr
-	run     func() error // starts the process
 	cmd     *exec.Cmd
 }
 
@@ -44,8 +44,8 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir}
-	if err := s.start(bin); err != nil {
+	s := &Server{dir: dir, bin: bin}
+	if err := s.start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
@@ -68,19 +68,15 @@ func (s *Server) Kill() error {
 	return err
 }
 
-// Restart starts a killed server again.
-func (s *Server) Restart() error { return s.run() }
-
 // Follow makes this server, whatever it has, a standby of another one, each commit of which then waits until it is here, too.
 func (s *Server) Follow(primary *Server) error {
 	_ = s.Kill() // it may have been killed
-	data := filepath.Join(s.dir, "data")
-	if err := os.RemoveAll(data); err != nil {
+	if err := os.RemoveAll(s.data()); err != nil {
 		return err
 	}
-	err := s.execute("pg_basebackup", "-h", primary.dir, "-U", "t", "-R", "-c", "fast", "--no-sync", "-D", data)
+	err := s.execute("pg_basebackup", "-h", primary.dir, "-U", "t", "-R", "-c", "fast", "--no-sync", "-D", s.data())
 	if err == nil {
-		err = s.run()
+		err = s.Restart()
 	}
 	if err != nil {
 		return err
@@ -107,16 +103,12 @@ func (s *Server) Follow(primary *Server) error {
 
 // Promote makes a standby a server that takes writes.
 func (s *Server) Promote() error {
-	return s.execute("pg_ctl", "promote", "-w", "-D", filepath.Join(s.dir, "data"))
+	return s.execute("pg_ctl", "promote", "-w", "-D", s.data())
 }
 
 // execute runs a program of Postgres.
 func (s *Server) execute(program string, args ...string) error {
-	bin, err := binaries()
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(filepath.Join(bin, program), args...)
+	cmd := exec.Command(filepath.Join(s.bin, program), args...)
 	cmd.SysProcAttr, cmd.Dir = s.account, s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return testprogram.Postgres.Missing("%s: %v\n%s", program, err, out)
@@ -137,22 +129,21 @@ func binaries() (string, error) {
 	return filepath.Dir(initdb), err
 }
 
-func (s *Server) start(bin string) error {
-	account, err := testprogram.Postgres.Account("postgres", s.dir)
-	if err != nil {
+func (s *Server) start() (err error) {
+	if s.account, err = testprogram.Postgres.Account("postgres", s.dir); err != nil {
 		return err
 	}
-	s.account = account
-	data := filepath.Join(s.dir, "data")
-	if err := s.execute("initdb", "-U", "t", "-A", "trust", "-E", "UTF8", "--no-sync", "-D", data); err != nil {
+	if err := s.execute("initdb", "-U", "t", "-A", "trust", "-E", "UTF8", "--no-sync", "-D", s.data()); err != nil {
 		return err
 	}
-	s.run = func() error { return s.serve(bin, data) }
-	return s.run()
+	return s.Restart()
 }
 
-func (s *Server) serve(bin, data string) error {
-	s.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-c", "listen_addresses=", "-c", "log_min_messages=panic")
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// Restart starts a killed server again.
+func (s *Server) Restart() error {
+	s.cmd = exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "log_min_messages=panic")
 	s.cmd.SysProcAttr, s.cmd.Dir = s.account, s.dir
 	if err := s.cmd.Start(); err != nil {
 		return testprogram.Postgres.Missing("%v", err)
