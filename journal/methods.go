@@ -172,45 +172,13 @@ func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err err
 // payment and change no outcome, unless two of them are closer together than cardgateway.Client.Resolve describes, or about as far
 // apart as two submissions of the payment: then the entry is a conflict. So pass them to Confirm, and store them by their UniqueID.
 func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
-	if err := needContext(ctx, "Confirm"); err != nil {
-		return err
-	}
-	if t == nil {
-		return errors.New("journal: Confirm: the transaction is nil")
-	}
-	e, err := j.get(ctx, j.key(PaymentID(t.TransactionID)))
-	if err != nil {
-		return err
-	}
-	in := e.Intent()
-	isOther := !t.TransactionAmount.Equal(in.Amount) || t.TransactionCurrency != in.Currency
-	if isOther || j.client.IsOtherApp(t) {
-		return fmt.Errorf("%w: %q is recorded as %s, and the gateway shows %s %s of app %q",
-			ErrMismatch, t.TransactionID, in.describe(), t.TransactionAmount, t.TransactionCurrency, t.AppID)
-	}
-	return j.confirm(ctx, e, gatewayResult{transaction: t})
+	return j.confirm(ctx, "Confirm", gatewayResult{transaction: t})
 }
 
 // ConfirmRefund records a refund that you got from the gateway elsewhere, as Confirm does for a payment: confirmed by
 // package notify, or returned by a walk or SearchRefunds. Its id, payment and amount must match the recorded refund.
 func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) error {
-	if err := needContext(ctx, "ConfirmRefund"); err != nil {
-		return err
-	}
-	if r == nil {
-		return errors.New("journal: ConfirmRefund: the refund is nil")
-	}
-	e, err := j.get(ctx, j.key(RefundID(r.MerchantRefundID)))
-	if err != nil {
-		return err
-	}
-	in := e.Intent()
-	isOther := r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount)
-	if isOther || j.client.IsOtherApp(r) {
-		return fmt.Errorf("%w: refund %q is recorded as %s, and the gateway shows %s of transaction %q of app %q",
-			ErrMismatch, r.MerchantRefundID, in.describe(), r.RefundAmount, r.UniqueID, r.AppID)
-	}
-	return j.confirm(ctx, e, gatewayResult{refund: r})
+	return j.confirm(ctx, "ConfirmRefund", gatewayResult{refund: r})
 }
 
 // Restore records a transaction that a walk over Client.Orders returned, as Confirm does, also if this journal has no entry for it: after a
@@ -222,37 +190,26 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 // the hosted page, and two charges of a subscription with one transactionId as a conflict. Restore does nothing with a transaction of another
 // app, nor with one whose id no call can have, such as an empty one. If the entry that exists is of another payment, the error matches ErrMismatch.
 func (j *Journal) Restore(ctx context.Context, t *cardgateway.Transaction) error {
-	if err := needContext(ctx, "Restore"); err != nil {
-		return err
-	}
-	err := j.Confirm(ctx, t)
-	if !errors.Is(err, ErrNoEntry) {
-		return err
-	}
-	in := Intent{ID: PaymentID(t.TransactionID), Amount: t.TransactionAmount, Currency: t.TransactionCurrency}
-	return j.restore(ctx, in, t.TransactionAt, t, func() error { return j.Confirm(ctx, t) })
+	return j.restore(ctx, "Restore", gatewayResult{transaction: t})
 }
 
 // RestoreRefund records a refund that a walk over Client.Refunds returned, as Restore does for a payment.
 func (j *Journal) RestoreRefund(ctx context.Context, r *cardgateway.Refund) error {
-	if err := needContext(ctx, "RestoreRefund"); err != nil {
-		return err
-	}
-	err := j.ConfirmRefund(ctx, r)
+	return j.restore(ctx, "RestoreRefund", gatewayResult{refund: r})
+}
+
+// restore confirms a row that the gateway shows, and begins its entry before if there is none.
+func (j *Journal) restore(ctx context.Context, method string, row gatewayResult) error {
+	err := j.confirm(ctx, method, row)
 	if !errors.Is(err, ErrNoEntry) {
 		return err
 	}
-	in := Intent{ID: RefundID(r.MerchantRefundID), UniqueID: r.UniqueID, Amount: r.RefundAmount}
-	return j.restore(ctx, in, r.RefundRequestAt, r, func() error { return j.ConfirmRefund(ctx, r) })
-}
-
-// restore begins the entry of a row that the gateway shows with this time, and confirms it.
-func (j *Journal) restore(ctx context.Context, in Intent, at cardgateway.WallTime, row interface{ StatesOtherApp(cardgateway.AppID) bool }, confirm func() error) error {
+	in := row.intent()
 	if j.client.IsOtherApp(row) || !in.ID.recordable() {
 		return nil
 	}
-	in.Shop, in.Operation, in.At, in.Sender = j.shop, opRestore, time.Now().Round(0), random.Text()
-	if !at.IsZero() {
+	in.Shop, in.At, in.Sender = j.shop, time.Now().Round(0), random.Text()
+	if at := row.facts().at; !at.IsZero() {
 		in.At = earlier(at.In(j.client.Location()), in.At)
 	}
 	for places := int32(2); !in.recordable() && places >= 0; places-- { // with the zeros that a gateway adds, it can have more digits than a request
@@ -263,24 +220,41 @@ func (j *Journal) restore(ctx context.Context, in Intent, at cardgateway.WallTim
 	if !in.recordable() {
 		return fmt.Errorf("journal: Restore: the gateway shows %s, whose amount cannot be recorded", in.ID.describe())
 	}
-	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
+	within, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	if _, _, err := j.tryBegin(ctx, in); err != nil {
+	if _, _, err := j.tryBegin(within, in); err != nil {
 		return err
 	}
-	return confirm()
+	return j.confirm(ctx, method, row)
 }
 
-// confirm records what the gateway returned for an entry, if it changes what is known. It is one row, and there can be others:
+// confirm records a row that the gateway shows, if it changes what is known. It is one row, and there can be others:
 // only a query of all of them shows that a checkout is abandoned, or that a payment that was submitted again was declined.
-func (j *Journal) confirm(ctx context.Context, e Entry, s gatewayResult) (err error) {
-	defer j.memory.setChanged(e.ID())
-	before, acked := e.project(), !e.Unacked()
-	e, err = j.recordChanges(ctx, e, func(known *projection) []Evidence { return j.evidenceOfRow(s, known, false) })
+func (j *Journal) confirm(ctx context.Context, method string, row gatewayResult) error {
+	if err := needContext(ctx, method); err != nil {
+		return err
+	}
+	if row.isNothing() {
+		return fmt.Errorf("journal: %s: it is nil", method)
+	}
+	shown := row.intent()
+	e, err := j.get(ctx, j.key(shown.ID))
 	if err != nil {
 		return err
 	}
+	before, acked := e.project(), !e.Unacked()
 	switch {
+	case !shown.same(&before.intent):
+		shown.Operation = method
+		return &MismatchError{Asked: shown, Recorded: before.intent}
+	case j.client.IsOtherApp(row):
+		return fmt.Errorf("%w: the gateway shows %s of another app", ErrMismatch, shown.ID.describe())
+	}
+	defer j.memory.setChanged(e.ID())
+	e, err = j.recordChanges(ctx, e, func(known *projection) []Evidence { return j.evidenceOfRow(row, known, false) })
+	switch {
+	case err != nil:
+		return err
 	case !e.Unacked():
 	case acked && e.project().isNoNewsAfter(before) && j.ack(ctx, &e) == nil: // otherwise the same outcome would be reported again
 	default:

@@ -315,6 +315,23 @@ func (ev *Evidence) result() gatewayResult { return gatewayResult{ev.Transaction
 // setResult sets the transaction and the refund of the evidence.
 func (ev *Evidence) setResult(g gatewayResult) { ev.Transaction, ev.Refund = g.transaction, g.refund }
 
+// StatesOtherApp is that of the transaction or the refund.
+func (g gatewayResult) StatesOtherApp(app cardgateway.AppID) bool {
+	if g.refund != nil {
+		return g.refund.StatesOtherApp(app)
+	}
+	return g.transaction.StatesOtherApp(app)
+}
+
+// intent returns what the gateway shows of the intent to which a transaction or a refund belongs: see Journal.Restore.
+func (g gatewayResult) intent() Intent {
+	if r := g.refund; r != nil {
+		return Intent{ID: RefundID(r.MerchantRefundID), Operation: opRestore, Amount: r.RefundAmount, UniqueID: r.UniqueID}
+	}
+	t := g.transaction
+	return Intent{ID: PaymentID(t.TransactionID), Operation: opRestore, Amount: t.TransactionAmount, Currency: t.TransactionCurrency}
+}
+
 func (g gatewayResult) isNothing() bool { return g.transaction == nil && g.refund == nil }
 
 // copied returns a copy, so that no caller can change the result of another.
