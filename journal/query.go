@@ -97,16 +97,6 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 	return e, queryErr, nil
 }
 
-// errQueryEnded is the error of a query in its own goroutine that did not return.
-var errQueryEnded = errors.New("journal: a query has ended its goroutine")
-
-// contain makes a panic of a query, for which a hook of the client is the reason, its error. It is deferred.
-func contain(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("journal: a query panicked: %v", p)
-	}
-}
-
 // resolve queries the gateway for a payment or a refund that was sent at a time. Of several declines that are not contradictory, it
 // returns the latest: evidenceOfRow decides whether that is final.
 func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, limit time.Duration) (gatewayResult, error) {

@@ -67,10 +67,10 @@ type recovery struct {
 // recovered is one entry on its way from the reader to the loop.
 type recovered struct {
 	entry  Entry
-	err    error                   // of the list
-	failed error                   // what a query has shown could not be recorded, or it has panicked
-	asOf   time.Time               // the store is known to have had this form of the entry at this time
-	ended  <-chan goroutine.Ending // of the query; nil if there is none
+	err    error      // of the list
+	failed error      // what a query has shown could not be recorded, or it has panicked
+	asOf   time.Time  // the store is known to have had this form of the entry at this time
+	ended  chan error // receives failed when the query has ended; nil if there is none
 }
 
 func (j *Journal) startRecovery(ctx context.Context) *recovery {
@@ -97,14 +97,14 @@ func (r *recovery) read() {
 				return
 			}
 			r.asking.Add(1)
-			item.failed = errQueryEnded
-			item.ended = async(func() {
+			item.ended = make(chan error, 1)
+			apart("a query", func() (err error) {
 				defer r.asking.Done()
 				defer func() { <-places }()
-				defer contain(&item.failed)
-				item.entry, _, item.failed = r.j.query(r.ctx, e, 0) // memory keeps the error of the query, until the next one
+				item.entry, _, err = r.j.query(r.ctx, e, 0) // memory keeps the error of the query, until the next one
 				item.asOf = time.Now()
-			})
+				return err
+			}, func(err error) { item.ended <- err })
 		}
 		select {
 		case r.items <- item:
@@ -187,7 +187,7 @@ func (r *recovery) next() (*recovered, error) {
 		return nil, r.outer.Err()
 	case item.ended != nil:
 		select {
-		case <-item.ended:
+		case item.failed = <-item.ended:
 		case <-r.ctx.Done():
 			return nil, r.outer.Err()
 		}
@@ -261,21 +261,23 @@ func (j *Journal) tell(ctx context.Context, i RecoverInfo) {
 	if j.opts.Observe == nil || !j.telling.CompareAndSwap(false, true) {
 		return
 	}
-	ended := async(func() {
-		defer j.telling.Store(false)
-		defer func() {
-			if p := recover(); p != nil {
-				j.logTrouble(ctx, "journal: Options.Observe", fmt.Errorf("it panicked: %v", p))
-			}
-		}()
+	ended := make(chan struct{})
+	apart("Options.Observe", func() error {
 		j.opts.Observe(ctx, i)
+		return nil
+	}, func(err error) {
+		if err != nil {
+			j.logTrouble(ctx, "journal: observing", err)
+		}
+		j.telling.Store(false)
+		close(ended)
 	})
 	timer := time.NewTimer(slowReport)
 	defer timer.Stop()
 	select {
 	case <-ended:
 	case <-timer.C:
-		j.logTrouble(ctx, "journal: Options.Observe", fmt.Errorf("it has not returned for %v, and is not called again until it has", slowReport))
+		j.logTrouble(ctx, "journal: observing", fmt.Errorf("journal: Options.Observe has not returned for %v, and is not called again until it has", slowReport))
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 )
 
 // reportEnd is how a report has ended: reading the entry, the merchant's function, and the acknowledgement.
@@ -40,15 +38,7 @@ func (r *runner) reportOne(term context.Context, id ID) {
 		return
 	}
 	r.reporting[id] = false
-	end := reportEnd{id, term, errors.New("journal: the function given to Run has ended its goroutine")}
-	goroutine.Start(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				end.err = fmt.Errorf("journal: the function given to Run panicked: %v", p)
-			}
-		}()
-		end.err = r.call(term, id)
-	}, func(goroutine.Ending) { r.reports <- end })
+	apart("the function given to Run", func() error { return r.call(term, id) }, func(err error) { r.reports <- reportEnd{id, term, err} })
 	begun := time.Now()
 	defer func() { r.heldUp += time.Since(begun) }()
 	timer := time.NewTimer(slowReport)

@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"time"
-
-	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 )
 
 // Run reports the outcomes of the shop's payments and refunds, until ctx ends, and returns the error of ctx. It lists everything that
@@ -291,17 +289,14 @@ func (r *runner) ask(ctx context.Context) (next time.Time) {
 	return next
 }
 
-// askFor starts one query, for an entry as it is then. A hook of the client that panics, or ends its goroutine, is trouble of that entry.
+// askFor starts one query, for an entry as it is then.
 func (r *runner) askFor(ctx context.Context, id ID, pause time.Duration) {
-	j, a, err := r.j, answer{id: id, pause: pause}, errQueryEnded
+	a := answer{id: id, pause: pause}
 	r.asking[id] = pause > 0
-	goroutine.Start(func() {
-		defer contain(&err)
-		err = j.askFor(ctx, &a)
-	}, func(goroutine.Ending) {
+	apart("a query", func() error { return r.j.askFor(ctx, &a) }, func(err error) {
 		if err != nil {
 			a.again = true
-			j.recordFailed(ctx, id, err)
+			r.j.recordFailed(ctx, id, err)
 		}
 		r.answers <- a
 	})

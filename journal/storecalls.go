@@ -174,6 +174,20 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 // lastMoment is how long a store has to return once its context has ended at a deadline.
 const lastMoment = 500 * time.Millisecond
 
+// apart calls what runs a hook of the client, or a function of the merchant's, in a goroutine of its own. Ended receives its error: a panic, and the
+// end of the goroutine, is trouble of that call, and of nothing else.
+func apart(what string, call func() error, ended func(error)) {
+	err := fmt.Errorf("journal: %s has ended its goroutine", what)
+	goroutine.Start(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("journal: %s panicked: %v", what, p)
+			}
+		}()
+		err = call()
+	}, func(goroutine.Ending) { ended(err) })
+}
+
 // async calls a function in its own goroutine and sends how it ended.
 func async(f func()) <-chan goroutine.Ending {
 	ended := make(chan goroutine.Ending, 1)
