@@ -219,7 +219,7 @@ func TestJournalWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"list", "--state", "open"}, `--state: there is no state "open" of the journal; there are conflict, unknown, not-sent, `},
+		{[]string{"list", "--state", "open"}, `--state: there is no state "open" of the journal; there are unknown, not-sent, refused, `},
 		{[]string{"list", "--older", "x"}, `--older: "x" is not a duration`},
 		{[]string{"list", "--columns", "id,x"}, `--columns: there is no column "x"; there are begunAt, at, kind, id, `},
 		{[]string{"list", "--columns", "id,id"}, "--columns: id is there twice"},

@@ -2,7 +2,6 @@ package shopjournal
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,24 +11,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// states are the states of an entry.
-var states = []journal.State{
-	journal.Conflicting, journal.Unknown, journal.NotSent, journal.Refused, journal.PresumedAbsent, journal.Pending, journal.Abandoned,
-	journal.Declined, journal.Succeeded, journal.Tested,
-}
-
 // ParseState parses the name of a state in the flag --state, in which a hyphen can replace the space.
 func ParseState(word string) (journal.State, error) {
-	name := strings.ReplaceAll(word, "-", " ")
-	i := slices.IndexFunc(states, func(s journal.State) bool { return s.String() == name })
-	if i < 0 {
-		var words []string
-		for _, state := range states {
-			words = append(words, asWord(state))
+	var words []string
+	for state := journal.Unknown; state <= journal.Conflicting; state++ {
+		if state.String() == strings.ReplaceAll(word, "-", " ") {
+			return state, nil
 		}
-		return 0, exit.Fail(exit.Failed, "--state: there is no state %q of the journal; there are %s", word, strings.Join(words, ", "))
+		words = append(words, asWord(state))
 	}
-	return states[i], nil
+	return 0, exit.Fail(exit.Failed, "--state: there is no state %q of the journal; there are %s", word, strings.Join(words, ", "))
 }
 
 // asWord returns a state with a hyphen instead of the space.
