@@ -3,7 +3,6 @@ package journal_test
 import (
 	"bytes"
 	"errors"
-	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -12,20 +11,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
-
-// statesAnotherApp makes a gateway state app 8 wherever it states app 7.
-type statesAnotherApp struct{ http.RoundTripper }
-
-func (g statesAnotherApp) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := g.RoundTripper.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(resp.Body)
-	body = bytes.ReplaceAll(body, []byte(`"appId":7,`), []byte(`"appId":8,`))
-	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return resp, err
-}
 
 // withApps returns the journal of a process whose client accepts any app, or only its own.
 func (s *shop) withApps(anyAppID bool) *journal.Journal {
@@ -43,7 +28,9 @@ func TestOtherApp(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.network = statesAnotherApp{s.network}
+				s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
+					return bytes.ReplaceAll(body, []byte(`"appId":7,`), []byte(`"appId":8,`))
+				}}
 				s.Journal = s.withApps(anyAppID)
 				_, err := s.pay("a", approved)
 				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})

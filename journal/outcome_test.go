@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +62,9 @@ func TestOutcomeOfEachState(t *testing.T) {
 				}
 				if tt.never != nil && errors.Is(err, tt.never) || cardgateway.SafeToRetry(err) != tt.retry || errors.Is(err, why) != tt.askedWhy {
 					t.Errorf("got %v", err)
+				}
+				if !reflect.DeepEqual(e.Transaction(), s.transaction) || !reflect.DeepEqual(e.Refund(), s.refund) || fmt.Sprint(e.Err()) != fmt.Sprint(err) {
+					t.Errorf("the methods return %+v, %+v, %v", e.Transaction(), e.Refund(), e.Err())
 				}
 				if s.isNothing() == tt.shown {
 					t.Errorf("the transaction or refund is %+v", s)

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -157,12 +156,11 @@ func TestSubmittedAgainDuringConfirm(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(refusal)
 		_, _ = s.pay("a", declined)
-		again := sync.OnceFunc(func() {
+		store := &faulty{Store: s.store, before: map[string]func(){"Record": func() {
 			if _, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", pending)); err != nil {
 				t.Errorf("submitted again: %v", err)
 			}
-		})
-		store := &beforeRecord{s.store, func(journal.Evidence) { again() }}
+		}}}
 		if err := journal.New(s.client, store, journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "0")); err != nil {
 			t.Error(err)
 		}

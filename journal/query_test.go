@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -294,7 +293,9 @@ func TestQueryThatCouldNotBeRecorded(t *testing.T) {
 		s.loseNext(sandbox.CommitNow)
 		_, _ = s.pay("a", approved)
 		time.Sleep(16 * time.Hour)
-		j := journal.New(s.client, &failsOnce{Store: s.store}, journal.Options{})
+		store := &failing{Store: s.store}
+		store.records.Store(1)
+		j := journal.New(s.client, store, journal.Options{})
 		for _, err := range j.Recover(t.Context()) {
 			if !errors.Is(err, errDisk) {
 				t.Errorf("Recover: got %v, want the error of the store", err)
@@ -303,18 +304,4 @@ func TestQueryThatCouldNotBeRecorded(t *testing.T) {
 		time.Sleep(time.Minute)
 		wantStates(t, j, map[string]string{"a": "succeeded"})
 	})
-}
-
-// failsOnce is a store whose first Record fails.
-type failsOnce struct {
-	journal.Store
-	failed bool
-}
-
-func (s *failsOnce) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
-	if !s.failed {
-		s.failed = true
-		return errDisk
-	}
-	return s.Store.Record(ctx, key, version, ev)
 }

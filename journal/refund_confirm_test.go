@@ -13,6 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -83,8 +84,8 @@ func TestNothingSecretOfARefundIsStored(t *testing.T) {
 			code, _ := r.Context().Value(codeKey{}).(string)
 			id := strings.SplitN(code, " ", 2)[0]
 			text := testNumber + " " + remark
-			return respond(r, `{"code":`+id+`,"message":"`+text+`","refundTransactionId":"r`+id+`","uniqueId":"1","refundUniqueId":"2",`+
-				`"refundCurrency":"USD","refundAmount":"2.50","refundMessage":"`+text+`","remark":"`+text+`","cardNumber":"`+testNumber+`"}`), nil
+			return clienttest.Respond(r, http.StatusOK, `{"code":`+id+`,"message":"`+text+`","refundTransactionId":"r`+id+`","uniqueId":"1","refundUniqueId":"2",`+
+				`"refundCurrency":"USD","refundAmount":"2.50","refundMessage":"`+text+`","remark":"`+text+`","cardNumber":"`+testNumber+`"}`)
 		})
 		for _, code := range []string{"110", "111", "112", "999", "400"} {
 			req := refund("r"+code, "1")

@@ -1,15 +1,13 @@
 package journal_test
 
 import (
-	"context"
 	"errors"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -85,20 +83,8 @@ func TestAfterRefusalAsksWhatIsRefusedMeanwhile(t *testing.T) {
 // page returns a response to a search, whatever it searches for.
 func page(r *http.Request, total, rows string) *http.Response {
 	body := `{"code":121,"message":"Search success","currPage":1,"pageSize":1,"totalCount":` + total + `,"totalPage":` + total + `,"data":[` + rows + `]}`
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r,
-	}
-}
-
-// beforeRecord calls a function before evidence is recorded.
-type beforeRecord struct {
-	journal.Store
-	do func(journal.Evidence)
-}
-
-func (s *beforeRecord) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
-	s.do(ev)
-	return s.Store.Record(ctx, key, version, ev)
+	resp, _ := clienttest.Respond(r, http.StatusOK, body) // never fails
+	return resp
 }
 
 // TestAfterRefusalOfWhatWasShown: the gateway has shown what it refused, in a form that does not tell the outcome, and no longer shows it

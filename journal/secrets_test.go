@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -66,21 +66,10 @@ func (e echo) RoundTrip(r *http.Request) (*http.Response, error) {
 		unique = ""
 	}
 	text := e.token + " " + e.number + " 987"
-	return respond(r, `{"code":`+code+`,`+unique+`"transactionId":"`+id+`","message":"`+text+`","transactionMessage":"`+text+
+	return clienttest.Respond(r, http.StatusOK, `{"code":`+code+`,`+unique+`"transactionId":"`+id+`","message":"`+text+`","transactionMessage":"`+text+
 		`","billDescription":"`+text+`","transactionMethod":"`+text+`","transactionType":"`+text+`","token":"`+e.token+
 		`","transactionAmount":"12.50","transactionCurrency":"USD","transactionCardNumber":"`+e.number+
-		`","redirectUrl":"https://pay.example.com/?n=`+e.number+`&t=tok%2Fwith%3Fodd%3Dcharacters%264711"}`), nil
-}
-
-// respond returns a response with HTTP status 200 and this body.
-func respond(r *http.Request, body string) *http.Response {
-	if r.Body != nil {
-		_, _ = io.Copy(io.Discard, r.Body)
-	}
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
-		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
-	}
+		`","redirectUrl":"https://pay.example.com/?n=`+e.number+`&t=tok%2Fwith%3Fodd%3Dcharacters%264711"}`)
 }
 
 // TestAddressesWithCards: a redirect URL that contains the card number, in any grouping, or the verification code is not

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -21,11 +22,9 @@ func (g *shownOnce) RoundTrip(r *http.Request) (*http.Response, error) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		return nil, errors.New("the connection broke")
 	}
-	body := g.page
-	if g.page = ""; body == "" {
-		body = `{"code":121,"totalCount":0,"data":[]}`
-	}
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
+	body := cmp.Or(g.page, clienttest.Page())
+	g.page = ""
+	return clienttest.Respond(r, http.StatusOK, body)
 }
 
 // toldInTheEnd returns the last state that Recover tells within days.
@@ -44,19 +43,18 @@ func (s *shop) toldInTheEnd() string {
 // absent, and PayAgain does not submit it.
 func TestShownOnceIsNeverAbsent(t *testing.T) {
 	row := `{"code":100,"uniqueId":"1","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`
-	page := func(row string) string { return `{"code":121,"totalCount":1,"data":[` + row + `]}` }
 	for name, tt := range map[string]struct {
 		page string
 		want string
 	}{
-		"nothing":                       {`{"code":121,"totalCount":0,"data":[]}`, "presumed absent"},
-		"another transaction":           {page(strings.Replace(row, `"a"`, `"b"`, 1)), "presumed absent"},
-		"another amount":                {page(strings.Replace(row, "12.50", "12.51", 1)), "unknown"},
-		"currency in small letters":     {page(strings.Replace(row, "USD", "usd", 1)), "unknown"},
-		"no amount":                     {page(strings.Replace(row, `"transactionAmount":"12.50",`, "", 1)), "unknown"},
-		"a code that says nothing":      {page(strings.Replace(row, "100", "777", 1)), "unknown"},
-		"a row that cannot be read":     {page(strings.Replace(row, `"12.50"`, "[]", 1)), "unknown"},
-		"a row announced and not given": {page(""), "unknown"},
+		"nothing":                       {clienttest.Page(), "presumed absent"},
+		"another transaction":           {clienttest.Page(strings.Replace(row, `"a"`, `"b"`, 1)), "presumed absent"},
+		"another amount":                {clienttest.Page(strings.Replace(row, "12.50", "12.51", 1)), "unknown"},
+		"currency in small letters":     {clienttest.Page(strings.Replace(row, "USD", "usd", 1)), "unknown"},
+		"no amount":                     {clienttest.Page(strings.Replace(row, `"transactionAmount":"12.50",`, "", 1)), "unknown"},
+		"a code that says nothing":      {clienttest.Page(strings.Replace(row, "100", "777", 1)), "unknown"},
+		"a row that cannot be read":     {clienttest.Page(strings.Replace(row, `"12.50"`, "[]", 1)), "unknown"},
+		"a row announced and not given": {clienttest.Page(""), "unknown"},
 	} {
 		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 			s.network = &shownOnce{tt.page}

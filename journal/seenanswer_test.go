@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,13 +18,10 @@ type answersOnce struct {
 }
 
 func (g answersOnce) RoundTrip(r *http.Request) (*http.Response, error) {
-	status, body := g.status, g.body
 	if r.Method == http.MethodPost {
-		_, _ = io.Copy(io.Discard, r.Body)
-	} else {
-		status, body = 200, `{"code":121,"totalCount":0,"data":[]}`
+		return clienttest.Respond(r, g.status, g.body)
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
+	return clienttest.Respond(r, http.StatusOK, clienttest.Page())
 }
 
 // TestAnsweredIsNeverAbsent: if the response to the call itself contained the payment, it is never presumed absent, even

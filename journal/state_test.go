@@ -76,11 +76,7 @@ func TestState(t *testing.T) {
 		"refused, again, not sent":        {[]Evidence{answer(Refused, ""), again, second(NotSent, "")}, Refused},
 		"the second's uncertain decline":  {[]Evidence{query(PresumedAbsent, ""), again, second(Unknown, "")}, Unknown},
 		"not sent, again, not sent again": {[]Evidence{answer(NotSent, ""), again, second(NotSent, "")}, NotSent},
-		"two successes without ids":       {[]Evidence{at(query(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Conflicting},
 		"two answers without ids":         {[]Evidence{at(answer(Succeeded, ""), 1), again, at(second(Succeeded, ""), 2)}, Conflicting},
-		"an answer and two rows":          {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2), at(query(Succeeded, ""), 3)}, Conflicting},
-		"an answer and a later row of it": {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded},
-		"one success without an id":       {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 1), query(Succeeded, "")}, Succeeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := Entry{Begun: Intent{Sender: "1"}, Evidence: c.evidence, Acked: -1}
@@ -296,29 +292,6 @@ func TestChangedBy(t *testing.T) {
 		e := Entry{Begun: Intent{Sender: "1"}, Evidence: c.known}
 		if got := e.project().changedBy(&c.shown, &e); got != c.want || len(e.Evidence) != len(c.known) {
 			t.Errorf("%s: got %t, want %t", name, got, c.want)
-		}
-	}
-}
-
-// TestStateOfRefunds: refunds without the gateway's id are distinguished by their times, as payments are.
-func TestStateOfRefunds(t *testing.T) {
-	row := func(id, minute string) Evidence {
-		at, _ := cardgateway.ParseWallTime("2026-01-01 00:" + minute + ":00")
-		return Evidence{Source: SourceQuery, State: Succeeded, Refund: &cardgateway.Refund{Code: 111, RefundUniqueID: id, RefundRequestAt: at}}
-	}
-	for name, c := range map[string]struct {
-		rows     []Evidence
-		conflict bool
-	}{
-		"two ids":                      {[]Evidence{row("1", "01"), row("2", "01")}, true},
-		"one id":                       {[]Evidence{row("1", "01"), row("1", "02")}, false},
-		"without ids, at one time":     {[]Evidence{row("", "01"), row("", "01")}, false},
-		"without ids, at two times":    {[]Evidence{row("", "01"), row("", "02")}, true},
-		"without ids, one has no time": {[]Evidence{row("", "01"), row("", "")}, false},
-	} {
-		e := Entry{Begun: Intent{ID: RefundID("r")}, Evidence: c.rows}
-		if got := e.State(); (got == Conflicting) != c.conflict || !c.conflict && got != Succeeded {
-			t.Errorf("%s: %v; want a conflict: %t", name, got, c.conflict)
 		}
 	}
 }

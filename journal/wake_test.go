@@ -115,33 +115,6 @@ func TestRunWakesOnConfirm(t *testing.T) {
 	})
 }
 
-// TestRunWakesInRecover: what is confirmed is reported at once, also while Run waits for slow queries.
-func TestRunWakesInRecover(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		for _, id := range []string{"a", "b"} {
-			s.loseNext(sandbox.CommitNever)
-			_, _ = s.pay(id, approved)
-		}
-		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-			<-r.Context().Done()
-			return nil, r.Context().Err()
-		})
-		j := s.restarted(journal.Options{})
-		told := running(t, j, time.Hour, nil)
-		time.Sleep(time.Second) // the first query is under way, and takes 30 s
-		confirm(t, j, "b")
-		synctest.Wait()
-		if want := []string{"b succeeded"}; !slices.Equal(told.all(), want) {
-			t.Errorf("reported %q, want %q", told.all(), want)
-		}
-		time.Sleep(30 * time.Minute)
-		synctest.Wait()
-		if want := []string{"b succeeded", "a unknown"}; !slices.Equal(told.all(), want) {
-			t.Errorf("reported %q, want %q", told.all(), want)
-		}
-	})
-}
-
 // TestConfirmedWhileReporting: what is confirmed while report is called is reported afterwards.
 func TestConfirmedWhileReporting(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -249,31 +222,6 @@ func TestAcknowledgedIsNotQueried(t *testing.T) {
 		time.Sleep(time.Minute)
 		if n := queries.Load(); n != 0 {
 			t.Errorf("the gateway was queried %d times", n)
-		}
-	})
-}
-
-// TestRunWakesOnRefund: what ConfirmRefund records is reported at once.
-func TestRunWakesOnRefund(t *testing.T) {
-	inBubble(t, sandbox.Options{RefundSettleAfter: 24 * time.Hour}, func(t *testing.T, s *shop) {
-		paid, err := s.pay("a", approved)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req := cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: "r", Amount: decimal.RequireFromString("2.50")}
-		if _, err := s.CreateRefund(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-		told := running(t, s.Journal, time.Hour, nil)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		before := len(told.all())
-		err = s.ConfirmRefund(t.Context(), &cardgateway.Refund{
-			Code: cardgateway.CodeRefundSuccess, UniqueID: paid.UniqueID, MerchantRefundID: "r", RefundUniqueID: "9", RefundAmount: req.Amount, RefundCurrency: "USD",
-		})
-		synctest.Wait()
-		if err != nil || !slices.Equal(told.all()[before:], []string{"r succeeded"}) || told.at()[before] != time.Minute {
-			t.Errorf("%v, reported %q after %v", err, told.all(), told.at())
 		}
 	})
 }
