@@ -95,6 +95,10 @@ func testEverybody(t *testing.T, s journal.Store) {
 		if err := s.Record(t.Context(), key(id), 0, answered(id)); err != nil {
 			t.Errorf("Record(%q): %v", id, err)
 		}
+		e, err := s.Get(t.Context(), key(id))
+		if want := intent(id, i); err != nil || e.Begun.Sender != want.Sender || len(e.Evidence) != 1 || e.Evidence[0].Transaction.TransactionID != id {
+			t.Errorf("Get(%q): %+v, %v", id, e, err)
+		}
 		if i%2 == 0 {
 			if err := s.Ack(t.Context(), key(id), 1); err != nil {
 				t.Errorf("Ack(%q): %v", id, err)

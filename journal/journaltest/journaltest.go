@@ -340,7 +340,7 @@ func testSlowWalk(t *testing.T, s journal.Store) {
 func testIDs(t *testing.T, s journal.Store) {
 	ids := []string{
 		"a", "A", "a ", "á", "a\u0301", "ß", "ss", "'; --", `"\`, "%_", "?1 $1", "..", "💳", strings.Repeat("💳", 128),
-		strings.Repeat("x", 128), strings.Repeat("x", 127) + "y",
+		strings.Repeat("x", 128), strings.Repeat("x", 127) + "y", "a\u00a0", "1", "01", "1.0", "1e0", "strasse", "straße",
 	}
 	for i, id := range ids {
 		if _, created, err := s.Begin(t.Context(), intent(id, i)); err != nil || !created {

@@ -138,23 +138,6 @@ func TestOneConnection(t *testing.T) {
 	})
 }
 
-// TestSchemaVersion: a new file is brought to the schema's version by the first program that opens it.
-func TestSchemaVersion(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.db")
-	if err := open(t, path).Close(); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	var versions string
-	if err := db.QueryRow("SELECT GROUP_CONCAT(version) FROM cardgateway_journal_schema").Scan(&versions); err != nil || versions != "1" {
-		t.Errorf("the schema has the versions %s, %v", versions, err)
-	}
-}
-
 // TestOpenWithContext: a store that could not be opened in time says why.
 func TestOpenWithContext(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())

@@ -1,36 +1,14 @@
 package sqlstore_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
-	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
 var _ notify.Deduper = (*sqlstore.Deduper)(nil)
-
-// TestDeduperNilContext: the methods return an error without a context, and do not panic.
-func TestDeduperNilContext(t *testing.T) {
-	var none context.Context
-	d := new(sqlstore.Deduper)
-	for name, call := range map[string]func() error{
-		"NewDeduper": func() error { _, err := new(sqlstore.Store).NewDeduper(none, nil); return err },
-		"Claim":      func() error { _, err := d.Claim(none, "a"); return err },
-		"Handled":    func() error { return d.Handled(none, "a") },
-		"Release":    func() error { return d.Release(none, "a") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			want := name + ": invalid request: ctx must not be nil"
-			if err := call(); !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v, want %s", err, want)
-			}
-		})
-	}
-}
 
 // TestDeduperMistakes: what would fail or be truncated later is an error at once.
 func TestDeduperMistakes(t *testing.T) {

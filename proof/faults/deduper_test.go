@@ -130,6 +130,18 @@ func TestDeduperTimes(t *testing.T) {
 			expectClaim(t, second, "a", notify.ClaimFresh)
 			expectClaim(t, first, "a", notify.ClaimBusy)
 		}},
+		{"the clock is set back", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			wait(-3600)
+			expectClaim(t, second, "a", notify.ClaimFresh)
+			expectClaim(t, first, "a", notify.ClaimBusy)
+		}},
+		{"the clock is set back after an event was handled", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
+			if err := first.Handled(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			wait(-3600)
+			expectClaim(t, second, "a", notify.ClaimHandled)
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			everyStore(t, func(t *testing.T, spec string) {
@@ -140,23 +152,6 @@ func TestDeduperTimes(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestDeduperClock: if the database's clock is set back, an event can be claimed again, unless it has been handled.
-func TestDeduperClock(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		d := openDeduper(t, spec, "1")
-		db := openDB(t, spec)
-		expectClaim(t, d, "claimed", notify.ClaimFresh)
-		expectClaim(t, d, "handled", notify.ClaimFresh)
-		if err := d.Handled(t.Context(), "handled"); err != nil {
-			t.Error(err)
-		}
-		later(t, db, -3600)
-		expectClaim(t, openDeduper(t, spec, "1"), "claimed", notify.ClaimFresh)
-		expectClaim(t, d, "claimed", notify.ClaimBusy)
-		expectClaim(t, d, "handled", notify.ClaimHandled)
-	})
 }
 
 // TestDeduperForgets: rows that have expired are deleted 200 at a time, by the first claim of a Deduper and every hundredth after it.
@@ -262,23 +257,6 @@ func TestDeduperOneConnection(t *testing.T) {
 				expectClaim(t, d, key, notify.ClaimHandled)
 			})
 		}
-		all.Wait()
-	})
-}
-
-// TestDeduperCreatedAtOnce: several processes can create the table at the same time.
-func TestDeduperCreatedAtOnce(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		var all sync.WaitGroup
-		start := make(chan struct{})
-		for range 8 {
-			store := openStore(t, spec)
-			all.Go(func() {
-				<-start
-				newDeduper(t, store, dedupedGateway, "7")
-			})
-		}
-		close(start)
 		all.Wait()
 	})
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -134,18 +136,20 @@ func TestPostgres(t *testing.T) {
 	journaltest.Run(t, harness(postgres))
 }
 
-// TestOpenAtOnce opens a store that nobody has made yet several times at the same moment, as programs that start
+// TestOpenAtOnce opens a store and a Deduper that nobody has made yet several times at the same moment, as programs that start
 // together do.
 func TestOpenAtOnce(t *testing.T) {
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: dedupedGateway})
 	everyStore(t, func(t *testing.T, spec string) {
 		var all sync.WaitGroup
 		start := make(chan struct{})
 		for range 8 {
 			all.Go(func() {
 				<-start
-				_, done, err := OpenStore(spec)
+				store, done, err := OpenStore(spec)
 				if err == nil {
-					err = done()
+					_, err = store.NewDeduper(t.Context(), client)
+					err = errors.Join(err, done())
 				}
 				if err != nil {
 					t.Error(err)

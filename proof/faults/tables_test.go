@@ -4,11 +4,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,62 +164,6 @@ func TestNotHeld(t *testing.T) {
 			t.Errorf("%s: created %t, %v", change, created, err)
 		}
 	}
-}
-
-// TestIDsAreKeptApart: ids that some comparison takes for equal are different payments, also if all are written at the same time. Each gets
-// its own evidence.
-func TestIDsAreKeptApart(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		store := openStore(t, spec)
-		ids := map[string]bool{}
-		for i := range 10 {
-			for _, end := range []string{"", " ", "  ", "\u00a0", ".0", ".00"} {
-				ids[fmt.Sprint("t-", i, end)] = true
-			}
-		}
-		for _, id := range []string{"case", "CASE", "Case", "stra\u00dfe", "strasse", "caf\u00e9", "cafe\u0301", "cafe", "1", "01", "1e0", "%", "_", "\\", "'", "\U0001f600", "\U0001f601"} {
-			ids[id] = true
-		}
-		at := time.Now()
-		each := func(do func(id string, key journal.Key) error) {
-			t.Helper()
-			var all sync.WaitGroup
-			for id := range ids {
-				all.Go(func() {
-					if err := do(id, journal.Key{ID: journal.PaymentID(id)}); err != nil {
-						t.Errorf("%q: %v", id, err)
-					}
-				})
-			}
-			all.Wait()
-		}
-		each(func(id string, key journal.Key) error {
-			_, created, err := store.Begin(t.Context(), journal.Intent{ID: key.ID, At: at, Currency: "USD", Sender: "of " + id})
-			if err == nil && !created {
-				err = errors.New("it exists")
-			}
-			return err
-		})
-		each(func(id string, key journal.Key) error {
-			return store.Record(t.Context(), key, 0, journal.Evidence{At: at, Source: journal.SourceAnswer, State: journal.Refused, Sender: "of " + id})
-		})
-		each(func(id string, key journal.Key) error {
-			e, err := store.Get(t.Context(), key)
-			if err == nil && (e.Begun.Sender != "of "+id || len(e.Evidence) != 1 || e.Evidence[0].Sender != "of "+id) {
-				err = fmt.Errorf("it is the entry %q with %+v", e.Begun.Sender, e.Evidence)
-			}
-			return err
-		})
-		each(func(_ string, key journal.Key) error { return store.Ack(t.Context(), key, 1) })
-		left := 0
-		for e, err := range store.Unacked(t.Context(), journal.Shop{}) {
-			left++
-			t.Errorf("not acknowledged: %q, %v", e.ID().Text, err)
-		}
-		if len(ids) < 70 || left > 0 {
-			t.Errorf("%d ids: %s", len(ids), strings.Join(slices.Sorted(maps.Keys(ids)), " "))
-		}
-	})
 }
 
 // TestKeysOfOtherTables: without its key, a table would lease a shop, or give an event, to everybody who asks at once.
