@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/check"
 	"github.com/cardgateway/cardgateway-go/internal/random"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
@@ -33,7 +34,7 @@ const (
 
 // submit makes a payment or a refund, or waits for the call that is making it, or returns what is known about it.
 func (j *Journal) submit(ctx context.Context, r *request) (gatewayResult, error) {
-	r.intent.Shop = j.shop
+	r.intent.Shop, r.intent.Amount = j.shop, check.WithoutZeros(r.intent.Amount, r.intent.Currency) // as the client sends it
 	if err := needContext(ctx, r.intent.Operation); err != nil {
 		return gatewayResult{}, j.notClaimed(r, err)
 	}
