@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"testing"
@@ -411,6 +412,92 @@ func TestRestore(t *testing.T) {
 				office := &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, UniqueID: "1", RefundUniqueID: "2", RefundAmount: decimal.New(1, 0)}
 				if err := errors.Join(s.Restore(t.Context(), other), s.RestoreRefund(t.Context(), office)); err != nil {
 					t.Errorf("without an id of the merchant's: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestRestoreUnsent: the backup was made after a call had sent nothing, and before the call was made again. What the gateway shows is of that
+// one: it is not made a third time, and is no conflict.
+func TestRestoreUnsent(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		first func(*shop, *cardgateway.SubscriptionRequest)
+		shown cardgateway.Code
+		want  journal.State
+	}{
+		{"a failed connection", func(s *shop, _ *cardgateway.SubscriptionRequest) { s.refuse = errReset }, cardgateway.CodeSuccess, journal.Succeeded},
+		{"then declined", func(s *shop, _ *cardgateway.SubscriptionRequest) { s.refuse = errReset }, cardgateway.CodeFailed, journal.Declined},
+		{"an unlisted code", func(s *shop, _ *cardgateway.SubscriptionRequest) { s.refuse = errReset }, 777, journal.Unknown},
+		{"of another amount", func(s *shop, req *cardgateway.SubscriptionRequest) {
+			s.refuse, req.Amount = errReset, decimal.New(1, 0)
+		}, cardgateway.CodeSuccess, journal.NotSent},
+		{"another amount, since that was invalid", func(_ *shop, req *cardgateway.SubscriptionRequest) { req.Amount = decimal.RequireFromString("12.501") },
+			cardgateway.CodeSuccess, journal.Succeeded},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				req := order("a", approved)
+				tt.first(s, &req)
+				if _, err := s.CreateSubscription(t.Context(), req); err == nil {
+					t.Fatal("no error")
+				}
+				s.refuse = nil
+				shown, restored := shownAs(tt.shown, "1"), s.restarted(journal.Options{})
+				for range 2 {
+					if err := restored.Restore(t.Context(), shown); errors.Is(err, journal.ErrMismatch) != (tt.want == journal.NotSent) {
+						t.Errorf("Restore: %v", err)
+					}
+				}
+				silence(s)
+				_, err := restored.CreateSubscription(t.Context(), order("a", approved))
+				if e := s.stored("a"); e.State() != tt.want || s.sent.Load() != 0 {
+					t.Errorf("got %v, sent %d times: %v; want %v", e.State(), s.sent.Load(), err, tt.want)
+				}
+				wantStates(t, restored, map[string]string{"a": tt.want.String()})
+			})
+		})
+	}
+}
+
+// TestRestoreRefund: a restored refund is not made again, under whichever of two names the gateway shows what was sent, and is a conflict if it
+// comes back.
+func TestRestoreRefund(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*cardgateway.Refund)
+		want   journal.State
+	}{
+		{"one name", func(*cardgateway.Refund) {}, journal.Conflicting},
+		{"the second of two names", func(r *cardgateway.Refund) {
+			r.MerchantRefundID, r.Extra = "G-4711", map[string]json.RawMessage{"refundTransactionId": json.RawMessage(`"r"`)}
+		}, journal.Unknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, executing, func(t *testing.T, s *shop) {
+				req := refund("r", s.paidFor("a"))
+				if _, err := s.client.CreateRefund(t.Context(), req); err != nil { // the store was restored since
+					t.Fatal(err)
+				}
+				shown := cardgateway.Refund{
+					Code: 111, UniqueID: req.UniqueID, MerchantRefundID: "r", RefundUniqueID: "4711", RefundAmount: req.Amount, RefundCurrency: "USD",
+				}
+				tt.change(&shown)
+				silence(s)
+				for range 2 {
+					if err := s.RestoreRefund(t.Context(), &shown); err != nil {
+						t.Error(err)
+					}
+				}
+				_, err := s.CreateRefund(t.Context(), req)
+				wantRefunded(t, s, "r", 1)
+				shown.Code = 112
+				if failed := s.ConfirmRefund(t.Context(), &shown); failed != nil {
+					t.Error(failed)
+				}
+				if e, failed := s.Get(t.Context(), journal.RefundID("r")); e.State() != tt.want {
+					t.Errorf("got %v, %v, want %v; the next call: %v", e.State(), failed, tt.want, err)
 				}
 			})
 		})

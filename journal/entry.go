@@ -94,8 +94,10 @@ const (
 // try another one, or may be.
 func (in *Intent) OnHostedPage() bool {
 	switch in.Operation {
-	case opTokenOrder, opCheckout, opCheckoutSubscription, opRestore:
+	case opTokenOrder, opCheckout, opCheckoutSubscription:
 		return true
+	case opRestore:
+		return !in.ID.Refund
 	}
 	return false
 }

@@ -189,6 +189,7 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 // every call with this transactionId, amount and currency. The call sends nothing and returns what is known; a decline is taken as one attempt on
 // the hosted page, and two charges of a subscription with one transactionId as a conflict. Restore does nothing with a transaction of another
 // app, nor with one whose id no call can have, such as an empty one. If the entry that exists is of another payment, the error matches ErrMismatch.
+// One that says that nothing was sent gets a further submission, which the backup lacks.
 func (j *Journal) Restore(ctx context.Context, t *cardgateway.Transaction) error {
 	return j.restore(ctx, "Restore", gatewayResult{transaction: t})
 }
@@ -198,17 +199,41 @@ func (j *Journal) RestoreRefund(ctx context.Context, r *cardgateway.Refund) erro
 	return j.restore(ctx, "RestoreRefund", gatewayResult{refund: r})
 }
 
-// restore confirms a row that the gateway shows, and begins its entry before if there is none.
+// restore confirms a row that the gateway shows, once it has an entry. A refund can have been sent under the second of two names: then its outcome is
+// not certain, as Client.ResolveRefund says.
 func (j *Journal) restore(ctx context.Context, method string, row gatewayResult) error {
-	err := j.confirm(ctx, method, row)
-	if !errors.Is(err, ErrNoEntry) {
+	if err := needRow(ctx, method, row); err != nil {
 		return err
 	}
 	in := row.intent()
-	if j.client.IsOtherApp(row) || !in.ID.recordable() {
+	err := j.restoreIntent(ctx, in, row)
+	if err == nil {
+		err = j.confirm(ctx, method, row)
+	}
+	if errors.Is(err, ErrNoEntry) { // of another app, or with an id that no call can have
+		err = nil
+	}
+	if second := row.secondName(); second != "" {
+		in.ID = RefundID(second)
+		err = errors.Join(err, j.restoreIntent(ctx, in, row))
+	}
+	return err
+}
+
+// restoreIntent makes sure that there is an entry for what a row shows, in which it may have been sent. An entry that says that nothing was sent is
+// older than the row: what was sent since then is lost.
+func (j *Journal) restoreIntent(ctx context.Context, in Intent, row gatewayResult) error {
+	in.Shop, in.At, in.Sender = j.shop, time.Now().Round(0), random.Text()
+	e, err := j.get(ctx, in.Key())
+	begins, known := errors.Is(err, ErrNoEntry), e.project()
+	switch isOther := j.client.IsOtherApp(row); {
+	case begins && (isOther || !in.ID.recordable()):
+		return nil
+	case err != nil && !begins:
+		return err
+	case !begins && (isOther || known.current() != NotSent || !known.invalid && !in.same(&known.intent)):
 		return nil
 	}
-	in.Shop, in.At, in.Sender = j.shop, time.Now().Round(0), random.Text()
 	if at := row.facts().at; !at.IsZero() {
 		in.At = earlier(at.In(j.client.Location()), in.At)
 	}
@@ -220,22 +245,33 @@ func (j *Journal) restore(ctx context.Context, method string, row gatewayResult)
 	if !in.recordable() {
 		return fmt.Errorf("journal: Restore: the gateway shows %s, whose amount cannot be recorded", in.ID.describe())
 	}
-	within, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
-	defer cancel()
-	if _, _, err := j.tryBegin(within, in); err != nil {
+	if begins {
+		within, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
+		defer cancel()
+		_, _, err := j.tryBegin(within, in)
 		return err
 	}
-	return j.confirm(ctx, method, row)
+	if !known.invalid { // otherwise the request was corrected
+		known.intent.At, known.intent.Sender = in.At, in.Sender
+		in = known.intent
+	}
+	return j.recordOnce(ctx, &e, Evidence{At: j.clock.now(), Source: SourceSubmission, Submission: &in})
+}
+
+// needRow rejects what is no context, and no transaction or refund.
+func needRow(ctx context.Context, method string, row gatewayResult) error {
+	err := needContext(ctx, method)
+	if err == nil && row.isNothing() {
+		err = fmt.Errorf("journal: %s: it is nil", method)
+	}
+	return err
 }
 
 // confirm records a row that the gateway shows, if it changes what is known. It is one row, and there can be others:
 // only a query of all of them shows that a checkout is abandoned, or that a payment that was submitted again was declined.
 func (j *Journal) confirm(ctx context.Context, method string, row gatewayResult) error {
-	if err := needContext(ctx, method); err != nil {
+	if err := needRow(ctx, method, row); err != nil {
 		return err
-	}
-	if row.isNothing() {
-		return fmt.Errorf("journal: %s: it is nil", method)
 	}
 	shown := row.intent()
 	e, err := j.get(ctx, j.key(shown.ID))

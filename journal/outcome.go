@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -330,6 +331,14 @@ func (g gatewayResult) intent() Intent {
 	}
 	t := g.transaction
 	return Intent{ID: PaymentID(t.TransactionID), Operation: opRestore, Amount: t.TransactionAmount, Currency: t.TransactionCurrency}
+}
+
+// secondName returns the id under which a refund was sent, perhaps, if the gateway shows it under an id of its own beside that.
+func (g gatewayResult) secondName() (name string) {
+	if g.refund == nil || json.Unmarshal(g.refund.Extra["refundTransactionId"], &name) != nil {
+		return ""
+	}
+	return name
 }
 
 func (g gatewayResult) isNothing() bool { return g.transaction == nil && g.refund == nil }
