@@ -311,6 +311,45 @@ func TestTwoSubscriptions(t *testing.T) {
 	}
 }
 
+// TestConfirmOfAnother: a single row that declines does not tell the outcome of what was submitted at another time: it was made long before, or it
+// is a later charge of a subscription, whose first one was approved then.
+func TestConfirmOfAnother(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		name     string
+		declined time.Duration // after the payment was sent
+		confirm  time.Duration
+		code     cardgateway.Code
+		want     journal.State
+	}{
+		{"its own", time.Second, 8 * day, cardgateway.CodeFailed, journal.Declined},
+		{"a later charge", 7 * day, 8 * day, cardgateway.CodeFailed, journal.Unknown},
+		{"days before", -3 * day, time.Hour, cardgateway.CodeFailed, journal.Unknown},
+		{"closed days before", -3 * day, time.Hour, cardgateway.CodeClosed, journal.Unknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				at := time.Now().Add(tt.declined).In(s.client.Location())
+				s.gateway.Inject(lost)
+				_, _ = s.pay("a", approved)
+				time.Sleep(tt.confirm)
+				shown := shownAs(tt.code, "1")
+				var err error
+				if shown.TransactionAt, err = cardgateway.ParseWallTime(at.Format(time.DateTime)); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					if err := s.Confirm(t.Context(), shown); err != nil {
+						t.Error(err)
+					}
+				}
+				silence(s)
+				wantStates(t, s.Journal, map[string]string{"a": tt.want.String()})
+			})
+		})
+	}
+}
+
 // TestRestore: after a backup was restored that lacks payments and refunds, a repeated call makes them again, unless what a walk shows was
 // restored, too.
 func TestRestore(t *testing.T) {

@@ -170,7 +170,8 @@ func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err err
 //
 // If the later charges of a subscription repeat the transactionId of the first one, they are recorded too. They are no second
 // payment and change no outcome, unless two of them are closer together than cardgateway.Client.Resolve describes, or about as far
-// apart as two submissions of the payment: then the entry is a conflict. So pass them to Confirm, and store them by their UniqueID.
+// apart as two submissions of the payment: then the entry is a conflict. So pass them to Confirm, and store them by their UniqueID. The decline
+// of one does not tell the outcome of the first, nor does that of a transaction which the gateway dates long before the payment was sent.
 func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
 	return j.confirm(ctx, "Confirm", gatewayResult{transaction: t})
 }

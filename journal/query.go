@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/recurring"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 )
 
@@ -219,6 +220,8 @@ func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool)
 		return nil // another attempt than the one that succeeded
 	case ev.State == Declined && known.intent.OnHostedPage() && got.facts().code == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
+	case ev.State == Declined && !sole && j.isOfAnother(&ev, known):
+		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case ev.State == Declined && !sole && known.isProcessingBeside(&ev):
 		ev.State = Pending // that row can still succeed
 	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):
@@ -228,6 +231,17 @@ func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool)
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}
+}
+
+// isOfAnother reports whether a row was, by the gateway's time, made long before what was submitted, when the id was used for something else, or
+// is a later charge of the subscription, which has a first one then. Only a query of all rows shows what became of the submission.
+func (j *Journal) isOfAnother(ev *Evidence, known *projection) bool {
+	in, at := &known.intent, ev.facts().at
+	if at.IsZero() || known.rows[ev.row()] != nil {
+		return false
+	}
+	after, gap := at.In(j.client.Location()).Sub(known.sentAt), recurring.Gap(string(in.SubscriptionCycle))
+	return after < -resolve.After || gap > 0 && after >= gap && !in.OnHostedPage()
 }
 
 // successesOf returns the successes of a conflict one by one, so that the projection is a conflict too. A decline among
