@@ -372,16 +372,18 @@ type facts struct {
 	at    cardgateway.WallTime // when the transaction was made, or the refund requested
 	code  cardgateway.Code
 	state cardgateway.State
+
+	timestamp time.Time // when the gateway responded
 }
 
 func (g gatewayResult) facts() facts {
 	switch {
 	case g.transaction != nil:
 		t := g.transaction
-		return facts{t.UniqueID, t.TransactionAt, t.Code, t.State()}
+		return facts{t.UniqueID, t.TransactionAt, t.Code, t.State(), t.Timestamp}
 	case g.refund != nil:
 		r := g.refund
-		return facts{r.RefundUniqueID, r.RefundRequestAt, r.Code, r.State()}
+		return facts{r.RefundUniqueID, r.RefundRequestAt, r.Code, r.State(), r.Timestamp}
 	}
 	return facts{}
 }

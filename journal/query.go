@@ -19,7 +19,7 @@ func (j *Journal) queryPause(e *Entry) (time.Duration, bool) {
 	if !known.queryable() || !e.Unacked() || j.calls.inFlight(e.ID()) {
 		return 0, false
 	}
-	age := j.clock.earliest().Sub(known.intent.At)
+	age := j.age(known)
 	pause := age / 8
 	ends := j.opts.AbsentAfter
 	if known.state == Pending {
@@ -73,7 +73,7 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 	}
 	queries, absent := known.queries(), 0
 	for _, at := range queries {
-		if j.isOld(known.intent) { // it is not absent only because this machine's clock was days ahead when it was sent
+		if j.isOld(known) { // it is not absent only because this machine's clock was days ahead when it was sent
 			at = at.Add(-2 * 24 * time.Hour)
 		}
 		got, failed := j.resolve(ctx, known, at, limit)
@@ -194,9 +194,9 @@ func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *project
 		return successesOf(err, known.intent.Operation)
 	case errors.Is(err, cardgateway.ErrNotFound):
 		switch { // nothing in the interface says that a page which nobody has finished, of a checkout or of 3D, has a row
-		case known.state == Pending && len(known.processing) == 0 && !known.seen && j.isAbandoned(known.intent):
+		case known.state == Pending && len(known.processing) == 0 && !known.seen && j.isAbandoned(known):
 			return []Evidence{{Source: SourceQuery, State: Abandoned}}
-		case j.isOld(known.intent):
+		case j.isOld(known):
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
 		}
 	case isUnknown && (unknown.seen || !unknown.got.isNothing()):
@@ -212,7 +212,7 @@ func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *project
 func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool) []Evidence {
 	ev := Evidence{Source: SourceQuery, State: got.state()}
 	ev.setResult(got.keptOfQuery(known.intent.Operation))
-	abandoned := sole && j.isAbandoned(known.intent) && !known.isProcessingBeside(&ev) // the cardholder is no longer expected to pay
+	abandoned := sole && j.isAbandoned(known) && !known.isProcessingBeside(&ev) // the cardholder is no longer expected to pay
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}
@@ -224,7 +224,7 @@ func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool)
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case ev.State == Declined && !sole && known.isProcessingBeside(&ev):
 		ev.State = Pending // that row can still succeed
-	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):
+	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known)):
 		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive, or has.
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case got.facts().state == cardgateway.StateRedirect && abandoned:
@@ -271,10 +271,20 @@ func successesOf(conflict error, operation string) (all []Evidence) {
 
 // isOld reports whether a submission is at least AbsentAfter old, so that it is no longer expected to arrive. If the
 // gateway does not know the payment and never has, it is presumed absent; see projection.add.
-func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
+func (j *Journal) isOld(known *projection) bool { return j.age(known) >= j.opts.AbsentAfter }
 
 // isAbandoned reports whether a submission is at least the client's HostedPageLifetime old, so that the cardholder is no
 // longer expected to pay.
-func (j *Journal) isAbandoned(in Intent) bool {
-	return j.clock.earliest().Sub(in.At) >= j.client.HostedPageLifetime()
+func (j *Journal) isAbandoned(known *projection) bool {
+	return j.age(known) >= j.client.HostedPageLifetime()
+}
+
+// age returns how long ago the latest submission was made. If this machine's clock was behind or ahead then, by days perhaps, the gateway's
+// response says so.
+func (j *Journal) age(known *projection) time.Duration {
+	now, at := j.clock.earliest(), known.intent.At
+	if said := known.answeredAt; !said.IsZero() && !said.After(now) && (said.After(at) || at.After(now)) {
+		at = said
+	}
+	return now.Sub(at)
 }

@@ -91,6 +91,40 @@ func TestSentWithClockAhead(t *testing.T) {
 	})
 }
 
+// wrongClock is a store of a machine whose clock is wrong when a payment is begun.
+type wrongClock struct {
+	journal.Store
+	by time.Duration
+}
+
+func (w wrongClock) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	in.At = in.At.Add(w.by)
+	return w.Store.Begin(ctx, in)
+}
+
+// TestAnsweredWithWrongClock: what the gateway has answered says when it was sent. A page that was opened a moment ago is not abandoned because
+// the clock was days behind then, and the outcome is found if it was days ahead.
+func TestAnsweredWithWrongClock(t *testing.T) {
+	for name, by := range map[string]time.Duration{"behind": -72 * time.Hour, "ahead": 120 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				j := journal.New(s.client, wrongClock{s.store, by}, journal.Options{})
+				_, err := j.CreateCheckout(t.Context(), hosted("page"))
+				if _, failed := j.CreateSubscription(t.Context(), order("a", pending)); failed != nil || err != nil {
+					t.Fatal(err, failed)
+				}
+				time.Sleep(time.Minute)
+				wantStates(t, s.Journal, map[string]string{"page": "pending", "a": "pending"})
+				if err := s.gateway.Settle("a", true); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(25 * time.Hour)
+				wantStates(t, s.Journal, map[string]string{"page": "abandoned", "a": "succeeded"})
+			})
+		})
+	}
+}
+
 // TestPayAgain pays again after a presumed absence, for each way in which a gateway may treat a repeated id, and with the
 // first request lost or late.
 func TestPayAgain(t *testing.T) {

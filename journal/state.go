@@ -59,7 +59,8 @@ type projection struct {
 	charges  []*Evidence // the successes of them that differ in id, source or time, by time
 	tests    []*Evidence // what is marked as a test, and succeeded or pending: a gateway may mark only its first response, with code 102
 
-	testPayments bool // of the entry
+	answeredAt   time.Time // when the gateway answered the latest submission's call, by its own clock; zero if that is not known
+	testPayments bool      // of the entry
 }
 
 func (e *Entry) project() *projection {
@@ -102,7 +103,7 @@ func (p *projection) add(ev *Evidence) {
 		p.tests = append(p.tests, ev)
 	}
 	if ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
-		p.answered = true
+		p.answered, p.answeredAt = true, ev.facts().timestamp
 	}
 	if p.show(ev) {
 		p.addState(ev)
@@ -190,7 +191,7 @@ func (p *projection) submit(ev *Evidence) {
 	earlier := *p
 	earlier.earlier = nil // never used: without this, all of them would stay in memory
 	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
-	p.intent, p.answered, p.invalid, p.ruledOut = *ev.Submission, false, false, false
+	p.intent, p.answered, p.answeredAt, p.invalid, p.ruledOut = *ev.Submission, false, time.Time{}, false, false
 	p.rows, p.processing = nil, nil
 }
 
@@ -390,8 +391,11 @@ func (p *projection) queryable() bool {
 // if none was. Submissions that are more than two weeks apart are queried separately, so that the decline of a later one is not found
 // together with the success of an earlier one.
 func (p *projection) queries() (times []time.Time) {
-	const spanned = 14 * 24 * time.Hour
+	const spanned, ahead = 14 * 24 * time.Hour, 60 * 24 * time.Hour
 	for _, s := range p.sent {
+		if s.sender == p.intent.Sender && !p.answeredAt.IsZero() && s.at.Sub(p.answeredAt) < ahead { // this machine's clock can have been ahead
+			s.at = earlier(s.at, p.answeredAt)
+		}
 		if len(times) == 0 || s.at.Sub(times[len(times)-1]) > spanned {
 			times = append(times, s.at)
 		}

@@ -441,8 +441,8 @@ func TestClock(t *testing.T) {
 		return gatewayResult{}, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context(), j.shop) {
-		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.isOld(e.Begun) {
-			t.Errorf("a payment made now is dated %v from now (%v) and old: %t", d, err, j.isOld(e.Begun))
+		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.isOld(e.project()) {
+			t.Errorf("a payment made now is dated %v from now (%v) and old: %t", d, err, j.isOld(e.project()))
 		}
 	}
 	now, later := time.Unix(1, 0), time.Unix(2, 0)
