@@ -103,7 +103,10 @@ func (p *projection) add(ev *Evidence) {
 		p.tests = append(p.tests, ev)
 	}
 	if ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
-		p.answered, p.answeredAt = true, ev.facts().timestamp
+		p.answered = true
+		if at := ev.facts().timestamp; p.intent.At.Sub(at) < 60*24*time.Hour { // no clock of a machine is ahead by more
+			p.answeredAt = at
+		}
 	}
 	if p.show(ev) {
 		p.addState(ev)
@@ -391,9 +394,9 @@ func (p *projection) queryable() bool {
 // if none was. Submissions that are more than two weeks apart are queried separately, so that the decline of a later one is not found
 // together with the success of an earlier one.
 func (p *projection) queries() (times []time.Time) {
-	const spanned, ahead = 14 * 24 * time.Hour, 60 * 24 * time.Hour
+	const spanned = 14 * 24 * time.Hour
 	for _, s := range p.sent {
-		if s.sender == p.intent.Sender && !p.answeredAt.IsZero() && s.at.Sub(p.answeredAt) < ahead { // this machine's clock can have been ahead
+		if s.sender == p.intent.Sender && !p.answeredAt.IsZero() { // this machine's clock can have been ahead
 			s.at = earlier(s.at, p.answeredAt)
 		}
 		if len(times) == 0 || s.at.Sub(times[len(times)-1]) > spanned {
