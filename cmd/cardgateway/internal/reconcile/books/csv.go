@@ -53,8 +53,7 @@ type badLine struct {
 
 func (b *badLine) Error() string { return fmt.Sprintf("line %d %s", b.line, b.why) }
 
-// newCSV reads up to the titles: the first line that choose accepts with one of the separators, starting with the most frequent. Further
-// lines are tried as long as choose returns a notTitles, of which the one with the most titles is returned.
+// newCSV reads up to the titles: the first line that choose accepts with one of the separators, starting with the most frequent.
 func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error) {
 	r := &csvReader{in: bufio.NewReaderSize(in, 64<<10)}
 	head, _ := r.in.Peek(sniffed) // a shorter file has less
@@ -69,39 +68,27 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 	if kind := otherKind(head); kind != "" {
 		return nil, &Refused{Why: kind}
 	}
-	var closest error
-	for most, lines := -1, 0; lines <= mostAbove; {
+	err := findTitles(func() (int, error) {
 		text, err := r.text()
-		if errors.Is(err, io.EOF) {
-			break
+		for err == nil && (strings.TrimSpace(text) == "" || separatorLine.MatchString(text)) {
+			text, err = r.text()
+		}
+		if err == nil && strings.Contains(text, "\r") {
+			err = &Refused{Why: "has lines that end with a carriage return, as old spreadsheet programs write them; save it as CSV UTF-8"}
 		}
 		if err != nil {
-			return nil, r.asRefused(err)
+			return 0, err
 		}
-		if strings.TrimSpace(text) == "" || separatorLine.MatchString(text) {
-			continue
-		}
-		if strings.Contains(text, "\r") {
-			return nil, &Refused{Why: "has lines that end with a carriage return, as old spreadsheet programs write them; save it as CSV UTF-8"}
-		}
-		lines++
-		n, err := r.readTitles(text, choose)
-		if err == nil {
-			return r, nil
-		}
-		if _, ok := errors.AsType[*notTitles](err); !ok && n >= 0 {
-			return nil, r.asRefused(err)
-		}
-		if n > most {
-			most, closest = n, err
-		}
+		return r.readTitles(text, choose)
+	})
+	if err == nil {
+		return r, nil
 	}
-	if closest == nil {
-		return nil, &Refused{Why: "is empty; its first line must contain the column names"}
+	if bad, ok := errors.AsType[*badLine](err); ok {
+		return nil, &Refused{Why: bad.Error()}
 	}
-	err := r.asRefused(closest)
-	if refused, ok := errors.AsType[*Refused](err); ok && r.encoding == windows1252 {
-		refused.Why += "; its letters were read as Windows-1252: if they are wrong, save it as CSV UTF-8"
+	if closest, ok := errors.AsType[*notTitles](err); ok && r.encoding == windows1252 {
+		closest.Why += "; its letters were read as Windows-1252: if they are wrong, save it as CSV UTF-8"
 	}
 	return nil, err
 }
@@ -112,23 +99,19 @@ func (r *csvReader) readTitles(text string, choose func(titles []string) error) 
 	slices.SortStableFunc(candidates, func(a, b rune) int {
 		return strings.Count(text, string(b)) - strings.Count(text, string(a))
 	})
-	most = -1
+	most, first = -1, &notTitles{}
 	for _, r.separator = range candidates {
 		titles, err := r.split(text)
-		if r.width = len(titles); err == nil && r.width > mostColumns {
+		if err != nil {
+			continue
+		}
+		if r.width = len(titles); r.width > mostColumns {
 			err = &Refused{Why: fmt.Sprintf("has more than %d columns", mostColumns)}
+		} else if err = choose(titles); err == nil {
+			return r.width, nil
 		}
-		n := -1
-		if err == nil || r.width > mostColumns {
-			n = len(slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return strings.TrimSpace(t) == "" }))
-		}
-		if err == nil {
-			err = choose(titles)
-		}
-		if err == nil {
-			return n, nil
-		}
-		if _, ok := errors.AsType[*notTitles](err); first == nil || !ok && n > most {
+		n := filled(titles)
+		if _, ok := errors.AsType[*notTitles](err); most < 0 || !ok && n > most {
 			most, first = n, err
 		}
 	}
@@ -154,16 +137,6 @@ func ReadCSV(in io.Reader, choose func(titles []string) error, do func(line int,
 			return err
 		}
 	}
-}
-
-func (r *csvReader) asRefused(err error) error {
-	if refused, ok := errors.AsType[*Refused](err); ok {
-		return refused
-	}
-	if bad, ok := errors.AsType[*badLine](err); ok {
-		return &Refused{Why: bad.Error()}
-	}
-	return err
 }
 
 // next returns the cells of the next row, and the number of its first line. Lines without any text are skipped, as a spreadsheet writes its

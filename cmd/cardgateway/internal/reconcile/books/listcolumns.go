@@ -1,7 +1,9 @@
 package books
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -66,6 +68,35 @@ type notTitles struct{ Refused }
 
 // Unwrap returns why none of the lines has titles, if this was the closest one.
 func (n *notTitles) Unwrap() error { return &n.Refused }
+
+// findTitles reads the first lines of a list until one of them has titles. Read returns how many cells of a line are filled, and why they are no
+// titles: a notTitles if those of the next line may be. If none are, it returns that of the line with most.
+func findTitles(read func() (n int, err error)) error {
+	var closest error = &notTitles{Refused{Why: "is empty; its first line must contain the column names"}}
+	for most, lines := -1, 0; lines <= mostAbove; lines++ {
+		n, err := read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if _, ok := errors.AsType[*notTitles](err); !ok {
+			return err
+		}
+		if n > most {
+			most, closest = n, err
+		}
+	}
+	return closest
+}
+
+// filled counts the cells that are not empty.
+func filled(cells []string) (n int) {
+	for _, cell := range cells {
+		if strings.TrimSpace(cell) != "" {
+			n++
+		}
+	}
+	return n
+}
 
 // chooseColumns finds the columns among the titles of a list.
 func (l *lineReader) chooseColumns(titles []string) error {

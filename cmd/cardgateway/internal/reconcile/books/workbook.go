@@ -63,29 +63,25 @@ func openWorkbook(f *os.File, sum hash.Hash, choose func(titles []string) error)
 		return nil, err
 	}
 	var closest error
-	found := ""
-	for _, sheet := range sheets {
-		err := w.openSheet(parts, sheet, choose)
-		if err == nil && found != "" {
-			return nil, errors.Join(&Refused{Why: fmt.Sprintf("has two sheets that can be the list, %q and %q; save one of them as a file of its own",
-				terminal.Cut(found, 40), terminal.Cut(sheet.Name, 40))}, w.sheet.Close())
-		}
+	var list *workbookSheet
+	for i := range sheets {
+		err := w.openSheet(parts, sheets[i], choose)
 		if err == nil {
-			found = sheet.Name
 			err = w.sheet.Close()
+			if list != nil {
+				return nil, errors.Join(&Refused{Why: fmt.Sprintf("has two sheets that can be the list, %q and %q; save one of them as a file of its own",
+					terminal.Cut(list.Name, 40), terminal.Cut(sheets[i].Name, 40))}, err)
+			}
+			list = &sheets[i]
 		} else if _, ok := errors.AsType[*notTitles](err); !ok {
 			return nil, err
 		}
-		if closest == nil {
-			closest = err
-		}
+		closest = cmp.Or(closest, err)
 	}
-	for _, sheet := range sheets {
-		if found == sheet.Name {
-			return w, w.openSheet(parts, sheet, choose)
-		}
+	if list == nil {
+		return nil, cmp.Or(closest, error(&Refused{Why: "is a workbook without cells"}))
 	}
-	return nil, cmp.Or(closest, error(&Refused{Why: "is a workbook without cells"}))
+	return w, w.openSheet(parts, *list, choose)
 }
 
 // workbookSheet is a sheet in xl/workbook.xml.
@@ -251,29 +247,20 @@ func (w *workbook) openSheet(parts *zip.Reader, sheet workbookSheet, choose func
 	}
 	w.sheet, w.limit = in, &limited{in.limited, largestPart}
 	w.xml, w.row, w.width = xml.NewDecoder(w.limit), 0, 0
-	var closest error
-	for most, rows := 0, 0; rows <= mostAbove; rows++ {
+	err = findTitles(func() (int, error) {
 		_, cells, err := w.next()
-		if errors.Is(err, io.EOF) {
-			break
+		if err == nil {
+			err = choose(cells)
 		}
 		if err == nil {
-			if err = choose(cells); err == nil {
-				w.titles, w.width = w.row, len(cells)
-				return nil
-			}
+			w.titles, w.width = w.row, len(cells)
 		}
-		if _, ok := errors.AsType[*notTitles](err); !ok {
-			return errors.Join(err, in.Close())
-		}
-		if n := len(slices.DeleteFunc(cells, func(text string) bool { return text == "" })); n > most {
-			most, closest = n, err
-		}
+		return filled(cells), err
+	})
+	if err != nil {
+		err = errors.Join(err, in.Close())
 	}
-	if closest == nil {
-		closest = &notTitles{Refused{Why: "is empty; its first row must contain the column names"}}
-	}
-	return errors.Join(closest, in.Close())
+	return err
 }
 
 // sheetRow is a row of a sheet.
