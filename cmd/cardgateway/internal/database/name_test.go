@@ -47,10 +47,20 @@ func TestParse(t *testing.T) {
 		{"mysql://u:hunter2@localhost/shop?parseTime=1", "", `has the option "parseTime"; mysql:// supports only tls and socket`},
 		{"mysql://u:hunter2@localhost/shop?tls=perhaps", "", "is not a valid MySQL URL"},
 		{"mysql://u:hunter2%@localhost/shop", "", "is not a valid MySQL URL"},
+		{"", "", "is empty"},
+		{" books.db", "", "white space"},
+		{"books.db\n", "", "white space"},
+		{":memory:", "", "lost when the program ends"},
+		{"books/", "", "it is a directory"},
 		{"shop:hunter2@tcp(127.0.0.1:1)/shop", "", "looks like a database server"},
+		{"u:hunter2@localhost:5432/rec", "", "looks like a database server"},
 		{"host=127.0.0.1 password=hunter2", "", "looks like a database server"},
+		{"user=u password=hunter2 host = db", "", "looks like a database server"},
 		{"oracle://x:hunter2@y/z", "", "looks like a database server"},
+		{"://localhost/rec", "", "looks like a database server"},
+		{"postgres:/localhost/rec", "", "looks like a database server"},
 		{"postgres://x:hunter2@127.0.0.1:port/z", "", "is not a valid Postgres URL"},
+		{"postgres://u:hunter2%@localhost/rec", "", "is not a valid Postgres URL"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n, err := Parse(test.name)
