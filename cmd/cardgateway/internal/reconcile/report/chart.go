@@ -17,8 +17,8 @@ type charts struct {
 	Charts   []chart
 }
 
-// charts returns the charts of every currency.
-func (v *view) charts() (all []charts) {
+// Charts returns the charts of every currency.
+func (v *view) Charts() (all []charts) {
 	for _, currency := range v.days.names() {
 		bars, starts, unit := v.days.series(currency)
 		of := func(f func(*dayOf) float64) (values []float64) {
@@ -35,13 +35,13 @@ func (v *view) charts() (all []charts) {
 			amount.ForPeople(total.value, currency), terminal.Clean(currency), plural(total.approved, "payment"), percentText(acceptance(&total)),
 			amount.ForPeople(total.refunded, currency), terminal.Clean(currency))}
 		c.Charts = []chart{
-			newChart("Value per "+unit, "value", of(func(d *dayOf) float64 { return d.value.InexactFloat64() }), starts, false, 0, short),
-			newChart("Payments per "+unit, "volume", of(func(d *dayOf) float64 { return float64(d.approved) }), starts, false, 0, short),
-			newChart("Acceptance rate", "rate", of(acceptance), starts, true, 1, percentText),
-			newChart("Refunded per "+unit, "refunds", of(func(d *dayOf) float64 { return d.refunded.InexactFloat64() }), starts, false, 0, short),
+			newChart("Value per "+unit, "value", of(func(d *dayOf) float64 { return d.value.InexactFloat64() }), starts, false, short),
+			newChart("Payments per "+unit, "volume", of(func(d *dayOf) float64 { return float64(d.approved) }), starts, false, short),
+			newChart("Acceptance rate", "rate", of(acceptance), starts, true, percentText),
+			newChart("Refunded per "+unit, "refunds", of(func(d *dayOf) float64 { return d.refunded.InexactFloat64() }), starts, false, short),
 		}
 		for i := range c.Charts {
-			c.Charts[i].Says = fmt.Sprintf("%s, %s, %s", c.Charts[i].Title, c.Currency, v.rangeText())
+			c.Charts[i].Says = fmt.Sprintf("%s, %s, %s", c.Charts[i].Title, c.Currency, v.Range())
 		}
 		all = append(all, c)
 	}
@@ -82,19 +82,18 @@ const (
 	chartBottom = 128.0
 )
 
-// newChart draws values by the first day of each; NaN means no value. The top of the axis is most, or chosen from the values if
-// most is zero.
-func newChart(title, class string, values []float64, starts []time.Time, isLine bool, most float64, name func(float64) string) chart {
+// newChart draws values by the first day of each; NaN means no value. A line is one of rates, up to 1.
+func newChart(title, class string, values []float64, starts []time.Time, isLine bool, name func(float64) string) chart {
 	c := chart{Title: title, Class: class, IsLine: isLine}
-	highest := most
+	highest := 0.0
 	for _, v := range values {
 		if v > highest { // false for NaN
 			highest = v
 		}
 	}
 	top := niceAbove(highest)
-	if most > 0 {
-		top = most
+	if isLine {
+		top = 1
 	}
 	y := func(v float64) float64 { return chartBottom - (chartBottom-chartTop)*v/top }
 	for _, part := range []float64{0, 0.5, 1} {

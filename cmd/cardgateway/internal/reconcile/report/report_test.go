@@ -87,7 +87,7 @@ func TestRangeText(t *testing.T) {
 		{date(10, 5), date(10, 6).Add(time.Hour).UTC(), "2026-10-05 00:00:00 to 2026-10-06 01:00:00"},
 	} {
 		v := &view{Options: &match.Options{Period: match.Span{From: test.from, To: test.to}}}
-		if got := v.rangeText(); got != test.want {
+		if got := v.Range(); got != test.want {
 			t.Errorf("%v to %v: got %q, want %q", test.from, test.to, got, test.want)
 		}
 	}
@@ -130,16 +130,16 @@ func TestDays(t *testing.T) {
 
 func TestChart(t *testing.T) {
 	starts := []time.Time{date(10, 1), date(10, 2), date(10, 3), date(10, 4)}
-	bars := newChart("Value", "value", []float64{0, 30, 0, 75}, starts, false, 0, short)
+	bars := newChart("Value", "value", []float64{0, 30, 0, 75}, starts, false, short)
 	if n := strings.Count(bars.Path, "z"); n != 2 || bars.Lines[2].Text != "80" || bars.Lines[2].At != chartTop {
 		t.Errorf("got %d bars below %s: %+v", n, bars.Lines[2].Text, bars)
 	}
-	line := newChart("Rate", "rate", []float64{1, math.NaN(), 0.5, 0.25}, starts, true, 1, percentText)
+	line := newChart("Rate", "rate", []float64{1, math.NaN(), 0.5, 0.25}, starts, true, percentText)
 	if m, l := strings.Count(line.Path, "M"), strings.Count(line.Path, "L"); m != 2 || l != 1 || line.Lines[2].Text != "100%" {
 		t.Errorf("got %d begins and %d lines, want 2 and 1: %s", m, l, line.Path)
 	}
 	for _, values := range [][]float64{nil, {0}, {math.NaN()}} {
-		if c := newChart("None", "value", values, starts[:len(values)], false, 0, short); strings.Contains(c.Path, "NaN") || c.Lines[0].At != chartBottom {
+		if c := newChart("None", "value", values, starts[:len(values)], false, short); strings.Contains(c.Path, "NaN") || c.Lines[0].At != chartBottom {
 			t.Errorf("%v: got %+v", values, c)
 		}
 	}

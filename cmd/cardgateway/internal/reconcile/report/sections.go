@@ -32,8 +32,8 @@ type row struct {
 // entry is a payment, refund or line on one side.
 type entry struct{ Money, Details string }
 
-// sections returns the rows that the page shows, by class; known differences come last.
-func (v *view) sections() (all []section) {
+// Sections returns the rows that the page shows, by class; known differences come last.
+func (v *view) Sections() (all []section) {
 	for _, known := range []bool{false, true} {
 		for _, a := range match.Classes {
 			s := section{About: a, Anchor: string(a.Class), IsKnown: known}
@@ -78,8 +78,8 @@ type changedRow struct {
 	Was           []entry
 }
 
-// changes returns the section about what has changed.
-func (v *view) changes() (c changed) {
+// Changed returns the section about what has changed.
+func (v *view) Changed() (c changed) {
 	all := v.Summary.Changed
 	if len(all) > v.shown.most {
 		c.Rest = plural(len(all)-v.shown.most, "row")
@@ -109,8 +109,8 @@ type earlierRow struct {
 	Now   string
 }
 
-// earlier returns the section about earlier months: differences first, then what is still open, then what is settled.
-func (v *view) earlier() (e earlier) {
+// Earlier returns the section about earlier months: differences first, then what is still open, then what is settled.
+func (v *view) Earlier() (e earlier) {
 	all := slices.Clone(v.Summary.Earlier)
 	weight := func(e *match.Earlier) int {
 		switch {

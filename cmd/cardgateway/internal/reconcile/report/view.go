@@ -32,18 +32,11 @@ type view struct {
 	*match.Options  // of the comparison; times are shown in the zone of Period.From
 	shown           *shownRows
 	days            *daily
-	Range           string
 	Verdict, Result string // the CSS class, and the headline
 	Sentences       []string
 	Facts           []fact
-	Changed         changed
-	Earlier         earlier
-	Sections        []section
-	Charts          []charts
 	CSV, JSON       attachment
-	Content         string       // SHA-256 of what the report says
-	Foot            template.CSS // of each printed page
-	Of              string       // the period, for the next report at this path
+	Content         string // SHA-256 of what the report says
 }
 
 // attachment is a file next to the page.
@@ -52,16 +45,14 @@ type attachment struct{ Name, SHA256 string }
 type fact struct{ Term, Text string }
 
 func newView(p *Page, f *Files, content string) *view {
-	v := &view{Page: p, Options: f.options, Content: content, Of: periodOf(f.options), shown: f.shown, days: f.days}
-	v.Range = v.rangeText()
-	v.Foot = v.foot()
+	v := &view{Page: p, Options: f.options, Content: content, shown: f.shown, days: f.days}
 	v.verdict()
 	v.facts()
-	v.Changed = v.changes()
-	v.Earlier, v.Sections = v.earlier(), v.sections()
-	v.Charts = v.charts()
 	return v
 }
+
+// Of says what the page is about, for the next report at this path.
+func (v *view) Of() string { return periodOf(v.Options) }
 
 func (v *view) verdict() {
 	s := v.Summary
@@ -181,8 +172,8 @@ func (v *view) facts() {
 	}
 }
 
-// foot returns the style of the foot of each printed page: what the report is about, its SHA-256, and the number of the page.
-func (v *view) foot() template.CSS {
+// Foot returns the style of the foot of each printed page: what the report is about, its SHA-256, and the number of the page.
+func (v *view) Foot() template.CSS {
 	return template.CSS(fmt.Sprintf(`@page { @bottom-center { font: 7pt sans-serif; content:
-  "%s. SHA-256 of the content: %s. Page " counter(page) " of " counter(pages); } }`, v.Range, v.Content))
+  "%s. SHA-256 of the content: %s. Page " counter(page) " of " counter(pages); } }`, v.Range(), v.Content))
 }

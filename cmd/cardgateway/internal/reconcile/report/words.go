@@ -121,8 +121,8 @@ func ageText(age time.Duration) string {
 	return plural(int(age/(24*time.Hour)), "day")
 }
 
-// rangeText formats the period, such as "October 2026".
-func (v *view) rangeText() string {
+// Range formats the period, such as "October 2026".
+func (v *view) Range() string {
 	from, to := v.Period.From, v.Period.To.In(v.Period.From.Location())
 	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
 	beginsDay := func(t time.Time) bool { return t.Add(-1).Day() != t.Day() } // not midnight, which some days do not have
