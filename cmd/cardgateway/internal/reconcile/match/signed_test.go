@@ -152,10 +152,29 @@ var signedRows = []signedKind{
 	}},
 }
 
+// signedLines are such payments whose lines are not as the payment.
+var signedLines = []struct {
+	signedKind
+	line func(s *signedShop, month int, l *books.Line)
+}{
+	{signedKind{"in processing and listed as pending, declined in September", false, "processing declined", []int{0}, "0 timing, 1 state since August", nil},
+		func(_ *signedShop, _ int, l *books.Line) { l.State = processing }},
+	{signedKind{"in processing until October, listed in September without a time, declined", false, "processing processing declined", []int{1},
+		"0 timing, 1 timing, 1 timing since August, 2 state since August", nil}, func(_ *signedShop, _ int, l *books.Line) { l.At = time.Time{} }},
+	{signedKind{"in processing, approved in September with a time in October, to which the list reaches", false, "processing approved", []int{1}, "0 timing",
+		func(_ *signedShop, _, later *books.Row) { later.At = day0(10, 2, 5) }}, func(_ *signedShop, _ int, l *books.Line) { l.At = day0(10, 2, 5) }},
+	{signedKind{"wrong in August, listed rightly in September", false, "approved", []int{0, 1}, "0 amount, 1 listed_twice", nil},
+		func(_ *signedShop, month int, l *books.Line) { l.Amount = l.Amount.Add(money(fmt.Sprint(1 - month))) }},
+	{signedKind{"dated a month late", false, "approved", []int{0}, "0 date_differs, 1 timing", nil},
+		func(s *signedShop, _ int, l *books.Line) { l.At = s.at(1) }},
+	{signedKind{"of July, which was not compared", false, "approved", []int{0}, "0 date_differs",
+		func(_ *signedShop, first, later *books.Row) { first.At, later.At = day0(7, 10, 0), day0(7, 10, 0) }}, nil},
+}
+
 func untimed(_ *signedShop, first, later *books.Row) { first.At, later.At = time.Time{}, time.Time{} }
 
-// plant adds one payment or refund.
-func (k *signedKind) plant(s *signedShop) {
+// plant adds one payment or refund. Line may change its lines.
+func (k *signedKind) plant(s *signedShop, line func(s *signedShop, month int, l *books.Line)) {
 	r, kind := s.row(s.at(0)), 0
 	if k.isRefund {
 		r, kind = s.refund(), 1
@@ -176,6 +195,9 @@ func (k *signedKind) plant(s *signedShop) {
 			at = s.at(month)
 		}
 		s.listed(kind, month, r, at)
+		if line != nil {
+			line(s, month, &s.lists[month][kind][len(s.lists[month][kind])-1])
+		}
 	}
 	for told := range strings.SplitSeq(k.told, ", ") {
 		if words := strings.Fields(told); len(words) > 0 {
@@ -192,23 +214,6 @@ var signedKinds = map[string]func(s *signedShop){
 		r := s.row(s.at(month))
 		s.copied(0, r, month)
 		s.listed(0, month, r, r.At)
-	},
-	"in processing and listed as pending, declined in September": func(s *signedShop) {
-		r := s.row(s.at(0))
-		s.copied(0, r, 0, processing, declined)
-		s.listed(0, 0, r, r.At)
-		s.lists[0][0][len(s.lists[0][0])-1].State = processing
-		s.tells(0, "timing %s", r.ID)
-		s.tells(1, "state %s since August", r.ID)
-	},
-	"in processing until October, listed in September without a time, declined": func(s *signedShop) {
-		r := s.row(s.at(0))
-		s.copied(0, r, 0, processing, processing, declined)
-		s.listed(0, 1, r, time.Time{})
-		s.tells(0, "timing %s", r.ID)
-		s.tells(1, "timing %s", r.ID)
-		s.tells(1, "timing %s since August", r.ID)
-		s.tells(2, "state %s since August", r.ID)
 	},
 	"charged again, and that charge listed twice": func(s *signedShop) {
 		r := s.row(s.at(0))
@@ -275,15 +280,6 @@ var signedKinds = map[string]func(s *signedShop){
 		s.listed(0, 1, r, r.At)
 		s.tells(1, "missing_there %s", r.ID)
 	},
-	"in processing, approved in September with a time in October": func(s *signedShop) {
-		r := s.row(s.at(0))
-		s.rows[0][0] = append(s.rows[0][0], r)
-		s.rows[0][0][len(s.rows[0][0])-1].State = processing
-		r.At = day0(10, 2, 5)
-		s.copied(0, r, 1)
-		s.listed(0, 1, r, r.At) // the list reaches further than its month
-		s.tells(0, "timing %s", r.ID)
-	},
 	"charged again in processing, approved in September, never listed": func(s *signedShop) {
 		r := s.row(day0(8, 6, 5))
 		s.copied(0, r, 0)
@@ -292,16 +288,6 @@ var signedKinds = map[string]func(s *signedShop){
 		s.copied(0, r, 0, processing, approved)
 		s.tells(0, "timing %s", r.ID)
 		s.tells(1, "later_charge %s", r.ID)
-	},
-	"wrong in August, listed rightly in September": func(s *signedShop) {
-		r := s.row(s.at(0))
-		s.copied(0, r, 0)
-		wrong := r
-		wrong.Amount = r.Amount.Add(money("1"))
-		s.listed(0, 0, wrong, r.At)
-		s.listed(0, 1, r, s.at(1))
-		s.tells(0, "amount %s", r.ID)
-		s.tells(1, "listed_twice %s", r.ID)
 	},
 	"refunded more than paid, by a refund in processing until September": func(s *signedShop) {
 		r := s.refund()
@@ -334,19 +320,6 @@ var signedKinds = map[string]func(s *signedShop){
 		s.lists[1][0][len(s.lists[1][0])-1].Order = order
 		s.tells(0, "timing %s", again.ID)
 		s.tells(1, "paid_twice %s", order)
-	},
-	"dated a month late": func(s *signedShop) {
-		r := s.row(s.at(0))
-		s.copied(0, r, 0)
-		s.listed(0, 0, r, s.at(1))
-		s.tells(0, "date_differs %s", r.ID)
-		s.tells(1, "timing %s", r.ID)
-	},
-	"of July, which was not compared": func(s *signedShop) {
-		r := s.row(day0(7, 10, 0))
-		s.copied(0, r, 0)
-		s.listed(0, 0, r, s.at(0))
-		s.tells(0, "date_differs %s", r.ID)
 	},
 }
 
@@ -413,7 +386,10 @@ func TestSignedMonths(t *testing.T) {
 		s := &signedShop{random: rand.New(rand.NewPCG(42, 2026))}
 		for range each {
 			for i := range signedRows {
-				signedRows[i].plant(s)
+				signedRows[i].plant(s, nil)
+			}
+			for i := range signedLines {
+				signedLines[i].plant(s, signedLines[i].line)
 			}
 			for _, kind := range slices.Sorted(maps.Keys(signedKinds)) {
 				signedKinds[kind](s)
