@@ -3,7 +3,6 @@ package match
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
@@ -12,12 +11,6 @@ import (
 // Run compares, and passes every difference to o.Found. Memory grows with the number of differences that concern several rows, that
 // did not tie out in a month, have changed since one was compared, or are refunded test payments, not with the number of rows.
 func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
-	if !o.Period.From.Before(o.Period.To) {
-		return nil, errors.New("match: the period is empty")
-	}
-	if o.Grace < 0 {
-		return nil, errors.New("match: the grace is below zero")
-	}
 	if o.EachRow == nil {
 		o.EachRow = func(books.Kind, *books.Row) {}
 	}

@@ -29,7 +29,7 @@ type List struct {
 
 // Options configure a comparison.
 type Options struct {
-	Period Span // required, and within Copy
+	Period Span // required, not empty, and within Copy
 	Copy   Span // the range in which the copy of the gateway is complete
 	Now    time.Time
 
