@@ -218,7 +218,7 @@ func threeWays(t *testing.T, s scene, d deed) {
 	}
 
 	g, id = begin()
-	fields := url.Values{"back": {"/_sandbox/payments"}}
+	fields := url.Values{}
 	for name, value := range d.body {
 		fields.Set(name, fmt.Sprint(value))
 	}

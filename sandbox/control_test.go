@@ -361,22 +361,33 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 }
 
+// press submits a form as a browser does that shows a page, and returns where the browser goes.
+func press(t *testing.T, g *Gateway, page, path string, form url.Values) string {
+	t.Helper()
+	r, err := http.NewRequest("POST", "http://127.0.0.1/_sandbox/"+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Referer", page)
+	resp, err := browser(g).Do(r)
+	resp, text := read(t, resp, err)
+	if resp.StatusCode != 303 {
+		t.Fatalf("%s: HTTP %d, %s", path, resp.StatusCode, text)
+	}
+	return resp.Header.Get("Location")
+}
+
 // TestButtons submits the forms of the dashboard as a browser does, besides the actions of TestThreeWays.
 func TestButtons(t *testing.T) {
 	g := New(Options{Notifications: Notifications{Transport: &mailbox{statuses: []int{200}}}})
 	defer g.Close()
-	b := browser(g)
 	press := func(path string, form url.Values) string {
 		t.Helper()
-		resp, err := b.PostForm("http://127.0.0.1/_sandbox/"+path, form)
-		resp, text := read(t, resp, err)
-		if resp.StatusCode != 303 {
-			t.Fatalf("%s: HTTP %d, %s", path, resp.StatusCode, text)
-		}
-		return resp.Header.Get("Location")
+		return press(t, g, "http://127.0.0.1/_sandbox/payments?code=100", path, form)
 	}
 	send(t, g, "POST", "/api/subscription", body("t", nil))
-	if got := press("payments/t/refund", url.Values{"amount": {""}, "back": {"/_sandbox/payments"}}); got != "/_sandbox/payments?done=1" {
+	if got := press("payments/t/refund", url.Values{"amount": {""}}); got != "/_sandbox/payments?done=1" {
 		t.Errorf("the browser goes to %q", got)
 	}
 	if err := g.Flush(t.Context()); err != nil {
@@ -389,7 +400,7 @@ func TestButtons(t *testing.T) {
 	if len(armed) != 2 || number(armed[0].(map[string]any)["left"]) != "2" || number(armed[1].(map[string]any)["fault"].(map[string]any)["code"]) != "999" {
 		t.Errorf("armed %v", armed)
 	}
-	press("faults/remove", url.Values{"number": {"1"}})
+	press("faults/1/remove", nil)
 	press("reset", nil)
 	if rows := send(t, g, "GET", "/search/list/order"+thisMonth(), nil).rows(); len(rows) != 0 {
 		t.Errorf("%d rows after a reset", len(rows))

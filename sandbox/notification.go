@@ -75,9 +75,8 @@ func (n *notices) send(o *order, fields map[string]any) {
 	shown := console.Notification{UniqueID: o.uniqueID, TransactionID: o.transactionID, URL: mask.URL(o.notificationURL)}
 	shown.TransactionType, _ = fields["transactionType"].(string)
 	shown.Code, _ = fields["code"].(int)
-	if text, err := json.Marshal(fields); err == nil {
-		shown.Body = string(text)
-	}
+	text, _ := json.Marshal(fields) // notificationBody has marshalled them
+	shown.Body = string(text)
 	n.log.Notify(shown, o.token, message)
 }
 

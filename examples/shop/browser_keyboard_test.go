@@ -76,8 +76,8 @@ func TestKeyboardDashboard(t *testing.T) {
 	b.open(g.URL + "/_sandbox/payments")
 	b.tabTo("Settle tx-2")
 	b.follow(kb.Enter)
-	if n := g.Executed("tx-2"); n != 1 || !b.has(".notice") {
-		t.Errorf("charged %d times, want once, and a notice", n)
+	if n := g.Executed("tx-2"); n != 1 || !b.has(".notice") || b.where() != "/_sandbox/payments" {
+		t.Errorf("charged %d times, at %s; want once, and a notice on the page of the button", n, b.where())
 	}
 	b.open(g.URL + "/_sandbox/")
 	b.tabTo("Transaction")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -55,6 +54,15 @@ type route struct {
 	read reading
 }
 
+// paymentActions are the actions on a payment that need nothing but its id, with the label of their button.
+var paymentActions = []struct {
+	path, label string
+	Action
+}{
+	{"settle", "Settle", Action{Kind: Settle, Approve: true}}, {"decline", "Decline", Action{Kind: Settle}}, {"close", "Close", Action{Kind: Close}},
+	{"chargeback", "Charge back", Action{Kind: Chargeback}}, {"notify", "Notify again", Action{Kind: Notify}}, {"renew", "Renew", Action{Kind: Renew}},
+}
+
 // actions are what both the dashboard and the control API offer.
 func (c *Console) actions() []route {
 	on := func(a Action) reading {
@@ -63,13 +71,7 @@ func (c *Console) actions() []route {
 	endRefund := func(approved bool) reading {
 		return plain(func(id string) (any, error) { return c.gateway.EndRefund(id, approved) })
 	}
-	return []route{
-		{"payments/{id}/settle", on(Action{Kind: Settle, Approve: true})},
-		{"payments/{id}/decline", on(Action{Kind: Settle})},
-		{"payments/{id}/close", on(Action{Kind: Close})},
-		{"payments/{id}/chargeback", on(Action{Kind: Chargeback})},
-		{"payments/{id}/notify", on(Action{Kind: Notify})},
-		{"payments/{id}/renew", on(Action{Kind: Renew})},
+	routes := []route{
 		{"payments/{id}/card", c.enterCard},
 		{"payments/{id}/authenticate", func(r *http.Request, p *params.Reader) func() (any, error) {
 			return on(Action{Kind: Authenticate, Approve: p.Bool("approve", true)})(r, p)
@@ -93,6 +95,10 @@ func (c *Console) actions() []route {
 			return done("everything is reset"), nil
 		})},
 	}
+	for _, a := range paymentActions {
+		routes = append(routes, route{"payments/{id}/" + a.path, on(a.Action)})
+	}
+	return routes
 }
 
 const usualTestCard = "approved"
@@ -306,7 +312,7 @@ func (c *Console) wait(r *http.Request, p *params.Reader) func() (any, error) {
 	}
 }
 
-var errTooFew = errors.New("not enough rows before the timeout")
+var errTooFew = &Error{Status: http.StatusRequestTimeout, Text: "not enough rows before the timeout"}
 
 // readBody reads the JSON body of a request. It refuses forms, which a page of another site could send.
 func readBody(r *http.Request) ([]byte, error) {
@@ -324,19 +330,15 @@ func readBody(r *http.Request) ([]byte, error) {
 func writeJSON(w http.ResponseWriter, value any, err error) {
 	status := http.StatusOK
 	if err != nil {
-		status = http.StatusInternalServerError
-		failure := map[string]any{"error": err.Error()}
-		if e, ok := errors.AsType[*Error](err); ok {
-			status, failure["error"] = e.Status, e.Text
-			if e.Hint != "" {
-				failure["hint"] = e.Hint
-			}
+		e := asError(err)
+		failure := map[string]any{"error": e.Text}
+		if e.Hint != "" {
+			failure["hint"] = e.Hint
 		}
-		if errors.Is(err, errTooFew) {
-			status = http.StatusRequestTimeout
+		if e == errTooFew {
 			failure["soFar"] = value
 		}
-		value = failure
+		status, value = e.Status, failure
 	}
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

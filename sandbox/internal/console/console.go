@@ -5,6 +5,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -87,6 +88,14 @@ type FieldError struct{ Name, Text string }
 
 // Error returns the text, as Go callers see it.
 func (e *Error) Error() string { return "sandbox: " + e.Text }
+
+// asError returns an error with its status and its text.
+func asError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Status: http.StatusInternalServerError, Text: err.Error()}
+}
 
 // Conflict returns the error of an action that the state does not allow.
 func Conflict(text, hint string) error {

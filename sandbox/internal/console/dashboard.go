@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -37,13 +36,11 @@ func (c *Console) addDashboard(mux *http.ServeMux) {
 				return
 			}
 			maps.DeleteFunc(r.PostForm, func(_ string, values []string) bool { return values[0] == "" }) // counts as missing
-			p := params.Of(r.PostForm)
-			back := p.Text("back", 0)
-			if _, err := read.run(r, p); err != nil {
+			if _, err := read.run(r, params.Of(r.PostForm)); err != nil {
 				c.writeDashboard(w, r, pages.Dashboard{}, err)
 				return
 			}
-			http.Redirect(w, r, backTo(back), http.StatusSeeOther)
+			http.Redirect(w, r, backTo(r.Referer()), http.StatusSeeOther)
 		})
 	}
 	for _, a := range c.actions() {
@@ -53,39 +50,33 @@ func (c *Console) addDashboard(mux *http.ServeMux) {
 		settings := faultOfForm(p)
 		return func() (any, error) { return c.gateway.Inject(settings, slowInForm) }
 	})
-	press("faults/remove", func(_ *http.Request, p *params.Reader) func() (any, error) {
-		number := p.Text("number", 0)
-		return func() (any, error) { return c.gateway.RemoveFaults(number) }
-	})
+	press("faults/{id}/remove", plain(func(id string) (any, error) { return c.gateway.RemoveFaults(id) }))
 	mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
 		c.writeDashboard(w, r, pages.Dashboard{}, &Error{Status: http.StatusNotFound, Text: "This page does not exist."})
 	})
 }
 
-// backTo returns where the browser is sent after an action: always a page of the dashboard.
-func backTo(back string) string {
-	u, err := url.Parse(back)
+// backTo returns where the browser is sent after an action: the page that had the button, and always one of the dashboard.
+func backTo(referer string) string {
+	u, err := url.Parse(referer)
 	if err != nil || !strings.HasPrefix(path.Clean(u.Path)+"/", Path) {
 		return Path + "?done=1"
 	}
-	return (&url.URL{Path: u.Path, RawQuery: "done=1"}).String()
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: "done=1"}).String()
 }
 
 func (c *Console) writeDashboard(w http.ResponseWriter, r *http.Request, page pages.Dashboard, err error) {
 	status := http.StatusOK
 	if err != nil {
-		status = http.StatusInternalServerError
-		page = pages.Dashboard{Title: "Error", Sections: []pages.Section{{Text: err.Error()}}}
-		if e, ok := errors.AsType[*Error](err); ok {
-			status, page.Sections[0].Text = e.Status, e.Text
-		}
+		e := asError(err)
+		status, page = e.Status, pages.Dashboard{Title: "Error", Sections: []pages.Section{{Text: e.Text}}}
 	}
 	page.Label, page.Tabs = c.settings.Label, tabs(r.URL.Path)
 	if r.URL.Query().Get("done") != "" {
 		page.Notice = "Done."
 	}
 	w.Header().Set("Content-Security-Policy", policy+"; form-action 'self'")
-	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer a browser would not send the origin of a form
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer a browser would send neither the origin of a form nor its page
 	render(w, status, "Dashboard", page)
 }
 

@@ -22,8 +22,6 @@ func (c *Console) clock(t time.Time) string {
 // unbroken replaces spaces by non-breaking ones.
 func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
-func back(path string) pages.Input { return pages.Input{Name: "back", Value: path, Hidden: true} }
-
 func mono(text string) pages.Cell { return pages.Cell{Text: text, Mono: true} }
 
 // terms returns a list of names and values, which are cells or their texts, without empty ones.

@@ -25,10 +25,10 @@ func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
 				"Seeded rows", info.SeededOrders+info.SeededRefunds, "Requests", info.Requests,
 				"Notifications", info.Notifications, "Active faults", info.Faults,
 			), Forms: []pages.Form{{
-				Action: Path + "reset", Label: "Reset everything", Sure: "Delete all payments, requests and faults", Inputs: []pages.Input{back(Path)},
+				Action: Path + "reset", Label: "Reset everything", Sure: "Delete all payments, requests and faults",
 			}}},
-			c.faultForm(Path),
-			{Heading: "Newest payments", Table: c.paymentTable(payments, Path, Path+"payments")},
+			c.faultForm(),
+			{Heading: "Newest payments", Table: c.paymentTable(payments, Path+"payments")},
 			{Heading: "Newest requests, without queries", Table: c.requestTable(requests, Path+"requests?method=POST")},
 		},
 	}, nil
@@ -60,11 +60,11 @@ func (c *Console) listPage(kind string, filters ...string) func(*http.Request) (
 		var table *pages.Table
 		switch found := c.list(kind, f).(type) {
 		case List[Payment]:
-			table = c.paymentTable(found, Path+kind, more)
+			table = c.paymentTable(found, more)
 		case List[Refund]:
-			table = c.refundTable(found, Path+kind, more)
+			table = c.refundTable(found, more)
 		case List[Notification]:
-			table = c.notificationTable(found, Path+kind, more)
+			table = c.notificationTable(found, more)
 		case List[Request]:
 			table = c.requestTable(found, more)
 		}
@@ -83,12 +83,11 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 	refunds := c.gateway.Refunds(mine)
 	notices := c.log.listNotifications(mine)
 	requests := c.log.listRequests(Filter{Where: map[string]string{"transactionId": p.TransactionID}})
-	here, ofPayment := Path+"payments/"+p.UniqueID, "?uniqueId="+p.UniqueID
-	events := &pages.Table{Columns: []string{"Time", "Event"}, Empty: "No events are recorded for seeded payments."}
-	for _, e := range p.Events {
-		events.Rows = append(events.Rows, []pages.Cell{{Text: c.clock(e.At)}, {Text: e.Text}})
-	}
-	forms := paymentForms(p, here, pages.Input{Name: "amount", Label: "Amount", Placeholder: "all that is left"})
+	ofPayment := "?uniqueId=" + p.UniqueID
+	events := tableOf(List[Event]{Data: p.Events}, "", "No events are recorded for seeded payments.", []string{"Time", "Event"}, func(e Event) []pages.Cell {
+		return []pages.Cell{{Text: c.clock(e.At)}, {Text: e.Text}}
+	})
+	forms := paymentForms(p, pages.Input{Name: "amount", Label: "Amount", Placeholder: "all that is left"})
 	return pages.Dashboard{Title: "Payment " + p.TransactionID, Sections: []pages.Section{
 		{Terms: terms(
 			"State", paymentState(p), "Text", p.TransactionMessage, "Amount", money.Shown(p.Amount, p.Currency),
@@ -98,8 +97,8 @@ func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
 			"Money moved", times(p.Executed)+" for this transactionId",
 		), Forms: forms},
 		{Heading: "Events", Table: events},
-		{Heading: "Refunds", Table: c.refundTable(refunds, here, Path+"refunds"+ofPayment)},
-		{Heading: "Notifications", Table: c.notificationTable(notices, here, Path+"notifications"+ofPayment)},
+		{Heading: "Refunds", Table: c.refundTable(refunds, Path+"refunds"+ofPayment)},
+		{Heading: "Notifications", Table: c.notificationTable(notices, Path+"notifications"+ofPayment)},
 		{Heading: "Requests", Table: c.requestTable(requests, Path+"requests?"+url.Values{"transactionId": {p.TransactionID}}.Encode())},
 	}}, nil
 }
@@ -109,10 +108,8 @@ func (c *Console) notificationPage(r *http.Request) (pages.Dashboard, error) {
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	deliveries := &pages.Table{
-		Columns: []string{"Time", "Result", "Took", "Reason", "Response body", "Next"}, Empty: "Not sent yet.",
-	}
-	for _, d := range n.Deliveries {
+	columns := []string{"Time", "Result", "Took", "Reason", "Response body", "Next"}
+	deliveries := tableOf(List[Delivery]{Data: n.Deliveries}, "", "Not sent yet.", columns, func(d Delivery) []pages.Cell {
 		result := pages.Cell{Text: "no response", Tone: "bad"}
 		if d.Status != 0 {
 			result.Text = "HTTP " + strconv.Itoa(d.Status)
@@ -124,16 +121,15 @@ func (c *Console) notificationPage(r *http.Request) (pages.Dashboard, error) {
 		if d.Next != nil {
 			next = c.clock(*d.Next)
 		}
-		deliveries.Rows = append(deliveries.Rows, []pages.Cell{
-			{Text: c.clock(d.At)}, result, {Text: unbroken(fmt.Sprintf("%g ms", d.Milliseconds))}, {Text: d.Reason},
-			{Text: d.Response, Mono: true}, {Text: next},
-		})
-	}
+		return []pages.Cell{
+			{Text: c.clock(d.At)}, result, {Text: unbroken(fmt.Sprintf("%g ms", d.Milliseconds))}, {Text: d.Reason}, mono(d.Response), {Text: next},
+		}
+	})
 	return pages.Dashboard{Title: fmt.Sprintf("Notification %d", n.Number), Sections: []pages.Section{
 		{Terms: terms(
 			"State", deliveryState(n.State), "Kind", n.TransactionType, "To", mono(n.URL), "transactionId", mono(n.TransactionID),
 			"Payment", pages.Cell{Text: n.UniqueID, Link: Path + "payments/" + n.UniqueID, Mono: true},
-		), Forms: []pages.Form{resendForm(n.Notification, fmt.Sprintf("%snotifications/%d", Path, n.Number))}},
+		), Forms: []pages.Form{resendForm(n.Notification)}},
 		{Heading: "Deliveries", Text: "Only HTTP 200 counts.", Table: deliveries},
 		{Heading: "Body", Text: "Without the signature; tokens are masked.", Pre: indented(n.Body)},
 	}}, nil
@@ -156,21 +152,16 @@ func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
 }
 
 func (c *Console) faultsPage(*http.Request) (pages.Dashboard, error) {
-	views := c.gateway.Faults()
-	here := Path + "faults"
-	t := &pages.Table{Columns: []string{"Number", "Operation", "Effect", "Remaining", "Actions"}, Empty: "No active faults."}
-	for _, v := range views {
-		left := strconv.Itoa(v.Left)
-		if v.Left < 0 {
+	columns := []string{"Number", "Operation", "Effect", "Remaining", "Actions"}
+	active := tableOf(List[Fault]{Data: c.gateway.Faults()}, "", "No active faults.", columns, func(f Fault) []pages.Cell {
+		left := strconv.Itoa(f.Left)
+		if f.Left < 0 {
 			left = "unlimited"
 		}
-		t.Rows = append(t.Rows, []pages.Cell{
-			{Text: strconv.Itoa(v.Number)}, {Text: cmp.Or(v.Operation, "any")}, {Text: v.Description}, {Text: left},
-			{Forms: []pages.Form{{
-				Action: here + "/remove", Label: "Remove", Describe: fmt.Sprintf("Remove fault %d", v.Number),
-				Inputs: []pages.Input{back(here), {Name: "number", Value: strconv.Itoa(v.Number), Hidden: true}},
-			}}},
-		})
-	}
-	return pages.Dashboard{Title: "Faults", Sections: []pages.Section{c.faultForm(here), {Heading: "Active faults", Table: t}}}, nil
+		remove := pages.Form{Action: fmt.Sprintf("%sfaults/%d/remove", Path, f.Number), Label: "Remove", Describe: fmt.Sprintf("Remove fault %d", f.Number)}
+		return []pages.Cell{
+			{Text: strconv.Itoa(f.Number)}, {Text: cmp.Or(f.Operation, "any")}, {Text: f.Description}, {Text: left}, {Forms: []pages.Form{remove}},
+		}
+	})
+	return pages.Dashboard{Title: "Faults", Sections: []pages.Section{c.faultForm(), {Heading: "Active faults", Table: active}}}, nil
 }

@@ -14,80 +14,77 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
-func (c *Console) paymentTable(rows List[Payment], here, more string) *pages.Table {
-	t := &pages.Table{
-		Columns: []string{"Created", "Transaction", "Amount", "State", "Operation", "Actions"}, LeftOff: rows.LeftOff, More: more,
-		Empty: "No payments yet. Point your program at this address and send one.",
-	}
-	for _, p := range rows.Data {
-		t.Rows = append(t.Rows, []pages.Cell{
-			{Text: c.clock(p.CreatedAt)},
-			{Text: p.TransactionID, Link: Path + "payments/" + p.UniqueID, Mono: true},
-			{Text: unbroken(money.Shown(p.Amount, p.Currency))}, paymentState(p), {Text: p.Operation},
-			{Forms: paymentForms(p, here)},
-		})
+// tableOf returns a list as a table, with a link to more of it and what is shown if it is empty. Row returns the cells of a row.
+func tableOf[T any](l List[T], more, empty string, columns []string, row func(T) []pages.Cell) *pages.Table {
+	t := &pages.Table{Columns: columns, LeftOff: l.LeftOff, More: more, Empty: empty}
+	for _, r := range l.Data {
+		t.Rows = append(t.Rows, row(r))
 	}
 	return t
 }
 
+func (c *Console) paymentTable(payments List[Payment], more string) *pages.Table {
+	columns := []string{"Created", "Transaction", "Amount", "State", "Operation", "Actions"}
+	return tableOf(payments, more, "No payments yet. Point your program at this address and send one.", columns, func(p Payment) []pages.Cell {
+		return []pages.Cell{
+			{Text: c.clock(p.CreatedAt)},
+			{Text: p.TransactionID, Link: Path + "payments/" + p.UniqueID, Mono: true},
+			{Text: unbroken(money.Shown(p.Amount, p.Currency))}, paymentState(p), {Text: p.Operation}, {Forms: paymentForms(p)},
+		}
+	})
+}
+
 // paymentForms returns the actions that the state of a payment allows. A refund asks for these inputs.
-func paymentForms(p Payment, here string, ofRefund ...pages.Input) []pages.Form {
+func paymentForms(p Payment, ofRefund ...pages.Input) []pages.Form {
 	var forms []pages.Form
 	if p.Page != "" && p.Code == codes.Redirect {
 		forms = []pages.Form{{Action: p.Page, Label: "Open page", Describe: "Open page of " + p.TransactionID, Get: true}}
 	}
 	button := func(label, action string, inputs ...pages.Input) {
 		forms = append(forms, pages.Form{
-			Action: Path + "payments/" + p.UniqueID + "/" + action, Label: label, Describe: label + " " + p.TransactionID,
-			Inputs: append([]pages.Input{back(here)}, inputs...),
+			Action: Path + "payments/" + p.UniqueID + "/" + action, Label: label, Describe: label + " " + p.TransactionID, Inputs: inputs,
 		})
 	}
 	if p.Refundable {
 		button("Refund", "refund", ofRefund...)
 	}
-	for _, b := range []struct {
-		kind          Kind
-		label, action string
-	}{
-		{Settle, "Settle", "settle"}, {Settle, "Decline", "decline"}, {Close, "Close", "close"},
-		{Chargeback, "Charge back", "chargeback"}, {Notify, "Notify again", "notify"}, {Renew, "Renew", "renew"},
-	} {
-		if slices.Contains(p.Allows, b.kind) {
-			button(b.label, b.action)
+	for _, a := range paymentActions {
+		if slices.Contains(p.Allows, a.Kind) {
+			button(a.label, a.path)
 		}
 	}
 	return forms
 }
 
-func (c *Console) refundTable(rows List[Refund], here, more string) *pages.Table {
-	t := &pages.Table{
-		Columns: []string{"Requested", "Refund", "Of", "Amount", "State", "Actions"}, LeftOff: rows.LeftOff, More: more, Empty: "No refunds.",
-	}
-	for _, r := range rows.Data {
-		var forms []pages.Form
-		if r.Code == codes.RefundRequested {
-			for _, action := range []string{"Settle", "Decline"} {
-				forms = append(forms, pages.Form{
-					Action: Path + "refunds/" + r.RefundUniqueID + "/" + strings.ToLower(action), Label: action,
-					Describe: action + " refund " + r.RefundTransactionID, Inputs: []pages.Input{back(here)},
-				})
-			}
-		}
-		t.Rows = append(t.Rows, []pages.Cell{
+func (c *Console) refundTable(refunds List[Refund], more string) *pages.Table {
+	columns := []string{"Requested", "Refund", "Of", "Amount", "State", "Actions"}
+	return tableOf(refunds, more, "No refunds.", columns, func(r Refund) []pages.Cell {
+		return []pages.Cell{
 			{Text: c.clock(r.RequestedAt)}, mono(r.RefundTransactionID),
 			{Text: r.TransactionID, Link: Path + "payments/" + r.UniqueID, Mono: true},
-			{Text: unbroken(money.Shown(r.Amount, r.Currency))}, stateCell(r.Code, r.Message), {Forms: forms},
-		})
-	}
-	return t
+			{Text: unbroken(money.Shown(r.Amount, r.Currency))}, stateCell(r.Code, r.Message), {Forms: refundForms(r)},
+		}
+	})
 }
 
-func (c *Console) notificationTable(rows List[Notification], here, more string) *pages.Table {
-	t := &pages.Table{
-		Columns: []string{"Time", "Notification", "Transaction", "Last delivery", "State", "Actions"}, LeftOff: rows.LeftOff, More: more,
-		Empty: "No notifications. One is sent when a payment is final and its request had a notificationUrl.",
+// refundForms returns the actions that the state of a refund allows.
+func refundForms(r Refund) (forms []pages.Form) {
+	if r.Code != codes.RefundRequested {
+		return nil
 	}
-	for _, n := range rows.Data {
+	for _, action := range []string{"Settle", "Decline"} {
+		forms = append(forms, pages.Form{
+			Action: Path + "refunds/" + r.RefundUniqueID + "/" + strings.ToLower(action), Label: action,
+			Describe: action + " refund " + r.RefundTransactionID,
+		})
+	}
+	return forms
+}
+
+func (c *Console) notificationTable(notifications List[Notification], more string) *pages.Table {
+	const empty = "No notifications. One is sent when a payment is final and its request had a notificationUrl."
+	columns := []string{"Time", "Notification", "Transaction", "Last delivery", "State", "Actions"}
+	return tableOf(notifications, more, empty, columns, func(n Notification) []pages.Cell {
 		last := ""
 		if len(n.Deliveries) > 0 {
 			d := n.Deliveries[len(n.Deliveries)-1]
@@ -96,41 +93,36 @@ func (c *Console) notificationTable(rows List[Notification], here, more string) 
 				last = strings.TrimSuffix(fmt.Sprintf("HTTP %d: %s", d.Status, d.Reason), ": ")
 			}
 		}
-		t.Rows = append(t.Rows, []pages.Cell{
+		return []pages.Cell{
 			{Text: c.clock(n.At)},
 			{Text: fmt.Sprintf("%d %s", n.Number, n.TransactionType), Link: fmt.Sprintf("%snotifications/%d", Path, n.Number)},
-			mono(n.TransactionID), {Text: last}, deliveryState(n.State), {Forms: []pages.Form{resendForm(n, here)}},
-		})
-	}
-	return t
+			mono(n.TransactionID), {Text: last}, deliveryState(n.State), {Forms: []pages.Form{resendForm(n)}},
+		}
+	})
 }
 
-func resendForm(n Notification, here string) pages.Form {
+func resendForm(n Notification) pages.Form {
 	return pages.Form{
 		Action: fmt.Sprintf("%snotifications/%d/resend", Path, n.Number), Label: "Send again",
-		Describe: fmt.Sprintf("Send again: notification %d", n.Number), Inputs: []pages.Input{back(here)},
+		Describe: fmt.Sprintf("Send again: notification %d", n.Number),
 	}
 }
 
-func (c *Console) requestTable(rows List[Request], more string) *pages.Table {
-	t := &pages.Table{
-		Columns: []string{"Time", "Request", "Operation", "Transaction", "Response", "Took", "Fault"}, LeftOff: rows.LeftOff, More: more,
-		Empty: "No requests yet.",
-	}
-	for _, r := range rows.Data {
+func (c *Console) requestTable(requests List[Request], more string) *pages.Table {
+	columns := []string{"Time", "Request", "Operation", "Transaction", "Response", "Took", "Fault"}
+	return tableOf(requests, more, "No requests yet.", columns, func(r Request) []pages.Cell {
 		path, _, _ := strings.Cut(r.Path, "?")
-		t.Rows = append(t.Rows, []pages.Cell{
+		return []pages.Cell{
 			{Text: c.clock(r.At)},
 			{Text: r.Method + " " + path, Link: fmt.Sprintf("%srequests/%d", Path, r.Number), Mono: true},
 			{Text: r.Operation}, mono(r.TransactionID), responseCell(r), {Text: unbroken(fmt.Sprintf("%g ms", r.Milliseconds))},
 			faultCell(r.Fault),
-		})
-	}
-	return t
+		}
+	})
 }
 
 // faultForm returns the form that injects a fault.
-func (c *Console) faultForm(here string) pages.Section {
+func (c *Console) faultForm() pages.Section {
 	numbers := []string{"none"}
 	for _, code := range []int{
 		codes.SystemError, codes.Inactive, codes.SearchFailed, codes.RequestFailed, codes.Unauthorized, codes.ParameterError, codes.Duplicate,
@@ -140,7 +132,6 @@ func (c *Console) faultForm(here string) pages.Section {
 	return pages.Section{
 		Heading: "Inject a fault into the next call", Text: "Each name says first whether the operation is carried out, and then what response the caller gets.",
 		Forms: []pages.Form{{Action: Path + "faults", Label: "Inject", Inputs: []pages.Input{
-			back(here),
 			{Name: "operation", Label: "Operation", Options: append([]string{"any"}, c.settings.Operations...), Value: "payments"},
 			{Name: "name", Label: "Fault", Options: c.settings.FaultNames}, {Name: "code", Label: "or result code", Options: numbers},
 			{Name: "transactionId", Label: "Transaction", Placeholder: "any"}, {Name: "times", Label: "Times", Value: "1", Short: true},

@@ -1,7 +1,5 @@
 package pages
 
-import "slices"
-
 // Dashboard is one page of the dashboard: its header and its sections.
 type Dashboard struct {
 	Title  string
@@ -63,12 +61,6 @@ type Form struct {
 // Input is one field of a form.
 type Input struct {
 	Name, Label, Value, Placeholder string
-	Hidden                          bool
 	Short                           bool     // for a few characters
 	Options                         []string // if not nil, the input is a list
-}
-
-// Asks reports whether the form has visible inputs.
-func (f Form) Asks() bool {
-	return slices.ContainsFunc(f.Inputs, func(i Input) bool { return !i.Hidden })
 }

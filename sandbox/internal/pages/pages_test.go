@@ -10,7 +10,7 @@ func TestRender(t *testing.T) {
 	const evil = `"><script>alert(1)</script>`
 	payment := Payment{Merchant: evil, OrderID: evil, Amount: evil, Lines: []Line{{evil, evil, evil}}}
 	cell := Cell{Text: evil, Link: "javascript:alert(1)", Forms: []Form{{Action: evil, Label: evil, Describe: evil, Sure: evil, Inputs: []Input{
-		{Name: "a", Label: evil, Value: evil, Placeholder: evil}, {Name: "b", Hidden: true, Value: evil}, {Name: "c", Options: []string{evil}},
+		{Name: "a", Label: evil, Value: evil, Placeholder: evil}, {Name: "c", Options: []string{evil}},
 	}}}}
 	for name, data := range map[string][]any{
 		"CardPage": {CardPage{}, CardPage{
