@@ -30,12 +30,8 @@ func (*checkCommand) Run(c *call) error {
 		return err
 	}
 	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1})}
-	timeout, err := set.Timeout()
-	if err != nil {
-		return err
-	}
 	defaults := map[string]string{
-		"zone": client.Location().String(), "hosted-page-lifetime": client.HostedPageLifetime().String(), "timeout": timeout.String(),
+		"zone": client.Location().String(), "hosted-page-lifetime": client.HostedPageLifetime().String(), "timeout": set.Timeout.String(),
 	}
 	for _, s := range set.List {
 		if (s.Name == settings.Journal || s.Name == settings.Database) && s.Value != "" {

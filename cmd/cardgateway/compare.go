@@ -59,16 +59,8 @@ type reconciliation struct {
 }
 
 // openAndImport opens the database, reads the lists in the flags into it, and determines what is compared.
-func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
+func (c *call) openAndImport(f *compareFlags) (r *reconciliation, err error) {
 	set, err := c.load()
-	if err != nil {
-		return nil, err
-	}
-	known, err := f.readKnown()
-	if err != nil {
-		return nil, err
-	}
-	testPayments, err := set.TestPayments()
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +68,9 @@ func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkCopy(set, b); err != nil {
-		return nil, errors.Join(err, b.Close())
+	if err = c.checkCopy(set, b); err == nil {
+		r, err = c.importAndPrepare(f, b, set.TestPayments)
 	}
-	r, err := c.importAndPrepare(f, b, match.Options{Known: known, TestPayments: testPayments})
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -88,10 +79,7 @@ func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 
 // checkCopy rejects a database that is not for the gateway, the app and the zone of the settings, as far as these are set.
 func (c *call) checkCopy(set *settings.Settings, b *books.Books) error {
-	zone, err := set.Location()
-	if err != nil {
-		return err
-	}
+	zone := set.Location
 	if set.Get("zone").Value == "" {
 		zone = nil
 	}
@@ -105,21 +93,26 @@ func (c *call) checkCopy(set *settings.Settings, b *books.Books) error {
 	return nil
 }
 
-// validate finds what is wrong with the flags, whatever the database and the lists contain. It returns where the lists are read from.
-func (f *compareFlags) validate(c *call, zone *time.Location) ([]books.ListSource, error) {
+// validate finds what is wrong with the flags, whatever the database and the lists contain. It returns where the lists are read from, and
+// what the flags set of the options.
+func (f *compareFlags) validate(c *call, zone *time.Location) (sources []books.ListSource, o match.Options, err error) {
 	if f.Period.IsSet() {
-		if _, _, err := f.Period.Bounds(c.now(), zone); err != nil {
-			return nil, err
+		if _, _, err = f.Period.Bounds(c.now(), zone); err != nil {
+			return nil, o, err
 		}
 	}
-	if _, err := parseGrace(f.Grace); err != nil {
-		return nil, err
+	if o.Grace, err = parseGrace(f.Grace); err != nil {
+		return nil, o, err
 	}
-	return f.sources(c)
+	if o.Known, err = f.readKnown(); err != nil {
+		return nil, o, err
+	}
+	sources, err = f.sources(c)
+	return sources, o, err
 }
 
 // importAndPrepare is openAndImport with an open database.
-func (c *call) importAndPrepare(f *compareFlags, b *books.Books, o match.Options) (*reconciliation, error) {
+func (c *call) importAndPrepare(f *compareFlags, b *books.Books, testPayments bool) (*reconciliation, error) {
 	if c.getenv("GOGC") == "" {
 		debug.SetGCPercent(400) // a comparison keeps little of what it reads: by default, it would collect garbage a third of the time
 	}
@@ -127,14 +120,14 @@ func (c *call) importAndPrepare(f *compareFlags, b *books.Books, o match.Options
 	if err != nil {
 		return nil, err
 	}
-	sources, err := f.validate(c, whole.From.Location())
+	sources, o, err := f.validate(c, whole.From.Location())
 	if err != nil {
 		return nil, err
 	}
 	if err := c.importLists(b, sources); err != nil { // after the other inputs: it replaces the lists that were read before
 		return nil, err
 	}
-	o.Copy = whole
+	o.Copy, o.Now, o.TestPayments = whole, c.now(), testPayments
 	return c.newReconciliation(f, b, o)
 }
 
@@ -173,10 +166,6 @@ func (c *call) newReconciliation(f *compareFlags, b *books.Books, o match.Option
 	if r.info.PaymentList.ReadAt.IsZero() {
 		return nil, exit.Fail(exit.Failed, "there is no list of your payments to compare with: set --list, or --list-dsn and --list-query")
 	}
-	if r.options.Grace, err = parseGrace(f.Grace); err != nil {
-		return nil, err
-	}
-	r.options.Now = c.now()
 	if r.options.Payments, err = r.list(books.Payment, r.info.PaymentList); err != nil {
 		return nil, err
 	}
@@ -259,9 +248,13 @@ func (r *reconciliation) findPeriod() error {
 	}
 	if r.options.Period.To.After(r.options.Copy.To) {
 		r.options.Period.To = r.options.Copy.To
-		if isMonth(asked) {
+		switch {
+		case isMonth(asked) && !asked.To.After(r.options.Now): // it would be green, and not be kept
+			return exit.Fail(exit.Failed, "the month is over at %s, but the copy of the gateway is complete up to %s: update it with cardgateway reconcile sync",
+				terminal.Wall(asked.To), terminal.Wall(r.options.Copy.To))
+		case isMonth(asked):
 			r.note("This month is not over: it is compared up to %s. Compare it again when it is, to close it.", terminal.Wall(r.options.Copy.To))
-		} else if asked.To.Sub(r.options.Copy.To) > time.Hour {
+		case asked.To.Sub(r.options.Copy.To) > time.Hour:
 			r.note("The copy of the gateway is complete up to %s: nothing later is compared.", terminal.Wall(r.options.Copy.To))
 		}
 	}
@@ -275,10 +268,6 @@ func (r *reconciliation) findPeriod() error {
 		}
 		return exit.Fail(exit.Failed, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; %s",
 			terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To), remedy)
-	}
-	if isMonth(asked) && asked.To.After(r.options.Copy.To) && !asked.To.After(r.options.Now) { // it would be green, and not be kept
-		return exit.Fail(exit.Failed, "the month is over at %s, but the copy of the gateway is complete up to %s: update it with cardgateway reconcile sync",
-			terminal.Wall(asked.To), terminal.Wall(r.options.Copy.To))
 	}
 	return nil
 }

@@ -96,11 +96,7 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 		},
 	}
 	if f.ForwardTo != "" {
-		timeout, err := set.Timeout()
-		if err != nil {
-			return o, nil, err
-		}
-		if o.Forwarder, err = relay.NewForwarder("--forward-to", f.ForwardTo, timeout); err != nil {
+		if o.Forwarder, err = relay.NewForwarder("--forward-to", f.ForwardTo, set.Timeout); err != nil {
 			return o, nil, err
 		}
 	}

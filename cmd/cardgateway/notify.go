@@ -54,15 +54,7 @@ func (n *notifyCommand) Run(c *call) error {
 		return exit.Fail(exit.Failed, "the secret key is missing, which signs notifications: set %s, or use --secret-file",
 			settings.Variable(settings.Secret))
 	}
-	timeout, err := set.Timeout()
-	if err != nil {
-		return err
-	}
-	zone, err := set.Location()
-	if err != nil {
-		return err
-	}
-	forwarder, err := relay.NewForwarder("URL", n.URL, timeout)
+	forwarder, err := relay.NewForwarder("URL", n.URL, set.Timeout)
 	if err != nil {
 		return err
 	}
@@ -87,7 +79,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	lines := &relay.Printer{Zone: zone, Body: relay.MaxBody, Out: c.out}
+	lines := &relay.Printer{Zone: set.Location, Body: relay.MaxBody, Out: c.out}
 	hidden := relay.Hide(secret, cardgateway.NewToken(token))
 	taken, unreachable := 0, 0
 	for i := range n.Repeat {

@@ -35,15 +35,11 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 	case !isNew && database.IsMissing(db.Value):
 		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From, db.Value)
 	}
-	anyApp, err := set.AnyApp()
-	if err != nil {
-		return nil, err
-	}
 	b, err := books.Open(c.ctx, db.Value)
 	if err != nil {
 		return nil, booksError(fmt.Sprintf("db (%s): ", db.From), err)
 	}
-	b.AnyApp = anyApp
+	b.AnyApp = set.AnyApp
 	return b, nil
 }
 

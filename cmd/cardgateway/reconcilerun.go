@@ -9,7 +9,6 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/match"
 )
 
 type runCommand struct {
@@ -51,16 +50,12 @@ func (r *runCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	sources, err := r.validate(c, client.Location())
+	sources, _, err := r.validate(c, client.Location())
 	if err != nil {
 		return err
 	}
 	if err := books.CheckLists(c.ctx, sources...); err != nil { // an update can take hours
 		return booksError("", err)
-	}
-	known, err := r.readKnown()
-	if err != nil {
-		return err
 	}
 	b, err := c.openBooks(set, false)
 	if err != nil {
@@ -76,11 +71,7 @@ func (r *runCommand) Run(c *call) (err error) {
 		}
 		return unreadable
 	}
-	testPayments, err := set.TestPayments()
-	if err != nil {
-		return err
-	}
-	m, err := c.importAndPrepare(&r.compareFlags, b, match.Options{Known: known, TestPayments: testPayments})
+	m, err := c.importAndPrepare(&r.compareFlags, b, set.TestPayments)
 	if err != nil {
 		return err
 	}
@@ -131,11 +122,7 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 		r.From, r.To = midnight(d.from.AddDate(0, 0, 1)), midnight(d.to)
 	}
 	r.Out = cmp.Or(r.Out, filepath.Join(d.dir, "report.html"))
-	known, err := r.readKnown()
-	if err != nil {
-		return err
-	}
-	m, err := c.importAndPrepare(&r.compareFlags, b, match.Options{Known: known, TestPayments: true})
+	m, err := c.importAndPrepare(&r.compareFlags, b, true)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,25 +22,12 @@ func (s *Settings) Client() (*cardgateway.Client, error) {
 	if secret := s.Get(Secret); secret.From == "file "+s.Get("secret-file").Value {
 		warnIfReadable(s.stderr, s.Get("secret-file").Value)
 	}
-	config := cardgateway.Config{BaseURL: s.Get("base-url").Value, AppID: cardgateway.AppID(s.Get("app-id").Value)}
+	config := cardgateway.Config{
+		BaseURL: s.Get("base-url").Value, AppID: cardgateway.AppID(s.Get("app-id").Value), AnyAppID: s.AnyApp, TestPayments: s.TestPayments,
+		Location: s.Location, HostedPageLifetime: s.HostedPageLifetime, AttemptTimeout: s.Timeout,
+	}
 	if merchant := s.Get("merchant-id"); merchant.Value != "" {
 		config.Authenticate = cardgateway.BasicAuth(merchant.Value, s.Get(Secret).Value)
-	}
-	var err error
-	if config.AnyAppID, err = s.AnyApp(); err != nil {
-		return nil, err
-	}
-	if config.TestPayments, err = s.TestPayments(); err != nil {
-		return nil, err
-	}
-	if config.Location, err = s.Location(); err != nil {
-		return nil, err
-	}
-	if config.HostedPageLifetime, err = s.hostedPageLifetime(); err != nil {
-		return nil, err
-	}
-	if config.AttemptTimeout, err = s.Timeout(); err != nil {
-		return nil, err
 	}
 	if s.verbose {
 		config.Logger = slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -51,47 +39,25 @@ func (s *Settings) Client() (*cardgateway.Client, error) {
 	return client, err
 }
 
-// Location returns the gateway's time zone.
-func (s *Settings) Location() (*time.Location, error) {
-	return parse(s.Get("zone"), cardgateway.DefaultLocation(), LoadZone, "is not a time zone; write a name such as Asia/Shanghai or UTC")
-}
-
-// LoadZone returns the time zone with a name. Local, that of this machine, is not the name of one: a copy would have other times on the next machine.
-func LoadZone(name string) (*time.Location, error) {
-	if name == time.Local.String() {
-		return nil, errors.New("it is the zone of this machine")
-	}
-	return time.LoadLocation(name)
-}
-
-// hostedPageLifetime returns how long the cardholder can use the hosted page; zero means the client's default.
-func (s *Settings) hostedPageLifetime() (time.Duration, error) {
-	return parse(s.Get("hosted-page-lifetime"), 0, period.Parse, "is not a duration above zero; write 36h, 90m or 7d")
-}
-
-// AnyApp reports whether what states another appId is accepted, too.
-func (s *Settings) AnyApp() (bool, error) {
-	return parse(s.Get(AnyApp), false, strconv.ParseBool, "is neither true nor false")
-}
-
-// TestPayments reports whether the gateway is a test system.
-func (s *Settings) TestPayments() (bool, error) {
-	return parse(s.Get(TestPayments), false, strconv.ParseBool, "is neither true nor false")
-}
-
-// Timeout returns the timeout of one request.
-func (s *Settings) Timeout() (time.Duration, error) {
-	return parse(s.Get("timeout"), 30*time.Second, func(text string) (time.Duration, error) {
+// parse sets the values that are no texts.
+func (s *Settings) parse() error {
+	var errs [5]error
+	s.Location, errs[0] = valueOf(s.Get("zone"), cardgateway.DefaultLocation(), LoadZone, "is not a time zone; write a name such as Asia/Shanghai or UTC")
+	s.AnyApp, errs[1] = valueOf(s.Get(AnyApp), false, strconv.ParseBool, "is neither true nor false")
+	s.TestPayments, errs[2] = valueOf(s.Get(TestPayments), false, strconv.ParseBool, "is neither true nor false")
+	s.HostedPageLifetime, errs[3] = valueOf(s.Get("hosted-page-lifetime"), 0, period.Parse, "is not a duration above zero; write 36h, 90m or 7d")
+	s.Timeout, errs[4] = valueOf(s.Get("timeout"), 30*time.Second, func(text string) (time.Duration, error) {
 		d, err := time.ParseDuration(text)
 		if d <= 0 {
 			err = strconv.ErrRange
 		}
 		return d, err
 	}, "is not a duration above zero; write 30s or 2m")
+	return cmp.Or(errs[:]...)
 }
 
-// parse parses the value of a setting, if it is set. Wrong says what is wrong with a value that cannot be parsed.
-func parse[T any](set Setting, absent T, parser func(string) (T, error), wrong string) (T, error) {
+// valueOf parses the value of a setting, if it is set. Wrong says what is wrong with a value that cannot be parsed.
+func valueOf[T any](set Setting, absent T, parser func(string) (T, error), wrong string) (T, error) {
 	if set.Value == "" {
 		return absent, nil
 	}
@@ -100,6 +66,14 @@ func parse[T any](set Setting, absent T, parser func(string) (T, error), wrong s
 		return value, exit.Fail(exit.Failed, "%s (%s): %q %s", set.Name, set.From, set.Value, wrong)
 	}
 	return value, nil
+}
+
+// LoadZone returns the time zone with a name. Local, that of this machine, is not the name of one: a copy would have other times on the next machine.
+func LoadZone(name string) (*time.Location, error) {
+	if name == time.Local.String() {
+		return nil, errors.New("it is the zone of this machine")
+	}
+	return time.LoadLocation(name)
 }
 
 // complete returns an error that names all missing settings, or nil.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
@@ -16,6 +17,12 @@ import (
 type Settings struct {
 	List []Setting
 	File string // path of the configuration file, which may not exist; empty if there is none
+
+	Location           *time.Location // the gateway's time zone
+	AnyApp             bool           // what states another appId is accepted, too
+	TestPayments       bool           // the gateway is a test system
+	Timeout            time.Duration  // of one request
+	HostedPageLifetime time.Duration  // how long the cardholder can use the hosted page; zero means the client's default
 
 	verbose bool
 	stderr  io.Writer
@@ -36,7 +43,7 @@ func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
 		return nil, err
 	}
 	s := &Settings{List: list, File: file, verbose: f.Verbose, stderr: src.Stderr}
-	if err := s.checkJournal(); err != nil {
+	if err := cmp.Or(s.checkJournal(), s.parse()); err != nil {
 		return nil, err
 	}
 	return s, readSecret(ctx, s.List, src.Stderr)
