@@ -83,10 +83,7 @@ func (c *call) printSums(sums tabular.Sums, format string) error {
 	} else if c.settings.Quiet {
 		return nil
 	}
-	if err := sums.Print(out); err != nil {
-		return exit.CannotWrite("totals", err)
-	}
-	return nil
+	return exit.CannotWrite("totals", sums.Print(out))
 }
 
 // say prints a message on stderr, unless --quiet is set.

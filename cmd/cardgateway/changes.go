@@ -77,10 +77,7 @@ func (k *changesCommand) Run(c *call) (err error) {
 			return exit.CannotWrite("rows", err)
 		}
 	}
-	if err := rows.Flush(); err != nil {
-		return exit.CannotWrite("rows", err)
-	}
-	return nil
+	return exit.CannotWrite("rows", rows.Flush())
 }
 
 func changeColumns(zone *time.Location) []tabular.Column[changeRow] {

@@ -7,7 +7,6 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
@@ -55,13 +54,18 @@ func (g *getCommand) Run(c *call) error {
 	return show(c, tabular.PaymentColumns(client.Location(), client.Paid), found, g.Format)
 }
 
-// checkUniqueID rejects an id that the gateway cannot have given to a payment. Often it is the user's own.
+// checkUniqueID rejects an id that cannot be the gateway's of a payment. The client refuses an empty one.
 func (c *call) checkUniqueID(id string) error {
-	if id == "" || ascii.IsDigits(id) { // the client refuses an empty one
+	return checkGatewayID("uniqueId", id, "run: "+c.commandLine("get", "--transaction="+id))
+}
+
+// checkGatewayID rejects an id that the gateway cannot have given: nothing would be found. Often it is the user's own, for which there is
+// something else to be done.
+func checkGatewayID(what, id, ifOwn string) error {
+	if id == "" || ascii.IsDigits(id) {
 		return nil
 	}
-	return exit.Fail(exit.Failed, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",
-		shell.Quote(id), c.commandLine("get", "--transaction="+id))
+	return exit.Fail(exit.Failed, "%s: %q is not an id of the gateway, which consists of digits; if it is your own id, %s", what, id, ifOwn)
 }
 
 // search finds all payments with the transactionId.
@@ -99,8 +103,5 @@ func show[T any](c *call, columns []tabular.Column[T], rows []*T, format string)
 			return exit.CannotWrite("result", err)
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return exit.CannotWrite("result", err)
-	}
-	return nil
+	return exit.CannotWrite("result", w.Flush())
 }

@@ -80,7 +80,7 @@ func TestGet(t *testing.T) {
 	tool(t, env, "get", "--transaction", "t-2").want(t, exit.Negative, "the gateway has no payment with this transactionId since ")
 	tool(t, env, "get", "999").want(t, exit.Negative, "the gateway does not know it")
 	tool(t, env, "refund", "", "--amount", "1").want(t, exit.Failed, "uniqueId is required")
-	tool(t, env, "get", "abc").want(t, exit.Failed, "abc is not a uniqueId", "if it is your own id, run: cardgateway get --transaction=abc\n")
+	tool(t, env, "get", "abc").want(t, exit.Failed, `uniqueId: "abc" is not an id of the gateway`, "if it is your own id, run: cardgateway get --transaction=abc\n")
 	tool(t, env, "get", "abc", "--app-id", "7").want(t, exit.Failed, "run: cardgateway get --transaction=abc --app-id 7\n")
 	tool(t, env, "refund", "t-1", "--all").want(t, exit.Failed, "run: cardgateway get --transaction=t-1\n")
 	tool(t, env, "resolve", "refund", "t-1", "r-1", "--amount", "1", "--sent-at", "2026-11-22 03:10:00").want(t, exit.Failed,

@@ -35,17 +35,9 @@ func (k *matchCommand) Run(c *call) (err error) {
 	}
 	defer func() { err = cmp.Or(err, m.books.Close()) }()
 	rows := tabular.NewWriter(c.rowFormat(k.Format, k.Sum), report.Columns(m.options.Copy.From.Location(), m.options.Now), false, c.out)
-	m.options.Found = func(d *match.Difference) error {
-		if err := rows.Write(d); err != nil {
-			return exit.CannotWrite("rows", err)
-		}
-		return nil
-	}
+	m.options.Found = func(d *match.Difference) error { return exit.CannotWrite("rows", rows.Write(d)) }
 	summary, err := m.run()
-	if flushed := rows.Flush(); flushed != nil && err == nil {
-		err = exit.CannotWrite("rows", flushed)
-	}
-	if err != nil {
+	if err := cmp.Or(err, exit.CannotWrite("rows", rows.Flush())); err != nil {
 		return err
 	}
 	return m.ended(summary)

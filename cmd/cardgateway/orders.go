@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/shopspring/decimal"
 )
 
@@ -76,10 +74,10 @@ Examples:
 
 // Run lists refunds.
 func (r *refundsCommand) Run(c *call) error {
-	if err := checkGatewayID("--payment", r.Payment, "--transaction"); err != nil {
+	if err := checkGatewayID("--payment", r.Payment, "use --transaction"); err != nil {
 		return err
 	}
-	if err := checkGatewayID("--refund-unique-id", r.RefundUniqueID, "--refund-id"); err != nil {
+	if err := checkGatewayID("--refund-unique-id", r.RefundUniqueID, "use --refund-id"); err != nil {
 		return err
 	}
 	client, err := c.client()
@@ -107,14 +105,6 @@ func (r *refundsCommand) Run(c *call) error {
 		},
 	}
 	return l.run()
-}
-
-// checkGatewayID rejects an id that the gateway cannot have given: the list of its rows would be empty. Often it is the user's own.
-func checkGatewayID(flag, id, own string) error {
-	if id == "" || ascii.IsDigits(id) {
-		return nil
-	}
-	return exit.Fail(exit.Failed, "%s: %q is not an id of the gateway, which consists of digits; if it is your own id, use %s", flag, id, own)
 }
 
 // is reports whether an id is the one in the flag, if that is set: some gateways also return rows with other ids.

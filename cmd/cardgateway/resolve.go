@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"regexp"
 	"strings"
@@ -62,12 +61,12 @@ func (p *resolvePayment) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	stop := c.sayQuerying(p.Wait)
+	querying := c.sayQuerying(p.Wait)
 	found, err := client.Resolve(c.ctx, cardgateway.ResolveQuery{
 		TransactionID: p.Transaction, OrderID: p.Order, Amount: sent, Currency: p.Currency, SentAt: sentAt, Wait: p.Wait,
 		HostedPage: p.HostedPage, Seen: p.Seen, SentAgain: p.SentAgain, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
 	})
-	stop()
+	querying.Stop()
 	var rows []*cardgateway.Transaction
 	if found != nil {
 		rows = append(rows, found)
@@ -135,12 +134,12 @@ func (r *resolveRefund) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	stop := c.sayQuerying(r.Wait)
+	querying := c.sayQuerying(r.Wait)
 	found, err := client.ResolveRefund(c.ctx, cardgateway.ResolveRefundQuery{
 		UniqueID: r.UniqueID, RefundTransactionID: r.RefundID, Amount: sent, SentAt: sentAt, Wait: r.Wait, Seen: r.Seen,
 		SentAgain: r.SentAgain,
 	})
-	stop()
+	querying.Stop()
 	var rows []*cardgateway.Refund
 	if found != nil {
 		rows = append(rows, found)
@@ -163,22 +162,9 @@ func (r *resolveRefund) Run(c *call) error {
 	return c.unresolved(err, state, c.resolveRefundCommand(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen, r.SentAgain))
 }
 
-// sayQuerying says that the outcome is not known yet, if that lasts for some seconds. The function that it returns ends that.
-func (c *call) sayQuerying(wait time.Duration) (stop func()) {
-	ctx, cancel := context.WithCancel(c.ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-ctx.Done():
-		case <-time.After(3 * time.Second):
-			c.say("no outcome yet; the gateway is queried for up to %s", wait)
-		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
+// sayQuerying says that the outcome is not known yet, if that lasts for some seconds. Stop it when it is.
+func (c *call) sayQuerying(wait time.Duration) *time.Timer {
+	return time.AfterFunc(3*time.Second, func() { c.say("no outcome yet; the gateway is queried for up to %s", wait) })
 }
 
 // wasSeen reports whether the gateway has returned the payment or refund in some form.

@@ -117,7 +117,10 @@ func problems(invalid *cardgateway.ValidationError) string {
 	return terminal.Clean(strings.Join(all, "; "))
 }
 
-// CannotWrite returns the error for output that cannot be written.
+// CannotWrite returns the error for output that cannot be written, or nil.
 func CannotWrite(what string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return Fail(Failed, "the %s cannot be written: %v", what, err)
 }

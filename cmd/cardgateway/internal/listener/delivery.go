@@ -35,8 +35,7 @@ func (l *Listener) printRefusal(d *delivery) {
 	n, err := notify.Parse(d.body.Bytes(), d.header.Get("Content-Type"))
 	if err == nil {
 		d.hidden = relay.Hide(l.o.SecretKey, n.Token)
-		line.Event = relay.ClaimedEvent(n)
-		line.Event.Hide(d.hidden)
+		line.Event = relay.ClaimedEvent(n, d.hidden)
 	}
 	var what string
 	switch {

@@ -157,8 +157,6 @@ var errAgain = errors.New("the listener accepts repeated notifications")
 func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error {
 	d := ctx.Value(deliveryKey{}).(*delivery)
 	d.n, d.hidden = n, relay.Hide(l.o.SecretKey, n.Token)
-	e := relay.ConfirmedEvent(n)
-	e.Hide(d.hidden)
 	note := "signature good, confirmed by query"
 	if l.o.SkipVerify {
 		note = "signature not checked, confirmed by query"
@@ -169,7 +167,7 @@ func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error 
 	if claim := relay.OtherClaim(n); claim != "" {
 		note += ", CLAIMS " + d.hidden.Text(claim)
 	}
-	l.o.Printer.Event(relay.EventLine{Delivery: d.name, At: d.at, Event: e, Note: note})
+	l.o.Printer.Event(relay.EventLine{Delivery: d.name, At: d.at, Event: relay.ConfirmedEvent(n, d.hidden), Note: note})
 	if l.o.Forwarder == nil {
 		return errAgain
 	}

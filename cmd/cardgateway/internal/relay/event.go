@@ -23,8 +23,8 @@ type Event struct {
 }
 
 // ConfirmedEvent returns the event as confirmed by the gateway. The amount of a chargeback is the claimed one, because no query
-// confirms it.
-func ConfirmedEvent(n *notify.Notification) Event {
+// confirms it. Secrets in it are masked.
+func ConfirmedEvent(n *notify.Notification, h Hidden) Event {
 	t, claimed := n.Transaction, &n.Claimed
 	e := Event{
 		Kind: claimed.Kind.String(), State: t.State().String(), TransactionID: t.TransactionID, UniqueID: t.UniqueID,
@@ -39,7 +39,7 @@ func ConfirmedEvent(n *notify.Notification) Event {
 		e.State = "claimed"
 		e.Amount, e.Currency = amount.Plain(claimed.ChargebackAmount), claimed.ChargebackCurrency
 	}
-	return e
+	return e.masked(h)
 }
 
 // OtherClaim returns the amount that a notification claims, if the gateway confirms another one.
@@ -55,18 +55,15 @@ func OtherClaim(n *notify.Notification) string {
 	return amount.Plain(claimed) + " " + terminal.Cut(currency, 10)
 }
 
-// ClaimedEvent returns the event of a refused notification, with only the members needed to find it.
-func ClaimedEvent(n *notify.Notification) Event {
-	return Event{
-		Kind: n.Claimed.Kind.String(), TransactionID: n.Claimed.TransactionID, UniqueID: n.Claimed.UniqueID,
-	}
+// ClaimedEvent returns the event of a refused notification, with only the members needed to find it. Secrets in it are masked.
+func ClaimedEvent(n *notify.Notification, h Hidden) Event {
+	return Event{Kind: n.Claimed.Kind.String(), TransactionID: n.Claimed.TransactionID, UniqueID: n.Claimed.UniqueID}.masked(h)
 }
 
-// Hide masks secrets in members that others can set.
-func (e *Event) Hide(h Hidden) {
-	for _, text := range []*string{&e.TransactionID, &e.MerchantRefundID, &e.Currency} {
-		*text = h.id(*text)
-	}
+// masked masks secrets in members that others can set.
+func (e Event) masked(h Hidden) Event {
+	e.TransactionID, e.MerchantRefundID, e.Currency = h.id(e.TransactionID), h.id(e.MerchantRefundID), h.id(e.Currency)
+	return e
 }
 
 // String is for a line of text.

@@ -110,9 +110,6 @@ func (f *Forwarder) exchange(ctx context.Context, header http.Header, query stri
 		return &Answer{Err: f.why(err)}
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode < 200 {
-		return &Answer{Err: fmt.Errorf("the response, %d, is not final", resp.StatusCode)}
-	}
 	a := &Answer{Status: resp.StatusCode, Header: endToEnd(resp.Header)}
 	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
@@ -146,9 +143,6 @@ func (f *Forwarder) why(err error) error {
 // endToEnd returns headers without the hop-by-hop ones.
 func endToEnd(header http.Header) http.Header {
 	header = header.Clone()
-	if header == nil {
-		header = http.Header{}
-	}
 	for _, names := range header["Connection"] {
 		for name := range strings.SplitSeq(names, ",") {
 			header.Del(textproto.TrimString(name))
