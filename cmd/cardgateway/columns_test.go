@@ -39,7 +39,7 @@ func TestColumns(t *testing.T) {
 	url, ctx := interruptedAt(t, slow, 10)
 	env = environment(url)
 	path := filepath.Join(t.TempDir(), "c.json")
-	first := toolWith(t, ctx, nil, env, "orders", "--last", "4d", "--checkpoint", path, "--columns", "state")
+	first := toolUntil(t, ctx, env, "orders", "--last", "4d", "--checkpoint", path, "--columns", "state")
 	first.want(t, exit.Interrupted)
 	tool(t, env, "orders", "--checkpoint", path, "--columns", "amount").want(t, exit.Failed, "columns was state and is amount now")
 	second := tool(t, env, "orders", "--checkpoint", path)

@@ -173,15 +173,10 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	env := environment(server.URL)
 	for _, format := range []string{"csv", "jsonl", "table"} {
 		args := []string{"orders", "--last", "4d", "--format", format}
-		if code, err := toolTo(t, full{}, env, args...); code != exit.Failed || !strings.Contains(err, "the rows cannot be written: no space left on device") {
-			t.Errorf("%s: got exit code %d and %q", format, code, err)
-		}
+		toolTo(t, full{}, env, args...).want(t, exit.Failed, "the rows cannot be written: no space left on device")
 		path := filepath.Join(t.TempDir(), "c.json")
 		for _, disk := range []io.Writer{full{}, late{io.Discard}} {
-			code, err := toolTo(t, disk, env, append(args, "--checkpoint", path)...)
-			if code != exit.Failed || !strings.Contains(err, path+" was last saved about a second ago") {
-				t.Errorf("%s with a checkpoint: got exit code %d and %q", format, code, err)
-			}
+			toolTo(t, disk, env, append(args, "--checkpoint", path)...).want(t, exit.Failed, path+" was last saved about a second ago")
 		}
 		tool(t, env, "orders", "--checkpoint", path).want(t, exit.OK, " 0 rows were written before", "the list is complete")
 	}

@@ -88,10 +88,8 @@ func TestListenWrongUse(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 			}
 		}()
-		code, text := toolTo(t, full{}, env, "listen", "--addr", addr, "--wait", "20s")
+		r := toolTo(t, full{}, env, "listen", "--addr", addr, "--wait", "20s")
 		<-done
-		if code != exit.Failed || !strings.Contains(text, "the lines cannot be written: no space left on device") {
-			t.Errorf("got %d, %s", code, text)
-		}
+		r.want(t, exit.Failed, "the lines cannot be written: no space left on device")
 	})
 }

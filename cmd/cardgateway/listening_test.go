@@ -99,17 +99,10 @@ func listen(t *testing.T, env map[string]string, args ...string) *listening {
 	return l
 }
 
-// maxWait limits each wait for something that a run of listen or a test's server does.
-const maxWait = 10 * time.Second
-
-// waitFor waits until words were printed.
+// waitFor waits until words were printed on stderr.
 func (l *listening) waitFor(t *testing.T, words string) {
 	t.Helper()
-	for until := time.Now().Add(maxWait); !strings.Contains(l.out.String()+l.err.String(), words); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%q was not printed within %v; got stdout %s, stderr %s", words, maxWait, l.out.String(), l.err.String())
-		}
-	}
+	eventually(t, func() bool { return strings.Contains(l.err.String(), words) }, "%q: %s %s", words, &l.out, &l.err)
 }
 
 // await receives from a channel.
@@ -118,8 +111,8 @@ func await[T any](t *testing.T, from <-chan T, what string) T {
 	select {
 	case got := <-from:
 		return got
-	case <-time.After(maxWait):
-		t.Fatalf("%s: not within %v", what, maxWait)
+	case <-time.After(20 * time.Second):
+		t.Fatalf("not within 20 s: %s", what)
 		panic("unreachable")
 	}
 }

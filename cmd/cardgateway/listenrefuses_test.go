@@ -15,9 +15,9 @@ import (
 func TestListenRefuses(t *testing.T) {
 	server := notifyingGateway(t)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	withBody := func(r *http.Request, body, contentType string) *http.Request {
+	withBody := func(to, body string) *http.Request {
+		r := about(t, to, "", "t-1", id)
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-		r.Header.Set("Content-Type", contentType)
 		return r
 	}
 	for _, test := range []struct {
@@ -31,28 +31,15 @@ func TestListenRefuses(t *testing.T) {
 			`-> payment +t-1  \[n-1\]  SIGNATURE REFUSED: the notification is not signed`},
 		{"signed by another", func(to string) *http.Request { return about(t, to, "other", "t-1", id) }, "", 403,
 			`SIGNATURE REFUSED: the notification's signature does not match`},
-		{"tampered", func(to string) *http.Request {
-			r := about(t, to, secretKey, "t-1", id)
-			body, _ := io.ReadAll(r.Body)
-			return withBody(r, strings.Replace(string(body), "12.50", "99.50", 1), "application/json")
-		}, "", 403, `SIGNATURE REFUSED`},
 		{"unknown to the gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-9", "999") }, "", 503,
 			`-> payment +t-9  \[n-1\]  NOT CONFIRMED: the gateway does not know it: GetTransaction "999": HTTP 200, code 404, "not found: uniqueId: unknown"\n`},
 		{"another transaction", func(to string) *http.Request { return about(t, to, secretKey, "t-9", id) }, "", 409,
 			`NOT CONFIRMED: the notification names another transactionId than the gateway`},
 		{"no gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-1", id) }, "http://127.0.0.1:1", 503,
 			`NOT CONFIRMED: the gateway cannot be reached`},
-		{"not JSON", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{", "application/json") }, "", 400,
+		{"not JSON", func(to string) *http.Request { return withBody(to, "{") }, "", 400,
 			`-> unknown  \[n-1\]  NOT A NOTIFICATION: the notification `},
-		{"a text", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "t-1", "text/plain") }, "", 415, `NOT A NOTIFICATION`},
-		{"too long", func(to string) *http.Request {
-			return withBody(about(t, to, "", "t-1", id), strings.Repeat(" ", 200<<10), "application/json")
-		}, "", 413, `NOT A NOTIFICATION: the notification has more than 64 KiB`},
-		{"GET", func(to string) *http.Request {
-			r := about(t, to, secretKey, "t-1", id)
-			r.Method = http.MethodGet
-			return r
-		}, "", 405, `NOT A NOTIFICATION: a notification comes by POST`},
+		{"too long", func(to string) *http.Request { return withBody(to, strings.Repeat(" ", 200<<10)) }, "", 413, `NOT A NOTIFICATION: the notification has more than 64 KiB`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			shop := newReceiver(t, nil)

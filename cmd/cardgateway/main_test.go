@@ -61,10 +61,10 @@ func tool(t *testing.T, env map[string]string, args ...string) result {
 	return toolIn(t, t.Context(), system{}, env, args...)
 }
 
-// toolWith runs the program with something on stdin.
-func toolWith(t *testing.T, ctx context.Context, in io.Reader, env map[string]string, args ...string) result {
+// toolUntil runs the program until a context ends, as Ctrl-C does.
+func toolUntil(t *testing.T, ctx context.Context, env map[string]string, args ...string) result {
 	t.Helper()
-	return toolIn(t, ctx, system{in: in}, env, args...)
+	return toolIn(t, ctx, system{}, env, args...)
 }
 
 // toolAt runs the program at another time.
@@ -103,11 +103,10 @@ func toolIn(t *testing.T, ctx context.Context, sys system, env map[string]string
 	return r
 }
 
-// toolTo runs the program with another stdout, and returns what it leaves on stderr.
-func toolTo(t *testing.T, out io.Writer, env map[string]string, args ...string) (code int, err string) {
+// toolTo runs the program with another stdout.
+func toolTo(t *testing.T, out io.Writer, env map[string]string, args ...string) result {
 	t.Helper()
-	r := toolIn(t, t.Context(), system{out: out}, env, args...)
-	return r.code, r.err
+	return toolIn(t, t.Context(), system{out: out}, env, args...)
 }
 
 // want holds a result to an exit code and to words on stderr.

@@ -140,7 +140,7 @@ func TestNothingCompared(t *testing.T) {
 	tool(t, m.env, append([]string{"reconcile", "match", "--list", list}, period...)...).want(t, exit.Failed, "nothing was compared")
 	out := filepath.Join(m.dir, "empty.html")
 	tool(t, m.env, append([]string{"reconcile", "report", "--quiet", "--out", out}, period...)...).want(t, exit.Failed, "nothing was compared")
-	if page := readText(t, out); !strings.Contains(page, "Nothing was compared") || strings.Contains(page, "tie out") {
+	if page := readText(t, out); !strings.Contains(page, "Nothing was compared in this period") || strings.Contains(page, "tie out") {
 		t.Error("the page does not say that nothing was compared")
 	}
 	empty := m.file(t, "empty.csv", "transaction_id,amount,currency\n")

@@ -202,10 +202,10 @@ func TestRefundWithoutOutput(t *testing.T) {
 	cmd := program(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
 	var errOut clienttest.Buffer
 	cmd.Stdout, cmd.Stderr = write, &errOut
-	err = cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != exit.Unknown || !strings.Contains(errOut.String(), "accepted, not final yet") {
-		t.Errorf("got exit code %d, %v, and %s", code, err, errOut.String())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
+	ended(cmd, &errOut).want(t, exit.Unknown, "accepted, not final yet")
 }
 
 // TestRefundInFlight: neither an impatient Ctrl-C nor the end of a session ends the program before it has told the outcome.
@@ -221,10 +221,7 @@ func TestRefundInFlight(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond) // two that come at once count as one
 	}
-	_ = cmd.Wait() // the exit code says it
-	if code := cmd.ProcessState.ExitCode(); code != exit.Unknown || !strings.Contains(errOut.String(), "accepted, not final yet") {
-		t.Errorf("got exit code %d and %s", code, errOut.String())
-	}
+	ended(cmd, errOut).want(t, exit.Unknown, "accepted, not final yet")
 }
 
 // TestRefundThatCrashes: the exit code of a Go program that crashes is 2, which would mean that no refund was made. Go handles

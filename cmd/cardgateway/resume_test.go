@@ -43,7 +43,7 @@ func TestCheckpoint(t *testing.T) {
 			}
 			args := append([]string{"orders", "--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339), "--checkpoint", path}, flags...)
 
-			first := toolWith(t, ctx, strings.NewReader(""), env, args...)
+			first := toolUntil(t, ctx, env, args...)
 			first.want(t, exit.Interrupted, "saved in "+path, "cardgateway orders --checkpoint '", "interrupted; the list is not complete")
 			text, err := os.ReadFile(path)
 			if err != nil || strings.Contains(string(text), secretKey) {
@@ -95,7 +95,7 @@ func TestCheckpointOfAnotherList(t *testing.T) {
 	env := environment(url)
 	path := filepath.Join(t.TempDir(), "c.json")
 	span := []string{"--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339)}
-	toolWith(t, ctx, strings.NewReader(""), env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exit.Interrupted)
+	toolUntil(t, ctx, env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exit.Interrupted)
 	other := writeText(t, t.TempDir(), "other.json", `{"list": "orders", "more": 1}`)
 	for _, test := range []struct {
 		name string

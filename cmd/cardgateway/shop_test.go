@@ -76,13 +76,16 @@ func execAt(t *testing.T, driver, dsn, statement string) {
 	}
 }
 
+// places make an empty database of each kind.
+var places = map[string]func(*testing.T) place{
+	"sqlite":   sqlitePlace,
+	"postgres": func(t *testing.T) place { return postgresPlace(t, pgserver.Shared(t)) },
+	"mysql":    func(t *testing.T) place { return mysqlPlace(t, mysqlserver.Shared(t)) },
+}
+
 // everyDatabase runs a test with each.
 func everyDatabase(t *testing.T, test func(*testing.T, place)) {
-	for name, at := range map[string]func(*testing.T) place{
-		"sqlite":   sqlitePlace,
-		"postgres": func(t *testing.T) place { return postgresPlace(t, pgserver.Shared(t)) },
-		"mysql":    func(t *testing.T) place { return mysqlPlace(t, mysqlserver.Shared(t)) },
-	} {
+	for name, at := range places {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, at(t))

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,22 +87,10 @@ func startUntil(t *testing.T, cmd *exec.Cmd, says string) *clienttest.Buffer {
 	return errOut
 }
 
-// TestInterrupt sends the signal of Ctrl-C.
-func TestInterrupt(t *testing.T) {
-	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 10, Search: sandbox.Search{Latency: 50 * time.Millisecond}})
-	path := filepath.Join(t.TempDir(), "c.json")
-	cmd := program(t, environment(server.URL), "orders", "--last", "4d", "--checkpoint", path, "--log-every", "20ms")
-	errOut := startUntil(t, cmd, "of the range")
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	err := cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "saved in "+path) {
-		t.Errorf("got exit code %d, %v, %s", code, err, errOut.String())
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
-	}
+// ended waits for the end of a program, and returns what it has left.
+func ended(cmd *exec.Cmd, errOut fmt.Stringer) result {
+	_ = cmd.Wait() // the exit code says it
+	return result{cmd.ProcessState.ExitCode(), "", errOut.String()}
 }
 
 // TestTerminal: people see a table and, as long as there are no rows, a bar; a file gets CSV.
@@ -181,10 +168,7 @@ func TestRefundPrompt(t *testing.T) {
 			if _, err := io.WriteString(master, test.typed); err != nil {
 				t.Fatal(err)
 			}
-			err = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(errOut.String(), test.want) {
-				t.Errorf("got exit code %d, %v, %s\nwant %d and %q", code, err, errOut.String(), test.code, test.want)
-			}
+			ended(cmd, errOut).want(t, test.code, test.want)
 			if got := server.Refunded("r-1"); got != test.refunded {
 				t.Errorf("got %d refunds, want %d", got, test.refunded)
 			}

@@ -114,7 +114,8 @@ func runFull(t *testing.T, env map[string]string, args ...string) (code int, err
 	t.Helper()
 	out, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil { // as on macOS
-		return toolTo(t, full{}, env, args...)
+		r := toolTo(t, full{}, env, args...)
+		return r.code, r.err
 	}
 	defer out.Close()
 	cmd := program(t, env, args...)
@@ -205,14 +206,11 @@ func databaseGone(t *testing.T, at place, kill, restart func() error) {
 		{"list", "the list is not complete: the journal's database failed: "},
 		{"run", "not every entry was queried: the journal's database failed: "},
 	} {
-		code, errOut := toolTo(t, &dying{event: func() {
+		toolTo(t, &dying{event: func() {
 			if err := kill(); err != nil {
 				t.Error(err)
 			}
-		}}, env, "journal", test.command)
-		if code != exit.Failed || !strings.Contains(errOut, test.want) {
-			t.Errorf("%s: got exit code %d and %q, want %d and %q", test.command, code, errOut, exit.Failed, test.want)
-		}
+		}}, env, "journal", test.command).want(t, exit.Failed, test.want)
 		tool(t, env, "journal", "ack", "t-1", "--state", "succeeded").want(t, exit.Failed, " cannot be opened: ")
 		if err := restart(); err != nil {
 			t.Fatal(err)
