@@ -252,17 +252,6 @@ func stories() []story {
 			b.click("#requests")
 			b.says("Requests")
 		}},
-		{"forged", nil, func(t *testing.T, b *tab) {
-			b.toCheckout("pillar")
-			b.click("#pay")
-			eventually(t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
-			id := b.orderID()
-			b.visit("/sandbox")
-			b.click(`[value="forge"]`)
-			b.says("A forged notification was sent.")
-			b.visit("/orders/" + id)
-			b.says("One step is left.")
-		}},
 		{"weekly", nil, func(t *testing.T, b *tab) {
 			b.visit("/weekly")
 			b.fillBuyer()
