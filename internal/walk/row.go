@@ -40,6 +40,12 @@ func (r *row[T]) within(from, to civil.Time) bool {
 	return !stated
 }
 
+// isInside reports whether all of the row's times are later than from and earlier than to.
+func (r *row[T]) isInside(from, to civil.Time) bool {
+	a, b := r.times[0], r.times[1]
+	return from < a && a < to && (b == civil.None || from < b && b < to)
+}
+
 // forever is later than any time of a row.
 const forever civil.Time = math.MaxInt64
 

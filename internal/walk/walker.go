@@ -64,8 +64,7 @@ func (w *walker[T]) run(ctx context.Context) error {
 // handle processes one step.
 func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 	if s.kind == window {
-		w.findCopies(s)
-		read, err := w.yieldRows(s)
+		read, err := w.yieldRows(s, true)
 		if err == nil {
 			w.seen.add(read)
 			w.windowDone(s)
@@ -83,25 +82,10 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 	return nil
 }
 
-// findCopies names the rows of a window that has not been read before, whose ids are those of other windows.
-func (w *walker[T]) findCopies(s *step[T]) {
-	for i, row := range s.reader.rows {
-		first, last := row.times[0], row.lastSecond()
-		if row.times[1] != civil.None {
-			first = min(first, row.times[1])
-		}
-		if w.seen.isNew(row.id) || row.unreadable != nil || first <= s.span.from+2*padding || last >= s.span.to-2*padding {
-			continue
-		}
-		name := &RowError{From: s.reader.from, To: s.reader.to, Page: 1, Row: i + 1, Member: "data", Reason: "has the id of another row"}
-		w.ahead.source.Name(row.value, name)
-		w.copies = append(w.copies, name)
-	}
-}
-
-// yieldRows yields the rows of a window that were not yielded before, and returns what was read.
-func (w *walker[T]) yieldRows(s *step[T]) (readWindow, error) {
-	if !w.yieldNew(s) {
+// yieldRows yields the rows of a window that were not yielded before, and returns what was read. The first time, it also names
+// the rows with the id of one in another window.
+func (w *walker[T]) yieldRows(s *step[T], first bool) (readWindow, error) {
+	if !w.yieldNew(s, first) {
 		return readWindow{}, ErrStopped
 	}
 	return w.readWindowOf(s)
@@ -109,13 +93,18 @@ func (w *walker[T]) yieldRows(s *step[T]) (readWindow, error) {
 
 // yieldNew yields the rows of a window that are in the range and were not yielded before, until the caller stops the loop. It
 // reports whether the caller goes on.
-func (w *walker[T]) yieldNew(s *step[T]) bool {
+func (w *walker[T]) yieldNew(s *step[T], first bool) bool {
 	// The block may end with this window, and the first query of the next block then begins here. A row with a time from
 	// here on can be returned again after the rows of its block were removed.
 	nextQuery := w.plan.calendar.queryFrom(s.span.to)
-	for _, row := range s.reader.rows {
+	for i, row := range s.reader.rows {
 		if !w.seen.isNew(row.id) {
 			w.shared.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
+			if first && row.unreadable == nil && row.isInside(s.span.from+2*padding, s.span.to-2*padding) {
+				name := &RowError{From: s.reader.from, To: s.reader.to, Page: 1, Row: i + 1, Member: "data", Reason: "has the id of another row"}
+				w.ahead.source.Name(row.value, name)
+				w.copies = append(w.copies, name)
+			}
 			if row.lastSecond() == forever { // it may be returned in every block
 				w.seen.remember(row.id, forever)
 			}
@@ -292,10 +281,7 @@ func (w *walker[T]) reread(ctx context.Context, b *block, i int) error {
 	var by []readWindow
 	for from := again.from; from < again.to; {
 		s := w.ahead.nextDone(ctx)
-		if isRestored { // it was read by another walk
-			w.findCopies(s)
-		}
-		read, err := w.yieldRows(s)
+		read, err := w.yieldRows(s, isRestored) // it was read by another walk
 		if err != nil {
 			return err
 		}
