@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/transport"
+	"github.com/cardgateway/cardgateway-go/internal/walk"
 )
 
 // What the tests of package cardgateway_test use of the unexported code: the functions that read responses and decide
@@ -11,11 +12,8 @@ import (
 
 var ErrNotObject = errNotObject
 
-// IsTransient and IsRefused tell whether a walk repeats a query, and whether it splits its window.
-var (
-	IsTransient = isTransient
-	IsRefused   = isRefused
-)
+// Fault tells whether a walk repeats a query, or splits its window.
+func (c *Client) Fault(err error) walk.Fault { return c.fault(err) }
 
 // Facts are what one attempt observed.
 type Facts struct {

@@ -195,11 +195,7 @@ func newWalk[T any](
 					ClockAhead: p.clock.surely,
 				}, nil
 			},
-			ID: id, Name: name, Times: times, IsRefused: isRefused, IsTooLarge: isTooLarge,
-			IsTransient: func(err error) (time.Duration, bool) {
-				wanted, ok := isTransient(err)
-				return min(wanted, c.cfg.Retry.MaxWait), ok
-			},
+			ID: id, Name: name, Times: times, Fault: c.fault,
 		},
 		Start: q.start, End: q.end, Location: c.cfg.Location,
 		PageSize: opts.PageSize, MaxPageSize: maxPageSize,
@@ -431,31 +427,22 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions, loc *time.Locatio
 	return v.err(q.name)
 }
 
-// isTransient reports whether a query failed for a reason that is not about the query itself, and the pause that the gateway
-// requested.
-func isTransient(err error) (pause time.Duration, ok bool) {
+// fault tells a walk which failures of queries are about the query itself.
+func (c *Client) fault(err error) walk.Fault {
 	e, ok := errors.AsType[*QueryError](err)
 	if !ok {
-		return 0, false
+		return walk.Fault{}
 	}
 	_, permanent := errors.AsType[*pageError](err)
-	ok = !permanent && !isRefused(err) && !isTooLarge(err) && !errors.Is(err, context.Canceled) || e.HTTPStatus == http.StatusTooManyRequests
-	return e.RetryAfter, ok
-}
-
-// isTooLarge reports whether a page has more bytes than are read. With fewer rows it may not have.
-func isTooLarge(err error) bool { return errors.Is(err, transport.ErrTooLarge) }
-
-// isRefused reports whether the gateway rejected a query with a code. The cause may be the range,
-// the page size, or the merchant.
-func isRefused(err error) bool {
-	e, ok := errors.AsType[*QueryError](err)
-	if !ok || e.HTTPStatus == http.StatusTooManyRequests {
-		return false
+	hasCode := e.Code != 0 && e.Code != CodeSearchSuccess && e.Code != CodeSystemError // which says nothing of the query
+	switch {
+	case e.HTTPStatus == http.StatusTooManyRequests:
+	case errors.Is(err, transport.ErrTooLarge):
+		return walk.Fault{Kind: walk.TooLarge}
+	case hasCode || e.HTTPStatus == http.StatusBadRequest || e.HTTPStatus == http.StatusUnprocessableEntity:
+		return walk.Fault{Kind: walk.Refused}
+	case permanent || errors.Is(err, context.Canceled):
+		return walk.Fault{}
 	}
-	switch e.Code {
-	case 0, CodeSearchSuccess, CodeSystemError: // unreadable, or a failure that is not about the query
-		return e.HTTPStatus == http.StatusBadRequest || e.HTTPStatus == http.StatusUnprocessableEntity
-	}
-	return true
+	return walk.Fault{Kind: walk.Transient, Pause: min(e.RetryAfter, c.cfg.Retry.MaxWait)}
 }

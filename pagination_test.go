@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +14,8 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/transport"
+	"github.com/cardgateway/cardgateway-go/internal/walk"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -145,13 +145,7 @@ func TestWalkSandbox(t *testing.T) {
 			gateway := sandbox.New(sandbox.Options{MaxPageSize: 100, Search: search})
 			defer gateway.Close()
 			gateway.Seed(5_000, from, to)
-			client, err := cardgateway.New(cardgateway.Config{
-				BaseURL: "https://gateway.test", AppID: "1", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
-				Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.example", HTTPClient: &http.Client{Transport: gateway.RoundTripper()}})
 			orders := map[string]int{}
 			for order, err := range client.Orders(t.Context(), cardgateway.OrderQuery{Start: from, End: to}) {
 				if err != nil {
@@ -185,10 +179,7 @@ func TestWalkSandbox(t *testing.T) {
 
 // TestWalkChecks: a walk rejects invalid settings before it sends a query.
 func TestWalkChecks(t *testing.T) {
-	c, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
 	january := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	good := cardgateway.OrderQuery{Start: january, End: january.AddDate(0, 6, 0)}
 	for _, tt := range []struct {
@@ -207,7 +198,7 @@ func TestWalkChecks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := c.OrderWalk(tt.query, tt.opts)
 			for row, err := range w.All(t.Context()) {
-				if diff := cmp.Diff(tt.want, violations(t, err)); row != nil || diff != "" {
+				if diff := cmp.Diff(tt.want, clienttest.Problems(err)); row != nil || diff != "" {
 					t.Errorf("got the row %v, and problems (-want +got):\n%s", row, diff)
 				}
 				if !strings.HasPrefix(err.Error(), "cardgateway: OrderWalk: ") {
@@ -272,13 +263,7 @@ func TestWalkErrors(t *testing.T) {
 		{"rows that are announced and not given", `{"code":121,"currPage":1,"pageSize":10,"totalCount":3,"totalPage":1,"data":[]}`, isUnsettled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, tt.response) }))
-			defer server.Close()
-			client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.CloseIdleConnections()
+			client := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.ServeBody(t, tt.response).URL})
 			n, walk := 0, client.OrderWalk(query, cardgateway.WalkOptions{})
 			for row, err := range walk.All(t.Context()) {
 				n++
@@ -303,33 +288,34 @@ func TestFailuresOfQueries(t *testing.T) {
 	query := func(status int, code cardgateway.Code, cause error) error {
 		return fmt.Errorf("wrapped: %w", &cardgateway.QueryError{Op: "SearchOrders", HTTPStatus: status, Code: code, Cause: cause})
 	}
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Retry: cardgateway.RetryPolicy{MaxWait: time.Minute}})
 	tests := []struct {
-		name               string
-		err                error
-		transient, refused bool
+		name string
+		err  error
+		want walk.FaultKind
 	}{
-		{"no connection", query(0, 0, errors.New("connection refused")), true, false},
-		{"unavailable", query(503, 0, nil), true, false},
-		{"slow down", query(429, 429, nil), true, false},
-		{"system error", query(200, cardgateway.CodeSystemError, nil), true, false},
-		{"unreadable", query(200, 0, errors.New("the answer is not JSON")), true, false},
-		{"parameter error", query(200, cardgateway.CodeParameterError, nil), false, true},
-		{"unauthorized", query(401, cardgateway.CodeUnauthorized, nil), false, true},
-		{"bad request without a code", query(400, 0, nil), false, true},
-		{"cancelled by the caller", query(0, 0, context.Canceled), false, false},
-		{"invalid", &cardgateway.ValidationError{}, false, false},
-		{"something else", errors.New("boom"), false, false},
+		{"no connection", query(0, 0, errors.New("connection refused")), walk.Transient},
+		{"unavailable", query(503, 0, nil), walk.Transient},
+		{"slow down", query(429, 429, nil), walk.Transient},
+		{"system error", query(200, cardgateway.CodeSystemError, nil), walk.Transient},
+		{"unreadable", query(200, 0, errors.New("the answer is not JSON")), walk.Transient},
+		{"parameter error", query(200, cardgateway.CodeParameterError, nil), walk.Refused},
+		{"unauthorized", query(401, cardgateway.CodeUnauthorized, nil), walk.Refused},
+		{"bad request without a code", query(400, 0, nil), walk.Refused},
+		{"more than is read", query(200, 0, transport.ErrTooLarge), walk.TooLarge},
+		{"cancelled by the caller", query(0, 0, context.Canceled), walk.Permanent},
+		{"invalid", &cardgateway.ValidationError{}, walk.Permanent},
+		{"something else", errors.New("boom"), walk.Permanent},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, transient := cardgateway.IsTransient(tt.err)
-			if refused := cardgateway.IsRefused(tt.err); transient != tt.transient || refused != tt.refused {
-				t.Errorf("%s: transient %t, refused %t, want %t, %t", tt.name, transient, refused, tt.transient, tt.refused)
+			if got := client.Fault(tt.err).Kind; got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}
-	pause, transient := cardgateway.IsTransient(fmt.Errorf("wrapped: %w", &cardgateway.QueryError{HTTPStatus: 429, RetryAfter: time.Minute}))
-	if pause != time.Minute || !transient {
-		t.Errorf("Retry-After: got a pause of %v, transient %t, want 1m, true", pause, transient)
+	got := client.Fault(fmt.Errorf("wrapped: %w", &cardgateway.QueryError{HTTPStatus: 429, RetryAfter: time.Hour}))
+	if want := (walk.Fault{Kind: walk.Transient, Pause: time.Minute}); got != want {
+		t.Errorf("Retry-After: got %+v, want %+v", got, want)
 	}
 }

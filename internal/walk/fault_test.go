@@ -67,7 +67,7 @@ func TestMisbehavior(t *testing.T) {
 		}, atMost: 70},
 		{name: "too many requests", set: func(m *modelGateway) {
 			m.perturb = every(3, func(*modelPage) error {
-				return &modelError{transient: true, retryAfter: 3 * time.Second}
+				return &modelError{Transient, 3 * time.Second}
 			})
 		}, atMost: 90, longest: 5 * time.Minute},
 		{name: "down for a minute", set: func(m *modelGateway) {

@@ -68,34 +68,20 @@ type modelRow struct {
 }
 
 // modelError is an error of the source.
-type modelError struct {
-	refused    bool
-	transient  bool
-	retryAfter time.Duration
-}
+type modelError Fault
 
 func (e *modelError) Error() string { return fmt.Sprintf("model: %+v", *e) }
 
 var (
-	errRefused     = &modelError{refused: true}
-	errUnavailable = &modelError{transient: true}
+	errRefused     = &modelError{Kind: Refused}
+	errUnavailable = &modelError{Kind: Transient}
 )
 
-func isModelRefusal(err error) bool {
-	e, ok := errors.AsType[*modelError](err)
-	return ok && e.refused
-}
-
-func isModelTransient(err error) (time.Duration, bool) {
-	e, ok := errors.AsType[*modelError](err)
-	return e.pause(), ok && e.transient
-}
-
-func (e *modelError) pause() time.Duration {
-	if e == nil {
-		return 0
+func modelFault(err error) Fault {
+	if e, ok := errors.AsType[*modelError](err); ok {
+		return Fault(*e)
 	}
-	return e.retryAfter
+	return Fault{}
 }
 
 func (m *modelGateway) source() Source[modelRow] {
@@ -109,7 +95,7 @@ func (m *modelGateway) source() Source[modelRow] {
 			}
 			return [2]civil.Time{r.second, civil.None}
 		},
-		IsRefused: isModelRefusal, IsTransient: isModelTransient, IsTooLarge: func(error) bool { return false },
+		Fault: modelFault,
 	}
 }
 

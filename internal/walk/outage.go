@@ -22,11 +22,11 @@ func retryWhileDown[T any](ctx context.Context, s *Source[T], limit time.Duratio
 		if err == nil || ctx.Err() != nil {
 			return p, err
 		}
-		wanted, transient := s.IsTransient(err)
-		if !transient {
+		fault := s.Fault(err)
+		if fault.Kind != Transient {
 			return nil, err
 		}
-		pause := max(again.Next(), wanted)
+		pause := max(again.Next(), fault.Pause)
 		if time.Since(begun)+pause > limit || !retry.Fits(ctx, pause) || retry.Sleep(ctx, pause) != nil {
 			return nil, err
 		}

@@ -24,8 +24,8 @@ func TestRetryWhileDown(t *testing.T) {
 		{"down for good", time.Minute, 1000, down, false, 6, 30 * time.Second, time.Minute},
 		{"no outage allowed yet", 0, 1, down, false, 1, 0, 0},
 		{"refused", time.Minute, 1000, errRefused, false, 1, 0, 0},
-		{"asked to wait", time.Minute, 1, &modelError{transient: true, retryAfter: 20 * time.Second}, true, 2, 20 * time.Second, 20 * time.Second},
-		{"asked to wait too long", time.Minute, 1, &modelError{transient: true, retryAfter: time.Hour}, false, 1, 0, 0},
+		{"asked to wait", time.Minute, 1, &modelError{Transient, 20 * time.Second}, true, 2, 20 * time.Second, 20 * time.Second},
+		{"asked to wait too long", time.Minute, 1, &modelError{Transient, time.Hour}, false, 1, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

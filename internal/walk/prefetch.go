@@ -149,11 +149,11 @@ func (p *prefetcher[T]) awaitOne() {
 	p.inFlight--
 	s.state = done
 	s.end.Rethrow() // a hook of the caller may have panicked, or ended its goroutine, as t.Fatal does
-	switch {
-	case s.err != nil && p.source.IsTooLarge(s.err):
+	switch kind := p.source.Fault(s.err).Kind; {
+	case kind == TooLarge:
 		p.plan.pages.proven = false
 		p.plan.adapt(s)
-	case s.err != nil && p.source.IsRefused(s.err):
+	case kind == Refused:
 		p.plan.adapt(s)
 	case s.err == nil && s.kind == window:
 		p.plan.learn(s)

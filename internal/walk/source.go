@@ -19,15 +19,26 @@ type Source[T any] struct {
 	Times func(*T) [2]civil.Time
 	// Name sets the ids of a row that is reported instead of yielded.
 	Name func(*T, *RowError)
-	// IsRefused reports whether an error is a refusal of the request by the gateway: of the length of the range, of the
-	// page size, or of the merchant.
-	IsRefused func(error) bool
-	// IsTooLarge reports whether an error says that the page is too large to be read: with fewer rows it may not be.
-	IsTooLarge func(error) bool
-	// IsTransient reports whether an error says nothing about the request, so that a later repetition may succeed, and the
-	// pause that the gateway requests before that.
-	IsTransient func(error) (pause time.Duration, ok bool)
+	// Fault tells what an error of Fetch says about the request; nil says nothing.
+	Fault func(error) Fault
 }
+
+// Fault is what an error says about a request.
+type Fault struct {
+	Kind  FaultKind
+	Pause time.Duration // that the gateway requests before a repetition, if the error is Transient
+}
+
+// FaultKind tells which request may succeed instead.
+type FaultKind int
+
+// Kinds of faults.
+const (
+	Permanent FaultKind = iota // none
+	Refused                    // the gateway refuses the length of the range, the page size, or the merchant
+	TooLarge                   // the page is too large to be read: with fewer rows it may not be
+	Transient                  // the same one, later
+)
 
 // Page is one page of rows.
 type Page[T any] struct {

@@ -229,7 +229,7 @@ func (w *walker[T]) verify(ctx context.Context, b *block, i, j int) (same bool, 
 	refused := w.plan.calendar.isTooLong(counted)
 	if !refused {
 		total, err = w.countRows(ctx, b, counted)
-		refused = err != nil && w.ahead.source.IsRefused(err)
+		refused = w.ahead.source.Fault(err).Kind == Refused
 	}
 	// A span that is too long for the gateway is counted in two halves, and one that was restored from a checkpoint is
 	// read again.

@@ -267,7 +267,7 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (ended bool, err error) 
 	r.requests++
 	p, err := r.source.Fetch(ctx, r.from, r.to, 2, r.size)
 	switch {
-	case err != nil && r.source.IsRefused(err): // no such page
+	case err != nil && r.source.Fault(err).Kind == Refused: // no such page
 		return false, nil
 	case err != nil:
 		return false, err
@@ -301,9 +301,11 @@ func (r *windowReader[T]) enlargePage(ctx context.Context) error {
 	size, granted := r.size, r.granted
 	r.size, r.granted = r.maxSize, r.maxSize
 	err := r.fetch(ctx, 1)
-	if err != nil && (r.source.IsRefused(err) || r.source.IsTooLarge(err)) {
-		r.size, r.granted = size, granted
-		return nil
+	if err != nil {
+		if kind := r.source.Fault(err).Kind; kind == Refused || kind == TooLarge {
+			r.size, r.granted = size, granted
+			return nil
+		}
 	}
 	return err
 }
