@@ -133,8 +133,8 @@ type Walk[T any] struct {
 // walkQuery is the query of a walk.
 type walkQuery struct {
 	op         Operation
-	name       string // of the method that the caller has used, for errors
-	searchOp   string // the operation that returns a page
+	name       string    // of the method that the caller has used, for errors
+	search     Operation // returns a page
 	start, end time.Time
 	ids        []idFilter
 	hash       string // of what decides which rows there are
@@ -144,32 +144,24 @@ type walkQuery struct {
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	query := walkQuery{
-		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, searchOp: opSearchOrders.Name, start: q.Start, end: q.End,
-		ids: q.ids(),
+		op:     Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID},
+		search: opSearchOrders, start: q.Start, end: q.End, ids: q.ids(),
 	}
-	return newWalk(c, query, opts, c.searchOrders, orderRowID, (*Transaction).nameRow, func(t *Transaction) [2]civil.Time {
-		return [2]civil.Time{t.TransactionAt.civil(), civil.None}
-	})
+	return newWalk(c, query, opts, timedTransactionRow)
 }
 
 // RefundWalk prepares a walk over refunds, as Refunds does, with options, progress reports and checkpoints. It sends
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	query := walkQuery{
-		op:       Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID},
-		searchOp: opSearchRefunds.Name, start: q.Start, end: q.End,
-		ids: q.ids(),
+		op:     Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID},
+		search: opSearchRefunds, start: q.Start, end: q.End, ids: q.ids(),
 	}
-	return newWalk(c, query, opts, c.searchRefunds, refundRowID, (*Refund).nameRow, func(f *Refund) [2]civil.Time {
-		return [2]civil.Time{f.RefundRequestAt.civil(), f.RefundAt.civil()}
-	})
+	return newWalk(c, query, opts, timedRefundRow)
 }
 
-// newWalk creates a walk: fetch queries one page; id, name and times return what the engine needs to know about a row.
-func newWalk[T any](
-	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (decodedPage[T], error),
-	id func(*T) string, name func(*T, *walk.RowError), times func(*T) [2]civil.Time,
-) *Walk[T] {
+// newWalk creates a walk over rows that are read with row.
+func newWalk[T any, P listRow[T]](c *Client, q walkQuery, opts WalkOptions, row func(*decoder, *T) *badMember) *Walk[T] {
 	q.name = q.op.Name
 	q.resume(&opts.Resume)
 	q.hash = q.hashIn(c.cfg.Location)
@@ -178,24 +170,27 @@ func newWalk[T any](
 	config := walk.Config[T]{
 		Source: walk.Source[T]{
 			Fetch: func(ctx context.Context, from, to civil.Time, page, size int) (*walk.Page[T], error) {
-				p, err := fetch(ctx, writeSearch(q.ids, from, to, PageRequest{CurrPage: page, PageSize: size}))
+				p, _, err := runSearch[T, P](ctx, c, q.search, writeSearch(q.ids, from, to, PageRequest{CurrPage: page, PageSize: size}), row)
 				if p.Page == nil {
 					return nil, err
 				}
 				if q.end.After(time.Now().Add(-opts.Lag)) && !looked.Swap(true) {
 					if later := c.rowsLaterThanNow(); later != nil {
-						_, _ = fetch(ctx, later)
+						_, _, _ = runSearch[T, P](ctx, c, q.search, later, row)
 					}
 				}
 				if p.clock.surely <= max(opts.Lag, zone.Tolerance) {
 					p.clock.surely = 0
 				}
 				return &walk.Page[T]{
-					Rows: p.Data, Total: p.TotalCount, Size: p.PageSize, Unreadable: unreadableRows(from, to, p.odd, times),
+					Rows: p.Data, Total: p.TotalCount, Size: p.PageSize, Unreadable: unreadableRows[T, P](from, to, p.odd),
 					ClockAhead: p.clock.surely,
 				}, nil
 			},
-			ID: id, Name: name, Times: times, Fault: c.fault,
+			ID:    func(row *T) string { return P(row).rowID() },
+			Times: func(row *T) [2]civil.Time { return P(row).times() },
+			Name:  func(row *T, e *walk.RowError) { P(row).nameRow(e) },
+			Fault: c.fault,
 		},
 		Start: q.start, End: q.end, Location: c.cfg.Location,
 		PageSize: opts.PageSize, MaxPageSize: maxPageSize,
@@ -218,11 +213,11 @@ func newWalk[T any](
 }
 
 // unreadableRows returns the unreadable rows of a page of the query from from to to.
-func unreadableRows[T any](from, to civil.Time, odd []oddRow[T], times func(*T) [2]civil.Time) (rows []walk.Unreadable) {
+func unreadableRows[T any, P listRow[T]](from, to civil.Time, odd []oddRow[T]) (rows []walk.Unreadable) {
 	for i := range odd {
 		bad := &odd[i]
 		bad.name.From, bad.name.To = from, to
-		rows = append(rows, walk.Unreadable{Key: bad.key, Times: times(&bad.row), Name: bad.name})
+		rows = append(rows, walk.Unreadable{Key: bad.key, Times: P(&bad.row).times(), Name: bad.name})
 	}
 	return rows
 }
@@ -264,7 +259,7 @@ func (q *walkQuery) hashIn(loc *time.Location) string {
 	for i, f := range q.ids {
 		ids[i] = f.id
 	}
-	return walk.HashQuery(q.searchOp, q.start, q.end, loc, ids)
+	return walk.HashQuery(q.search.Name, q.start, q.end, loc, ids)
 }
 
 // isOther reports whether a checkpoint belongs to another query.

@@ -54,7 +54,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (r *Refund
 		r, err = req.classify(call)
 		call.secrets.redact(r, err)
 		if r != nil {
-			defer c.weigh(ctx, r.RefundRequestAt, call.observed.begun, time.Now(), r.Timestamp, false)
+			defer c.weigh(ctx, r.RefundRequestAt.civil(), call.observed.begun, time.Now(), r.Timestamp, false)
 			r.Raw = call.raw()
 		}
 		_ = call.end(outcomeName(r, err), err)
@@ -164,7 +164,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 		info := CallInfo{Outcome: outcomeName(r, err), Err: err}
 		if r != nil {
 			info.Code = r.Code
-			defer c.weigh(ctx, r.RefundRequestAt, q.SentAt, time.Now(), r.Timestamp, false)
+			defer c.weigh(ctx, r.RefundRequestAt.civil(), q.SentAt, time.Now(), r.Timestamp, false)
 		}
 		observed.end(info)
 	}()
@@ -178,7 +178,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 		},
 		Row: func(r *Refund) resolve.Row {
 			return resolve.Row{
-				ID:        r.MerchantRefundID + " " + refundRowID(r), // two refunds can have the same id
+				ID:        r.MerchantRefundID + " " + r.rowID(), // two refunds can have the same id
 				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: verdict.State(r.State()),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
 				Alike:    r.UniqueID == q.UniqueID && r.isUnder(q.RefundTransactionID),

@@ -89,7 +89,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 		info := CallInfo{Outcome: outcomeName(t, err), Err: err}
 		if t != nil {
 			info.Code = t.Code
-			defer c.weigh(ctx, t.TransactionAt, q.SentAt, time.Now(), t.Timestamp, true)
+			defer c.weigh(ctx, t.TransactionAt.civil(), q.SentAt, time.Now(), t.Timestamp, true)
 		}
 		observed.end(info)
 	}()
@@ -103,7 +103,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 		},
 		Row: func(t *Transaction) resolve.Row {
 			return resolve.Row{
-				ID:        t.TransactionID + " " + orderRowID(t),
+				ID:        t.TransactionID + " " + t.rowID(),
 				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: verdict.State(t.State()),
 				Ours:     t.TransactionID == q.TransactionID,
 				OtherApp: c.IsOtherApp(t),

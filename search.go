@@ -38,13 +38,8 @@ type PageRequest struct {
 // A row that cannot be read is left out; the page is then returned together with an error that wraps one
 // *RowError for each such row. Any other error is a *ValidationError or a *QueryError, without a page.
 func (c *Client) SearchOrders(ctx context.Context, q OrderQuery, page PageRequest) (*Page[Transaction], error) {
-	p, err := c.searchOrders(ctx, q.search(c.cfg.Location, page))
+	p, _, err := runSearch(ctx, c, opSearchOrders, q.search(c.cfg.Location, page), timedTransactionRow)
 	return p.Page, err
-}
-
-func (c *Client) searchOrders(ctx context.Context, s *search) (decodedPage[Transaction], error) {
-	p, _, err := runSearch(ctx, c, opSearchOrders, s, timedTransactionRow)
-	return p, err
 }
 
 func (q *OrderQuery) search(loc *time.Location, page PageRequest) *search {
@@ -53,14 +48,6 @@ func (q *OrderQuery) search(loc *time.Location, page PageRequest) *search {
 
 func (q *OrderQuery) ids() []idFilter {
 	return []idFilter{{"uniqueId", q.UniqueID}, {"orderId", q.OrderID}, {"transactionId", q.TransactionID}}
-}
-
-// orderRowID identifies a row of an order query.
-func orderRowID(t *Transaction) string {
-	if t.UniqueID == "" { // the interface does not promise it
-		return "transactionId " + t.TransactionID + " " + t.TransactionAt.String()
-	}
-	return t.UniqueID
 }
 
 var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemplate: "/search/order/{uniqueId}"}
@@ -86,7 +73,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	}
 	if err == nil {
 		ahead := call.last.clock(decoded.Timestamp).ahead
-		defer c.weigh(ctx, decoded.TransactionAt, time.Time{}, call.last.at, call.last.at.Add(-ahead), false)
+		defer c.weigh(ctx, decoded.TransactionAt.civil(), time.Time{}, call.last.at, call.last.at.Add(-ahead), false)
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
@@ -171,13 +158,8 @@ type RefundQuery struct {
 // SearchRefunds returns one page of refunds as the gateway sends it. Pages shift while refunds arrive: to get every
 // refund once, use Refunds. Errors are those of SearchOrders.
 func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery, page PageRequest) (*Page[Refund], error) {
-	p, err := c.searchRefunds(ctx, q.search(c.cfg.Location, page))
+	p, _, err := runSearch(ctx, c, opSearchRefunds, q.search(c.cfg.Location, page), timedRefundRow)
 	return p.Page, err
-}
-
-func (c *Client) searchRefunds(ctx context.Context, s *search) (decodedPage[Refund], error) {
-	p, _, err := runSearch(ctx, c, opSearchRefunds, s, timedRefundRow)
-	return p, err
 }
 
 func (q *RefundQuery) search(loc *time.Location, page PageRequest) *search {
@@ -191,36 +173,51 @@ func (q *RefundQuery) ids() []idFilter {
 	}
 }
 
-// refundRowID identifies a row of a refund query.
-func refundRowID(f *Refund) string {
-	if f.RefundUniqueID == "" {
-		return "merchantRefundId " + f.MerchantRefundID + " " + f.UniqueID + " " + f.RefundRequestAt.String()
-	}
-	return f.RefundUniqueID
+// listRow is a row of a batch query: a *Transaction or a *Refund.
+type listRow[T any] interface {
+	*T
+	mask(redact.Masker)
+	rowID() string            // identifies the row
+	times() [2]civil.Time     // when it was made, and the other time by which the gateway may find it; see walk.Source
+	nameRow(e *walk.RowError) // sets the ids of the row, which is unreadable
 }
 
-// nameRow sets the ids of an unreadable row.
+func (t *Transaction) rowID() string {
+	if t.UniqueID == "" { // the interface does not promise it
+		return "transactionId " + t.TransactionID + " " + t.TransactionAt.String()
+	}
+	return t.UniqueID
+}
+
+func (r *Refund) rowID() string {
+	if r.RefundUniqueID == "" {
+		return "merchantRefundId " + r.MerchantRefundID + " " + r.UniqueID + " " + r.RefundRequestAt.String()
+	}
+	return r.RefundUniqueID
+}
+
+func (t *Transaction) times() [2]civil.Time {
+	return [2]civil.Time{t.TransactionAt.civil(), civil.None}
+}
+
+func (r *Refund) times() [2]civil.Time {
+	return [2]civil.Time{r.RefundRequestAt.civil(), r.RefundAt.civil()}
+}
+
 func (t *Transaction) nameRow(e *walk.RowError) {
 	e.UniqueID, e.TransactionID = t.UniqueID, t.TransactionID
 }
 
-// nameRow sets the ids of an unreadable row.
 func (r *Refund) nameRow(e *walk.RowError) {
 	e.UniqueID, e.RefundUniqueID, e.RefundTransactionID = r.UniqueID, r.RefundUniqueID, r.MerchantRefundID
 }
 
-// made returns when a row was made, on the gateway's clock.
-func (t *Transaction) made() WallTime { return t.TransactionAt }
-
-// made returns when a row was made, on the gateway's clock.
-func (r *Refund) made() WallTime { return r.RefundRequestAt }
-
 // latest returns the latest time of rows that a clock anywhere has shown at now.
-func latest[T any, P ~*T](rows []T, made func(P) WallTime, now time.Time) (last WallTime) {
-	farthest := wallTime(zone.Latest(now))
+func latest[T any, P listRow[T]](rows []T, now time.Time) civil.Time {
+	last, farthest := civil.None, zone.Latest(now)
 	for i := range rows {
-		if at := made(&rows[i]); at.Compare(farthest) <= 0 && (last.Compare(at) < 0 || last.IsZero()) {
-			last = at
+		if made := P(&rows[i]).times()[0]; made <= farthest {
+			last = max(last, made)
 		}
 	}
 	return last
@@ -279,12 +276,7 @@ func (v *violations) ids(ids []idFilter) {
 
 // runSearch sends a batch query and reads its page. It also returns the secrets of the call, for callers that put its rows
 // into errors.
-func runSearch[T any, P interface {
-	*T
-	masked
-	nameRow(*walk.RowError)
-	made() WallTime
-}](
+func runSearch[T any, P listRow[T]](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
 ) (decodedPage[T], *callSecrets, error) {
 	s.Context(ctx)
@@ -317,7 +309,7 @@ func runSearch[T any, P interface {
 		err = call.failed("", page.rowErrors())
 	}
 	page.clock = call.last.clock(page.Timestamp)
-	defer c.weigh(ctx, latest(page.Data, P.made, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clock.ahead), false)
+	defer c.weigh(ctx, latest[T, P](page.Data, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clock.ahead), false)
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {

@@ -112,19 +112,19 @@ func (k *knownZone) wrong() *WrongZone {
 // server: a clock that is behind makes every new row later than now. A row that is later than now may be planned, and a refund may be
 // one that was made before: they do not refute what a payment has shown. It is deferred, because the logger may panic, and the call
 // must end first.
-func (c *Client) weigh(ctx context.Context, at WallTime, from, to, timestamp time.Time, isPayment bool) {
+func (c *Client) weigh(ctx context.Context, at civil.Time, from, to, timestamp time.Time, isPayment bool) {
 	known := c.zone.proof.Load()
 	isRight := known != nil && known.wrong == nil
-	if at.IsZero() || !timestamp.IsZero() && to.Sub(timestamp).Abs() > zone.Tolerance || !isPayment && isRight {
+	if at == civil.None || !timestamp.IsZero() && to.Sub(timestamp).Abs() > zone.Tolerance || !isPayment && isRight {
 		return
 	}
-	found, likely := zone.Judge(at.civil(), from, to, c.cfg.Location)
+	found, likely := zone.Judge(at, from, to, c.cfg.Location)
 	switch {
 	case found == zone.Right && !isRight:
 		c.zone.proof.Store(new(zoneProof))
 	case found == zone.Wrong:
 		shown := wallTime(civil.Of(to, c.cfg.Location))
-		wrong := &WrongZone{Location: c.cfg.Location.String(), Likely: zone.Name(likely), At: at, Shown: shown}
+		wrong := &WrongZone{Location: c.cfg.Location.String(), Likely: zone.Name(likely), At: wallTime(at), Shown: shown}
 		before := c.zone.proof.Swap(&zoneProof{wrong})
 		if c.cfg.Logger != nil && (before == nil || before.wrong == nil) {
 			c.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "cardgateway zone", slog.String("warning", wrong.String()))
