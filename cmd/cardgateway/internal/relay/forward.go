@@ -110,6 +110,9 @@ func (f *Forwarder) exchange(ctx context.Context, header http.Header, query stri
 		return &Answer{Err: f.why(err)}
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return &Answer{Err: errors.New("the response, 101, is not final")}
+	}
 	a := &Answer{Status: resp.StatusCode, Header: endToEnd(resp.Header)}
 	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
