@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -126,8 +127,9 @@ func (s *Service) confirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 	return s.addRefund(ctx, r)
 }
 
-// addRefund stores a refund that the shop has not made itself, if its payment is that of an order. The back office may give several refunds the
-// same id, so only an id that the shop gives to a refund of this attempt is that refund's. If the amount is not known, nobody knows what is left.
+// addRefund stores a refund that the shop has not made itself, if its payment is that of an order. Several refunds of the back office may
+// have the same id, their own or the gateway's, so only an id that the shop gives to a refund of this attempt is that refund's. If the amount is
+// not known, nobody knows what is left.
 func (s *Service) addRefund(ctx context.Context, r *cardgateway.Refund) error {
 	state, made, version := Processing, time.Time{}, 0
 	switch r.State() {
@@ -144,7 +146,7 @@ func (s *Service) addRefund(ctx context.Context, r *cardgateway.Refund) error {
 		FROM attempts WHERE unique_id = $7 AND unique_id <> ''
 		ON CONFLICT (id) DO UPDATE SET state = $4, version = $5, made = $6 WHERE refunds.version < $5`,
 		r.MerchantRefundID, r.RefundAmount.String(), time.Now().UnixMicro(), state, version, micro(made), r.UniqueID,
-		cmp.Or(r.RefundUniqueID, r.MerchantRefundID))
+		strings.TrimSpace(r.MerchantRefundID+" "+cmp.Or(r.RefundUniqueID, r.UniqueID+" "+r.RefundRequestAt.String())))
 	return err
 }
 
