@@ -12,8 +12,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Restore makes the journal of a restored backup complete, before anything is paid: with what the gateway shows since an hour before the backup was
-// made. A call with the id of a payment, or of a refund, that was made afterwards would make it again. Attempts and refunds have the same ids
+// Restore makes the journal of a restored backup complete, before anything is paid: with what the gateway shows since 16 hours before the backup was
+// made, in whatever zone its times are. A call with the id of a payment, or of a refund, that was made afterwards would make it again. Attempts and refunds have the same ids
 // again, so the buttons then show what is known. The error names all that could not be restored: call it again, or look at what it names.
 func (s *Service) Restore(ctx context.Context, backup time.Time) (failed error) {
 	switch h, err := s.Client.Check(ctx); {
@@ -21,8 +21,10 @@ func (s *Service) Restore(ctx context.Context, backup time.Time) (failed error) 
 		return err
 	case h.ClockAhead < -time.Minute:
 		return fmt.Errorf("this machine's clock is %v behind that of the gateway: what was paid last would be missing", -h.ClockAhead)
+	case h.WrongZone != nil:
+		return fmt.Errorf("%v: what was paid last would be missing", h.WrongZone)
 	}
-	start, end := backup.Add(-time.Hour), time.Now()
+	start, end := backup.Add(-16*time.Hour), time.Now()
 	for t, err := range s.Client.Orders(ctx, cardgateway.OrderQuery{Start: start, End: end}) {
 		if err == nil {
 			err = s.Journal.Restore(ctx, t)

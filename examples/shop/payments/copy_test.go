@@ -109,6 +109,21 @@ func TestRestoreClockBehind(t *testing.T) {
 	}
 }
 
+// TestRestoreWrongZone: nor are they found where the gateway's clock, in another zone than the client's, shows a later time.
+func TestRestoreWrongZone(t *testing.T) {
+	s, _, rows, _ := openOdd(t)
+	var err error
+	s.Client, err = cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.example", AppID: "1", Location: time.UTC, HTTPClient: &http.Client{Transport: rows},
+	})
+	if err == nil {
+		err = s.Restore(t.Context(), time.Now())
+	}
+	if err == nil || !strings.Contains(err.Error(), "time zone") {
+		t.Errorf("got %v, want an error about the zone", err)
+	}
+}
+
 // TestBackOfficeRefunds: each refund of the back office counts, whichever ids it shares with others.
 func TestBackOfficeRefunds(t *testing.T) {
 	for name, change := range map[string]func(r *cardgateway.Refund, n int){
