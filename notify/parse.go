@@ -180,6 +180,11 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 		return p.RefundID(&c.RefundUniqueID), true
 	case "merchantRefundId":
 		return p.ID(&c.MerchantRefundID), true
+	case "refundTransactionId": // its other published name
+		if c.MerchantRefundID == "" {
+			return p.ID(&c.MerchantRefundID), true
+		}
+		p.Value()
 	case "timestamp":
 		ok = p.Instant(&c.Timestamp)
 	case "transactionAmount":

@@ -111,6 +111,10 @@ func TestParseTolerates(t *testing.T) {
 			}},
 		{"a form without a media type", "", "\ufeffcode=100&message=a", notify.Claims{Code: 100, Message: "a"}},
 		{"a form with the media type of JSON", "application/json", "code=100", notify.Claims{Code: 100}},
+		{"the other name of the refund's id", "application/json", `{"refundTransactionId":"r-1"}`, notify.Claims{MerchantRefundID: "r-1"}},
+		{"both names", "application/json", `{"refundTransactionId":"r-1","merchantRefundId":"r-2"}`, notify.Claims{MerchantRefundID: "r-2"}},
+		{"both names, the other one last", "application/json", `{"merchantRefundId":"r-2","refundTransactionId":"r-1"}`,
+			notify.Claims{MerchantRefundID: "r-2", Extra: map[string]json.RawMessage{"refundTransactionId": json.RawMessage(`"r-1"`)}}},
 		{"null and empty members", "application/json", `{"code":null,"uniqueId":"","message":null}`, notify.Claims{}},
 		{"unknown and unreadable members", "application/json", `{"code":[1],"nested":{"a":1},"other":"x"}`,
 			notify.Claims{Extra: map[string]json.RawMessage{
