@@ -27,7 +27,7 @@ outcome may not be in the shop's database yet. It does not query the gateway.
 
 The exit code is 0 if there are none, 1 if there are some, and 2 if the journal cannot be read.
 
-States: unknown, not-sent, refused, presumed-absent, pending, abandoned, declined, succeeded, conflict.
+States: unknown, not-sent, refused, presumed-absent, pending, abandoned, declined, succeeded, tested, conflict.
 
 Examples:
   cardgateway journal list
@@ -119,7 +119,7 @@ func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) 
 }
 
 func (r *entryRows) write(e *journal.Entry) error {
-	amount := e.Begun.Amount
+	amount := e.Intent().Amount
 	r.sums.Add(shopjournal.Currency(e), shopjournal.Kind(e.ID())+" "+e.State().String(), amount)
 	if err := r.writer.Write(e); err != nil {
 		return exit.CannotWrite("rows", err)

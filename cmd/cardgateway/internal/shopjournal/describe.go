@@ -23,7 +23,7 @@ func Describe(out io.Writer, e *journal.Entry, absentAfter time.Duration, client
 			fmt.Fprintf(out, "%-13s %s\n", name, text)
 		}
 	}
-	in := &e.Begun
+	in := e.Intent() // the first one can have been invalid
 	if in.ID.Refund {
 		line("refund", "%s of %s, of payment %s", in.ID.Text, money(in.Amount, Currency(e)), in.UniqueID)
 	} else {
@@ -33,11 +33,11 @@ func Describe(out io.Writer, e *journal.Entry, absentAfter time.Duration, client
 	}
 	line("shop", "%s, app %s", in.Shop.Gateway, in.Shop.AppID)
 	line("operation", "%s", in.Operation)
-	line("begun", "%s, %v ago", wall(in.At, client), now.Sub(in.At).Round(time.Second))
+	line("begun", "%s, %v ago", wall(e.Begun.At, client), now.Sub(e.Begun.At).Round(time.Second))
 	line("state", "%v: %s", e.State(), Why(e))
 	line("acknowledged", "%s", acknowledgedText(e))
 	fmt.Fprintln(out)
-	line(wall(in.At, client), "  submitted; recorded before anything was sent")
+	line(wall(e.Begun.At, client), "  submitted; recorded before anything was sent")
 	for i := range e.Evidence {
 		line(wall(e.Evidence[i].At, client), "  %s", evidenceText(&e.Evidence[i]))
 	}
@@ -117,7 +117,7 @@ func next(e *journal.Entry, absentAfter time.Duration, client *cardgateway.Clien
 		return "every Recover (cardgateway journal run) queries the gateway; if it is not known there after " + wall(at.Add(absentAfter), client) +
 			", it is presumed absent. Until then do not send it again"
 	case journal.Pending:
-		if e.Begun.OnHostedPage() {
+		if in := e.Intent(); in.OnHostedPage() {
 			return "every Recover queries the gateway for the outcome; if the cardholder has not finished by " + wall(at.Add(client.HostedPageLifetime()), client) +
 				", it is abandoned"
 		}

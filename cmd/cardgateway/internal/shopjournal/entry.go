@@ -36,7 +36,7 @@ func Kind(id journal.ID) string {
 
 // Currency returns the currency of the payment. A refund is sent without one: it is known only once the gateway has returned it.
 func Currency(e *journal.Entry) string {
-	currency := e.Begun.Currency
+	currency := e.Intent().Currency
 	for i := range e.Evidence {
 		if r := e.Evidence[i].Refund; r != nil {
 			currency = cmp.Or(currency, r.RefundCurrency)
@@ -73,11 +73,11 @@ func Columns(zone *time.Location) []tabular.Column[journal.Entry] {
 		tabular.ColumnOf("kind", "kind", func(r *row) any { return Kind(r.ID()) }),
 		tabular.ColumnOf("id", "id", func(r *row) any { return r.ID().Text }),
 		tabular.ColumnOf("state", "state", func(r *row) any { return r.State().String() }),
-		tabular.ColumnOf("amount", "amount", func(r *row) any { return r.Begun.Amount }),
+		tabular.ColumnOf("amount", "amount", func(r *row) any { return r.Intent().Amount }),
 		tabular.ColumnOf("currency", "currency", func(r *row) any { return Currency(r) }),
 		tabular.ColumnOf("uniqueId", "", func(r *row) any { return uniqueIDOf(r) }),
-		tabular.ColumnOf("orderId", "", func(r *row) any { return r.Begun.OrderID }),
-		tabular.ColumnOf("operation", "", func(r *row) any { return r.Begun.Operation }),
+		tabular.ColumnOf("orderId", "", func(r *row) any { return r.Intent().OrderID }),
+		tabular.ColumnOf("operation", "", func(r *row) any { return r.Intent().Operation }),
 		tabular.ColumnOf("evidence", "", func(r *row) any { return len(r.Evidence) }),
 		tabular.ColumnOf("lastAt", "", func(r *row) any { return lastAt(r).In(zone).Format(time.RFC3339) }),
 		tabular.ColumnOf("why", "why", func(r *row) any { return tabular.Reason(Why(r)) }),

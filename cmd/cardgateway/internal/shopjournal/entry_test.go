@@ -54,3 +54,22 @@ func TestWords(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestCorrected: after an invalid request, which sent nothing, the amount is that of the one that was submitted then.
+func TestCorrected(t *testing.T) {
+	first := journal.Intent{ID: journal.PaymentID("t-1"), Amount: decimal.RequireFromString("1251.5"), Currency: "JPY", At: time.Now(), Sender: "a"}
+	second := first
+	second.Amount, second.Currency, second.Sender = decimal.RequireFromString("12.51"), "EUR", "b"
+	e := &journal.Entry{Begun: first, Acked: -1, Evidence: []journal.Evidence{
+		{Source: journal.SourceAnswer, State: journal.NotSent, Sender: "a", Invalid: true}, {Source: journal.SourceSubmission, Submission: &second},
+	}}
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	Describe(&text, e, time.Hour, client, time.Now(), nil)
+	if first, _, _ := strings.Cut(text.String(), "\n"); !strings.HasSuffix(first, "t-1 of 12.51 EUR") || Currency(e) != "EUR" {
+		t.Errorf("got %q in %s", first, Currency(e))
+	}
+}
