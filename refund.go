@@ -95,7 +95,8 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 			Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
 			SentAt: c.observed.begun, Refund: r, Cause: cause,
 			Seen: says.Shows() && (r.MerchantRefundID == req.RefundTransactionID ||
-				r.UniqueID == req.UniqueID && r.RefundAmount.Equal(req.Amount) && r.isUnder(req.RefundTransactionID)),
+				r.UniqueID == req.UniqueID && r.RefundAmount.Equal(req.Amount) &&
+					resolve.RefundAlike(req.RefundTransactionID, r.MerchantRefundID, r.Extra)),
 		}
 	}
 	var message string
@@ -181,7 +182,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 				ID:        r.MerchantRefundID + " " + r.rowID(), // two refunds can have the same id
 				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: verdict.State(r.State()),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
-				Alike:    r.UniqueID == q.UniqueID && r.isUnder(q.RefundTransactionID),
+				Alike:    r.UniqueID == q.UniqueID && resolve.RefundAlike(q.RefundTransactionID, r.MerchantRefundID, r.Extra),
 				OtherApp: c.IsOtherApp(r),
 				Agrees:   r.RefundAmount.Equal(q.Amount),
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
@@ -190,11 +191,6 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 		NotFinal: func(declined []Refund) error { return severalDeclined(len(declined)) },
 	})
 	return r, err
-}
-
-// isUnder reports whether the refund may be the one with the id: under an id alike, or under the second name for it.
-func (r *Refund) isUnder(id string) bool {
-	return resolve.Alike(r.MerchantRefundID, id) || resolve.Alike(string(r.Extra[memberRefundID]), id)
 }
 
 func (q *ResolveRefundQuery) check(ctx context.Context) error {

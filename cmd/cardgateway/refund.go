@@ -149,8 +149,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 		return nil, err
 	}
 	for _, f := range p.before {
-		isAlike := resolve.Alike(f.MerchantRefundID, r.RefundID) ||
-			resolve.Alike(string(f.Extra["refundTransactionId"]), r.RefundID) // its second name
+		isAlike := resolve.RefundAlike(r.RefundID, f.MerchantRefundID, f.Extra)
 		isChanged := f.State() != cardgateway.StateDeclined && f.RefundAmount.Equal(back) && isAlike
 		if r.RefundID != "" && (f.MerchantRefundID == r.RefundID || isChanged) {
 			return nil, exit.Fail(exit.Negative, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",

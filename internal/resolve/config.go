@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"html"
 	"strings"
@@ -48,15 +49,15 @@ type Row struct {
 	Code      int
 	State     verdict.State
 	Ours      bool // it has the ids that were sent
-	Alike     bool // it is not ours, or it is under an id that the gateway has changed: see Alike; of refunds only, which belong to one payment
+	Alike     bool // it is not ours, or it is under an id that the gateway has changed: see RefundAlike; of refunds only, which belong to one payment
 	OtherApp  bool // it states another app: it is another one with the same ids
 	Expected  bool // it is not ours, but matches the search, too
 	Agrees    bool // its other members are as sent
 }
 
-// Alike reports whether two ids can be one that a gateway has changed: cut off, in another case, without zeros or marks, quoted, escaped, or
+// alike reports whether two ids can be one that a gateway has changed: cut off, in another case, without zeros or marks, quoted, escaped, or
 // with a prefix.
-func Alike(a, b string) bool {
+func alike(a, b string) bool {
 	plain := func(id string) string {
 		return strings.ToLower(strings.Map(func(c rune) rune {
 			if unicode.IsLetter(c) || unicode.IsDigit(c) {
@@ -70,6 +71,11 @@ func Alike(a, b string) bool {
 		long, short = short, long
 	}
 	return len(short) > 1 && strings.Contains(long, short)
+}
+
+// RefundAlike reports whether a refund can be the one with an id: its own id is like it, or that under the second name for it.
+func RefundAlike(id, own string, extra map[string]json.RawMessage) bool {
+	return alike(own, id) || alike(string(extra["refundTransactionId"]), id)
 }
 
 // How long Run searches, and which range.
