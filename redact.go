@@ -69,9 +69,6 @@ func (t *Transaction) mask(m redact.Masker) {
 		m.AddressMembers(&a.Extra)
 	}
 	m.URL(&t.RedirectURL)
-	if m.InError && t.Extra[memberRedirectURL] != nil { // it could not be read: it is removed as well
-		t.Extra[memberRedirectURL] = redact.WithheldValue()
-	}
 	m.Members(t.Extra)
 }
 

@@ -225,7 +225,7 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 			if ok, said = d.Bool(&parts.is3D); said {
 				t.Is3D = &parts.is3D
 			}
-		case memberRedirectURL:
+		case redact.URLMember:
 			ok = d.URL(&t.RedirectURL)
 			decoded.badRedirect = !ok
 		case "billingAddress":

@@ -306,9 +306,8 @@ func (t *Transaction) hasUnreadTest() bool {
 }
 
 const (
-	memberIsTest      = "isTest"
-	memberRedirectURL = "redirectUrl"
-	memberRefundID    = "refundTransactionId"
+	memberIsTest   = "isTest"
+	memberRefundID = "refundTransactionId"
 )
 
 // isTestMark reports whether a member is isTest, in this spelling or another, such as is_test: money must not depend on it.

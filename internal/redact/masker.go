@@ -56,6 +56,9 @@ func (m Masker) text(text *string, minCredential int) {
 	}
 }
 
+// URLMember holds the address of the hosted page. If it cannot be read, it is a member that has no field.
+const URLMember = "redirectUrl"
+
 // URL masks redirectUrl. In an error it is removed, because nobody is redirected any more, and it may contain the token in
 // another encoding.
 func (m Masker) URL(url *string) {
@@ -65,7 +68,7 @@ func (m Masker) URL(url *string) {
 }
 
 // Members replaces the members of a result that have no field, if the name or the value contains a secret, however it is escaped,
-// or in an error what could be a card number.
+// or in an error what could be a card number, or is an address of the hosted page.
 func (m Masker) Members(members map[string]json.RawMessage) {
 	hidden := func(text string) string {
 		m.Sent.Redact(&text, MinText)
@@ -77,7 +80,7 @@ func (m Masker) Members(members map[string]json.RawMessage) {
 	}
 	for name, value := range members {
 		text := escape.JSON(value)
-		if shown := hidden(name); shown != name || hidden(text) != text {
+		if shown := hidden(name); shown != name || hidden(text) != text || m.InError && name == URLMember {
 			delete(members, name)
 			members[shown] = WithheldValue()
 		}
