@@ -63,7 +63,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 		if err == nil {
 			err = c.testPayment(op.Name, t)
 		}
-		call.secrets.redact(t, err)
+		t.mask(call.secrets.masker(err != nil))
 		if t != nil {
 			defer c.weigh(ctx, t.TransactionAt.civil(), p.at, time.Now(), t.Timestamp, true)
 			t.Raw = call.raw()
@@ -164,10 +164,7 @@ func (c *call) failed(message string, cause error) *QueryError {
 }
 
 // endQuery ends a query: err is what it returns.
-func (c *call) endQuery(err error) error {
-	c.secrets.redactError(err)
-	return c.end(outcomeName(nil, err), err)
-}
+func (c *call) endQuery(err error) error { return c.end(outcomeName(nil, err), err) }
 
 // end ends a call: err is what it returns.
 func (c *call) end(outcome Outcome, err error) error {
@@ -177,7 +174,7 @@ func (c *call) end(outcome Outcome, err error) error {
 		requestID = c.requestID()
 	}
 	if err != nil {
-		keep(err, requestID, c.raw())
+		c.secrets.complete(err, requestID, c.raw())
 	}
 	c.observed.end(CallInfo{
 		Attempts: c.attempts, HTTPStatus: c.last.Status, RequestID: requestID, Code: c.last.code, Outcome: outcome, Err: err,

@@ -20,23 +20,22 @@ func (s *callSecrets) all() redact.Secrets {
 	return append(s.sent[:len(s.sent):len(s.sent)], s.credentials...)
 }
 
-// masked is what a call returns: a *Transaction or a *Refund, which may be a nil pointer; it is never a nil interface.
-type masked interface{ mask(redact.Masker) }
-
-// redact removes the secrets from what a call returns: result in any case, and what err keeps of a response.
-func (s *callSecrets) redact(result masked, err error) {
-	result.mask(s.masker(err != nil))
-	s.redactError(err)
-}
-
-// redactError removes the secrets from what an error keeps of a response.
-func (s *callSecrets) redactError(err error) {
+// complete removes the secrets from what an error keeps of a response, and adds the request id, and the response, if it is kept.
+func (s *callSecrets) complete(err error, requestID string, raw *RawResponse) {
 	inError := s.masker(true)
 	switch e := err.(type) {
+	case *DeclinedError:
+		e.RequestID = requestID
+	case *RefundDeclinedError:
+		e.RequestID = requestID
+	case *TestPaymentError:
+		e.RequestID = requestID
 	case *OutcomeUnknownError:
 		e.Transaction.mask(inError)
+		e.RequestID, e.Raw = requestID, raw
 	case *RefundUnknownError:
 		e.Refund.mask(inError)
+		e.RequestID, e.Raw = requestID, raw
 	case *ConflictError:
 		for i := range e.Transactions {
 			e.Transactions[i].mask(inError)
@@ -47,8 +46,10 @@ func (s *callSecrets) redactError(err error) {
 		}
 	case *RefusedError:
 		s.all().Redact(&e.Message, redact.MinText)
+		e.RequestID, e.Raw = requestID, raw
 	case *QueryError:
 		s.all().Redact(&e.Message, redact.MinText)
+		e.RequestID, e.Raw = requestID, raw
 	}
 }
 
@@ -100,26 +101,6 @@ func (r *Refund) forError() *Refund {
 	kept.Extra = maps.Clone(r.Extra)
 	kept.mask(redact.Masker{InError: true})
 	return &kept
-}
-
-// keep adds to the error that a call returns its request id, and its response, if it is kept.
-func keep(err error, requestID string, raw *RawResponse) {
-	switch e := err.(type) {
-	case *DeclinedError:
-		e.RequestID = requestID
-	case *RefundDeclinedError:
-		e.RequestID = requestID
-	case *TestPaymentError:
-		e.RequestID = requestID
-	case *OutcomeUnknownError:
-		e.RequestID, e.Raw = requestID, raw
-	case *RefundUnknownError:
-		e.RequestID, e.Raw = requestID, raw
-	case *RefusedError:
-		e.RequestID, e.Raw = requestID, raw
-	case *QueryError:
-		e.RequestID, e.Raw = requestID, raw
-	}
 }
 
 // raw masks a response, or returns nil if none came.

@@ -52,7 +52,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (r *Refund
 	}
 	defer func() { // as in pay
 		r, err = req.classify(call)
-		call.secrets.redact(r, err)
+		r.mask(call.secrets.masker(err != nil))
 		if r != nil {
 			defer c.weigh(ctx, r.RefundRequestAt.civil(), call.observed.begun, time.Now(), r.Timestamp, false)
 			r.Raw = call.raw()
@@ -161,7 +161,8 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 	found := resolve.Result[Refund]{Cause: errPanicked} // if a query or the observer panics
 	defer func() {
 		r, err = q.outcome(&found)
-		secrets.redact(r, err)
+		r.mask(secrets.masker(err != nil))
+		secrets.complete(err, "", nil)
 		info := CallInfo{Outcome: outcomeName(r, err), Err: err}
 		if r != nil {
 			info.Code = r.Code

@@ -85,7 +85,8 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 		if t, err = q.outcome(&found); err == nil {
 			err = c.testPayment("Resolve", t)
 		}
-		secrets.redact(t, err)
+		t.mask(secrets.masker(err != nil))
+		secrets.complete(err, "", nil)
 		info := CallInfo{Outcome: outcomeName(t, err), Err: err}
 		if t != nil {
 			info.Code = t.Code
