@@ -202,7 +202,7 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 		v.ID("refundTransactionId", q.RefundTransactionID, maxID)
 	}
 	if v.Require("amount", q.Amount != decimal.Decimal{}, required) {
-		v.Amount("amount", check.WithoutZeros(q.Amount, ""), maxAmountDigits, maxDecimals)
+		v.Amount("amount", check.WithoutZeros(q.Amount, ""))
 	}
 	v.sentAt(q.SentAt)
 	v.AddIf(q.Wait < 0, "Wait", RuleRange, "must not be negative")

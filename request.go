@@ -94,7 +94,7 @@ func (e *encoder) amount(d decimal.Decimal, currency string) {
 		}
 		d = check.WithoutZeros(d, currency)
 		found := e.check.Len()
-		e.check.Amount("amount", d, maxAmountDigits, maxDecimals)
+		e.check.Amount("amount", d)
 		if e.check.Len() == found {
 			e.check.Decimals("amount", d, currency)
 		}

@@ -123,7 +123,7 @@ func (q *ResolveQuery) check(ctx context.Context) error {
 		v.ID("transactionId", q.TransactionID, maxID)
 	}
 	if v.Require("amount", q.Amount != decimal.Decimal{}, required) {
-		v.Amount("amount", check.WithoutZeros(q.Amount, q.Currency), maxAmountDigits, maxDecimals)
+		v.Amount("amount", check.WithoutZeros(q.Amount, q.Currency))
 	}
 	if v.Require("currency", q.Currency != "", required) {
 		v.UpperCase("currency", q.Currency, currencyLength)

@@ -14,17 +14,15 @@ import (
 
 // Limits of the interface ("Limits" and "Transaction request"). Lengths are in characters.
 const (
-	maxID           = 128 // transactionId, orderId, uniqueId, refundTransactionId, refundUniqueId, transactionIp
-	maxURL          = 255 // callbackUrl, notificationUrl
-	maxMethod       = 32  // transactionMethod
-	maxRemark       = 255 // published: the remark of a refund; company and remark of a shipment
-	maxAppID        = 32  // the larger one if two are listed
-	maxShortAppID   = 20  // of a token order and of a redirect checkout
-	maxAmountDigits = 12  // Number(12,3)
-	maxDecimals     = 3
-	currencyLength  = 3
-	maxPageSize     = 999           // Number(3)
-	noLimit         = check.NoLimit // "not shown"
+	maxID          = 128 // transactionId, orderId, uniqueId, refundTransactionId, refundUniqueId, transactionIp
+	maxURL         = 255 // callbackUrl, notificationUrl
+	maxMethod      = 32  // transactionMethod
+	maxRemark      = 255 // published: the remark of a refund; company and remark of a shipment
+	maxAppID       = 32  // the larger one if two are listed
+	maxShortAppID  = 20  // of a token order and of a redirect checkout
+	currencyLength = 3
+	maxPageSize    = 999           // Number(3)
+	noLimit        = check.NoLimit // "not shown"
 
 	maxToken      = 512 // not from the interface: fits into a path element everywhere
 	minCardDigits = 12

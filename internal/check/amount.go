@@ -12,15 +12,15 @@ const (
 	maxPriceDecimals = 16
 )
 
-// Amount checks a number above zero with at most so many digits, of which at most so many are decimals: 12 and 3 for the
-// interface's Number(12,3). It checks the exponent first: only then is the number of digits bounded by what the caller has
-// written.
-func (v *Violations) Amount(member string, d decimal.Decimal, digits, decimals int) {
+// Amount checks an amount of the interface, a Number(12,3) above zero. It checks the exponent first: only then is the number of
+// digits bounded by what the caller has written.
+func (v *Violations) Amount(member string, d decimal.Decimal) {
+	const digits = 12
 	switch exp := int(d.Exponent()); {
 	case d.Sign() <= 0:
 		v.Add(member, RuleRange, "must be above zero")
-	case exp < -decimals:
-		v.Add(member, RuleFormat, "has %d decimals, at most %d are allowed", -exp, decimals)
+	case exp < -maxUnits:
+		v.Add(member, RuleFormat, "has %d decimals, at most %d are allowed", -exp, maxUnits)
 	case exp > digits || d.NumDigits()+max(exp, 0) > digits:
 		v.Add(member, RuleFormat, "has more than %d digits", digits)
 	}

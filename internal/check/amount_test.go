@@ -31,7 +31,7 @@ func TestAmount(t *testing.T) {
 		{"a very small exponent", decimal.New(1, -2_000_000_000), []string{"format: has 2000000000 decimals, at most 3 are allowed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			wantFound(t, tt.name, func(v *check.Violations) { v.Amount("m", tt.amount, 12, 3) }, tt.want...)
+			wantFound(t, tt.name, func(v *check.Violations) { v.Amount("m", tt.amount) }, tt.want...)
 		})
 	}
 }
