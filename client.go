@@ -302,13 +302,11 @@ func (c *Client) IsOtherApp(row interface{ StatesOtherApp(app AppID) bool }) boo
 
 // Paid reports whether a transaction is approved and counts as paid: one that is marked as a test does only with
 // Config.TestPayments. It is never paid while its isTest cannot be read.
-func (c *Client) Paid(t *Transaction) bool {
-	return t.Paid() || c.cfg.TestPayments && t.isTestApproval()
-}
+func (c *Client) Paid(t *Transaction) bool { return t.isPaid(c.cfg.TestPayments) }
 
 // testPayment returns the error of an approval that does not count as paid because it is a test, or nil. Op is the operation.
 func (c *Client) testPayment(op string, t *Transaction) error {
-	if !t.isTestApproval() || c.cfg.TestPayments {
+	if t.State() != StateApproved || c.Paid(t) {
 		return nil
 	}
 	return &TestPaymentError{Op: op, TransactionID: t.TransactionID, Transaction: t}

@@ -288,11 +288,11 @@ func (t *Transaction) StatesOtherApp(app AppID) bool { return app.isContradicted
 
 // Paid reports whether the transaction is approved and no test: code 100, without an isTest that is true or cannot be read.
 // Client.Paid counts tests too, for a client with Config.TestPayments.
-func (t *Transaction) Paid() bool { return t.Code == CodeSuccess && !t.IsTest && !t.hasUnreadTest() }
+func (t *Transaction) Paid() bool { return t.isPaid(false) }
 
-// isTestApproval reports whether the transaction is approved and marked as a test.
-func (t *Transaction) isTestApproval() bool {
-	return t.Code == CodeSuccess && t.IsTest && !t.hasUnreadTest()
+// isPaid reports whether the transaction is approved, and no test unless tests count.
+func (t *Transaction) isPaid(testsCount bool) bool {
+	return t.Code == CodeSuccess && (!t.IsTest || testsCount) && !t.hasUnreadTest()
 }
 
 // hasUnreadTest reports whether it has an isTest that could not be read.
