@@ -168,7 +168,7 @@ func TestMisdirected(t *testing.T) {
 		status := map[bool]int{true: 200, false: 404}[isFound]
 		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(404, `{"code":404}`), clienttest.Gives(status, second)}}
 		_, err := s.Client(t, cardgateway.Config{}).GetTransaction(t.Context(), "1")
-		if strings.Contains(err.Error(), "path of Config.BaseURL") == isFound || errors.Is(err, cardgateway.ErrNotFound) != isFound {
+		if strings.Contains(err.Error(), "Config.BaseURL") == isFound || errors.Is(err, cardgateway.ErrNotFound) != isFound {
 			t.Errorf("no such transaction, and a search gets %s: got %v", second, err)
 		}
 	}

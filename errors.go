@@ -311,9 +311,6 @@ func (e *QueryError) Error() string {
 	if e.Cause != nil {
 		text += ": " + e.Cause.Error()
 	}
-	if e.Cause == ErrNotFound { // reported by the gateway itself
-		return text + inRequest(e.RequestID)
-	}
 	return text + e.hint + inRequest(e.RequestID)
 }
 

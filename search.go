@@ -126,7 +126,7 @@ func notFound(err error, r *attemptResult) error {
 	}
 	is404 := r.Status == http.StatusNotFound
 	if failed.Code == CodeNotFound && (is404 || r.Status == http.StatusOK) || is404 && len(r.Body) == 0 && !r.MayBeCut {
-		failed.Cause = ErrNotFound
+		failed.Cause, failed.hint = ErrNotFound, "" // reported by the gateway itself
 	}
 	return err
 }
