@@ -292,15 +292,6 @@ func TestNarrowWindowsAtClockChanges(t *testing.T) {
 	}
 }
 
-// TestTinyPages: counts do not request more rows than the gateway returns.
-func TestTinyPages(t *testing.T) {
-	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
-		m.refuseAbove = 5
-		got, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 5}))
-		wantAll(t, m, got, err)
-	})
-}
-
 // TestOneSecond: all rows of three months are in one second.
 func TestOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

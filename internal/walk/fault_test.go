@@ -82,6 +82,7 @@ func TestMisbehavior(t *testing.T) {
 		{name: "windows of a day", opts: settings{pageSize: 50, window: 24 * time.Hour}, atMost: 70},
 		{name: "windows of several pages", opts: settings{pageSize: 50, splitAbove: 500}, atMost: 60},
 		{name: "windows of several pages, unstable", set: func(m *modelGateway) { m.unstableTies = true }, opts: settings{pageSize: 50, splitAbove: 500}, atMost: 60},
+		{name: "pages above 5 refused, and no more asked for", set: func(m *modelGateway) { m.refuseAbove = 5 }, opts: settings{pageSize: 5}, atMost: 1000},
 		{name: "one row a page", opts: settings{pageSize: 1}, atMost: 6000},
 	}
 	for _, tt := range tests {

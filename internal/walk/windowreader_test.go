@@ -145,25 +145,19 @@ func TestFarTooManyAnnounced(t *testing.T) {
 	}
 }
 
-// TestEndlessRows: a gateway that announces more and more rows in a few seconds, each with a new id, ends the walk instead
+// TestEndlessRows: a gateway that announces more and more rows in one window, each with a new id, ends the walk instead
 // of filling the memory.
 func TestEndlessRows(t *testing.T) {
 	n := 0
-	r := windowReader[int]{
-		source: &Source[int]{
-			Fetch: func(_ context.Context, _, _ civil.Time, _, size int) (*Page[int], error) {
-				p := &Page[int]{Size: size, Total: 100_000_000, Rows: make([]int, size)}
-				for i := range p.Rows {
-					n++
-					p.Rows[i] = n
-				}
-				return p, nil
-			},
-			ID:    strconvID,
-			Times: func(*int) [2]civil.Time { return [2]civil.Time{0, civil.None} },
-		},
-		from: 0, to: 2, size: largestPageSize, maxSize: largestPageSize, granted: largestPageSize,
-	}
+	r := secondsReader(func(_, _, size int) *Page[int] {
+		p := &Page[int]{Size: size, Total: 100_000_000, Rows: make([]int, size)}
+		for i := range p.Rows {
+			n++
+			p.Rows[i] = n
+		}
+		return p
+	})
+	r.from, r.to, r.size, r.granted = 0, 1<<30, largestPageSize, largestPageSize
 	if err := r.run(t.Context()); err != nil || r.state != incomplete || n > maxRows+largestPageSize {
 		t.Errorf("got %v in state %v after %d rows, want an incomplete window after %d", err, r.state, n, maxRows)
 	}
