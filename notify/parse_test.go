@@ -168,7 +168,6 @@ func TestParseRefuses(t *testing.T) {
 		{"too much", jsonMedia, `{"a":"` + strings.Repeat("x", 64<<10) + `"}`, "64 KiB"},
 		{"nothing", jsonMedia, ``, "is empty"},
 		{"null", jsonMedia, `null`, "not a JSON object"},
-		{"an array", jsonMedia, `[{"code":100}]`, "not a JSON object"},
 		{"a cut object", jsonMedia, `{"code":100`, "not one whole JSON value"},
 		{"a second value", jsonMedia, `{"code":100}{}`, "not one whole JSON value"},
 		{"a repeated member", jsonMedia, `{"code":101,"code":100}`, "repeats a member"},
