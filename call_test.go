@@ -166,7 +166,7 @@ func TestMisdirected(t *testing.T) {
 	}
 	for second, isFound := range map[string]bool{clienttest.Page(): true, `{"code":404}`: false} { // the search tells a wrong path from an unknown id
 		status := map[bool]int{true: 200, false: 404}[isFound]
-		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(404, `{"code":404}`), clienttest.Gives(status, second)}}
+		s := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Gives(404, ""), clienttest.Gives(status, second)}}
 		_, err := s.Client(t, cardgateway.Config{}).GetTransaction(t.Context(), "1")
 		if strings.Contains(err.Error(), "Config.BaseURL") == isFound || errors.Is(err, cardgateway.ErrNotFound) != isFound {
 			t.Errorf("no such transaction, and a search gets %s: got %v", second, err)
@@ -310,13 +310,9 @@ func TestCallsAreLogged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var lines clienttest.LineLog
-				c, err := cardgateway.New(cardgateway.Config{
-					BaseURL: "https://gateway.example", AppID: "1", Logger: slog.New(&lines), HTTPClient: &http.Client{Transport: tt.transport},
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				tt.call(t.Context(), c)
+				tt.call(t.Context(), clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, Logger: slog.New(&lines), HTTPClient: &http.Client{Transport: tt.transport},
+				}))
 				if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
 					t.Errorf("log (-want +got):\n%s", diff)
 				}

@@ -57,9 +57,6 @@ func TestCheckpointJSON(t *testing.T) {
 			}
 		})
 	}
-	if data, err := json.Marshal(cardgateway.Checkpoint{}); err != nil || string(data) != "null" {
-		t.Errorf("the zero Checkpoint: got %s, %v, want null", data, err)
-	}
 }
 
 func TestCheckpointScanned(t *testing.T) {
@@ -122,10 +119,7 @@ func TestResumeOtherQuery(t *testing.T) {
 	client, gateway := clienttest.Seeded()
 	defer gateway.Close()
 	moscow := time.FixedZone("UTC+3", 3*60*60)
-	inMoscow, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1", Location: moscow})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inMoscow := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Location: moscow})
 	start := time.Date(2024, 2, 1, 12, 0, 0, 123_456_789, time.UTC)
 	end := start.AddDate(0, 1, 0)
 	kept := cardgateway.OrderQuery{UniqueID: "1", OrderID: "b", Start: start, End: end}
@@ -189,21 +183,8 @@ func TestResumeOtherQuery(t *testing.T) {
 	}
 	refunds := client.RefundWalk(cardgateway.RefundQuery{Start: start, End: end}, cardgateway.WalkOptions{Resume: resume})
 	for _, err := range refunds.All(t.Context()) {
-		if diff := cmp.Diff([]string{"Resume format"}, violations(t, err)); diff != "" {
+		if diff := cmp.Diff([]string{"Resume format"}, clienttest.Problems(err)); diff != "" {
 			t.Errorf("the refunds' walk (-want +got):\n%s", diff)
 		}
 	}
-}
-
-// violations are the fields and rules of a *ValidationError.
-func violations(t *testing.T, err error) (found []string) {
-	t.Helper()
-	invalid, ok := errors.AsType[*cardgateway.ValidationError](err)
-	if !ok {
-		t.Fatalf("got %v, want a ValidationError", err)
-	}
-	for _, p := range invalid.Problems {
-		found = append(found, p.Field+" "+p.Rule)
-	}
-	return found
 }

@@ -38,14 +38,10 @@ func TestWithRetry(t *testing.T) {
 	s.Start()
 	defer s.Close()
 	zone := time.FixedZone("elsewhere", 3600)
-	original, err := cardgateway.New(cardgateway.Config{
-		BaseURL: s.URL, AppID: "1", Location: zone, HostedPageLifetime: time.Hour, Authenticate: cardgateway.BasicAuth("merchant", "secret"),
-		Retry: cardgateway.RetryPolicy{MaxAttempts: 3, MinWait: time.Nanosecond},
+	original := clienttest.NewClient(t, cardgateway.Config{
+		BaseURL: s.URL, Location: zone, HostedPageLifetime: time.Hour, Authenticate: cardgateway.BasicAuth("merchant", "secret"),
+		Retry: cardgateway.RetryPolicy{MaxAttempts: 3},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer original.CloseIdleConnections()
 	for _, tt := range []struct {
 		name   string
 		client *cardgateway.Client
@@ -80,10 +76,7 @@ func TestWithRetry(t *testing.T) {
 
 // TestDefaultLocation: a client without a configured time zone uses the default one, which cannot be changed.
 func TestDefaultLocation(t *testing.T) {
-	c, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
 	if _, offset := time.Unix(0, 0).In(c.Location()).Zone(); offset != 8*60*60 || c.Location() != cardgateway.DefaultLocation() {
 		t.Errorf("got %v, %d seconds east, want UTC+8", c.Location(), offset)
 	}

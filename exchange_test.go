@@ -88,13 +88,10 @@ func replay(t *testing.T, x exchange) {
 			app = cardgateway.AppID(stated.AppID)
 		}
 	}
-	c, err := cardgateway.New(cardgateway.Config{
+	c := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: clienttest.BaseURL, AppID: app, TestPayments: true, // the documented payments are tests
 		HTTPClient: &http.Client{Transport: mock}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	got, err := callDocumented(t, c, x)
 	if sentURL == nil {
 		t.Fatalf("nothing was sent: %v", err)

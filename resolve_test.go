@@ -425,13 +425,7 @@ func (p *pages) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func resolver(t *testing.T, search http.RoundTripper) *cardgateway.Client {
 	t.Helper()
-	c, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.example", AppID: "111", HTTPClient: &http.Client{Transport: search},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "111", HTTPClient: &http.Client{Transport: search}})
 }
 
 func paymentSentNow() cardgateway.ResolveQuery {

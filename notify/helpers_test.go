@@ -15,6 +15,7 @@ import (
 	"github.com/jarcoal/httpmock"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -28,11 +29,9 @@ func newClient(t testing.TB, transport http.RoundTripper) *cardgateway.Client {
 	if transport == nil {
 		transport = httpmock.NewMockTransport()
 	}
-	c, err := cardgateway.New(cardgateway.Config{BaseURL: gatewayURL, AppID: "77", TestPayments: true, HTTPClient: &http.Client{Transport: transport}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return clienttest.NewClient(t, cardgateway.Config{
+		BaseURL: gatewayURL, AppID: "77", TestPayments: true, HTTPClient: &http.Client{Transport: transport},
+	})
 }
 
 // says reports whether the text of err contains want; an empty want means no error.

@@ -14,6 +14,7 @@ import (
 	"github.com/jarcoal/httpmock"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -121,12 +122,9 @@ func TestHandlerHidesToken(t *testing.T) {
 	gateway.RegisterResponder("GET", gatewayURL+"/search/order/1",
 		httpmock.NewStringResponder(200, `{"code":100,"uniqueId":"1","transactionId":"order-1"}`))
 	logger := slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c, err := cardgateway.New(cardgateway.Config{
+	c := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: gatewayURL, AppID: "77", HTTPClient: &http.Client{Transport: gateway}, Logger: logger,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	deduper := &scriptedDeduper{result: notify.ClaimFresh}
 	statuses := map[int]bool{}
 	s := &shop{gateway: gateway}

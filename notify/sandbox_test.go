@@ -12,6 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -28,12 +29,9 @@ func TestNotificationsOfSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gateway.Close()
-	client, err := cardgateway.New(cardgateway.Config{
+	client := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: gateway.URL, AppID: "77", TestPayments: true, Authenticate: cardgateway.BasicAuth("m", "test-secret"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	mux := http.NewServeMux()
 	shop := httptest.NewServer(mux)
 	defer shop.Close()

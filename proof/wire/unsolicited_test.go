@@ -174,15 +174,10 @@ func (s *twiceServer) client(t *testing.T, kind connectionKind) *cardgateway.Cli
 	if kind.proxy {
 		transport.Proxy = http.ProxyURL(tunnelProxy(t, strings.TrimPrefix(s.base, "https://")))
 	}
-	c, err := cardgateway.New(cardgateway.Config{
-		BaseURL: s.base, AppID: "1", HTTPClient: &http.Client{Transport: transport}, Retry: cardgateway.RetryPolicy{MinWait: time.Nanosecond},
+	return clienttest.NewClient(t, cardgateway.Config{
+		BaseURL: s.base, HTTPClient: &http.Client{Transport: transport},
 		PaymentIdleTimeout: time.Minute, // no connection ends because the machine is slow
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.CloseIdleConnections)
-	return c
 }
 
 // times is how many times as long as usual the tests are to run.
