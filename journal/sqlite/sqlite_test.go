@@ -297,6 +297,49 @@ func inBubble(test func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
+// TestLongEntry: what is known of a long entry is not parsed again when more is added, and is parsed again if it is another one.
+func TestLongEntry(t *testing.T) {
+	db, store, _ := withPool(t, t.TempDir(), 2)
+	in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Sender: "1"}
+	if _, _, err := store.Begin(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	read := func(n int) *journal.Intent {
+		t.Helper()
+		e, err := store.Get(t.Context(), in.Key())
+		if err != nil || e.Version() != n {
+			t.Fatalf("got %d pieces of evidence, %v; want %d", e.Version(), err, n)
+		}
+		return e.Evidence[0].Submission
+	}
+	add := func(n int) {
+		t.Helper()
+		if err := store.Record(t.Context(), in.Key(), n, journal.Evidence{Source: journal.SourceSubmission, Submission: &in}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 100 {
+		add(n)
+	}
+	first := read(100)
+	add(100)
+	if again := read(101); again != first {
+		t.Error("it was parsed again")
+	}
+	for _, change := range []string{`replace(evidence, '"sender":"1"', '"sender":"2"')`, `replace(evidence, char(10), '?')`} {
+		if _, err := db.Exec(`UPDATE cardgateway_journal SET evidence = ` + change); err != nil {
+			t.Fatal(err)
+		}
+		e, err := store.Get(t.Context(), in.Key())
+		if err == nil && e.Evidence[0].Submission.Sender != "2" {
+			t.Error("it has changed, and was not parsed again")
+		}
+		if change[len("replace(evidence, ")] == 'c' && err == nil {
+			t.Error("it is damaged, and was read")
+		}
+	}
+}
+
 // TestHugeEvidence: a row that somebody else has made huge cannot be read, and is not held in memory as a whole.
 func TestHugeEvidence(t *testing.T) {
 	db, s, _ := withPool(t, t.TempDir(), 2)

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -9,7 +10,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -56,7 +59,7 @@ func (s *Store) read(ctx context.Context, on executor, key journal.Key) (journal
 	} else if err != nil {
 		return journal.Entry{}, err
 	}
-	return r.entry(key)
+	return s.entry(&r, key)
 }
 
 // storedEntry is a row. Its texts are scanned as bytes, so that a text that is not UTF-8 does not prevent the other rows
@@ -95,8 +98,9 @@ func (w *wholeNumber) Scan(value any) error {
 	return nil
 }
 
-// entry reads a row.
-func (r *storedEntry) entry(key journal.Key) (e journal.Entry, err error) {
+// entry reads a row. Its evidence is only ever added to, so that of an entry that has much is not parsed again: a call that is repeated many times
+// costs the same each time.
+func (s *Store) entry(r *storedEntry, key journal.Key) (e journal.Entry, err error) {
 	unreadable := func(cause error) (journal.Entry, error) {
 		return journal.Entry{}, &journal.EntryError{Key: key, Cause: cause}
 	}
@@ -110,7 +114,9 @@ func (r *storedEntry) entry(key journal.Key) (e journal.Entry, err error) {
 		return unreadable(errors.New("its evidence is NULL, or its version or acked column is not a number"))
 	}
 	e.Acked = r.acked.n
-	for line := range strings.Lines(string(r.evidence)) {
+	before := s.parsed.get(key, r.evidence)
+	e.Evidence = slices.Clone(before.evidence)
+	for line := range strings.Lines(string(r.evidence[len(before.text):])) {
 		var ev journal.Evidence
 		if err := json.Unmarshal([]byte(line), &ev); err != nil {
 			return unreadable(fmt.Errorf("its evidence: %w", err))
@@ -125,7 +131,49 @@ func (r *storedEntry) entry(key journal.Key) (e journal.Entry, err error) {
 	} else if e.Acked < -1 || e.Acked > n {
 		return unreadable(fmt.Errorf("it has %d lines of evidence, of which %d are acknowledged", n, e.Acked))
 	}
+	s.parsed.put(key, parsed{r.evidence, e.Evidence})
 	return e, nil
+}
+
+// parsed is the evidence of an entry, as text and in parsed form.
+type parsed struct {
+	text     []byte
+	evidence []journal.Evidence
+}
+
+// parsedEntries remembers the evidence of entries that have much.
+type parsedEntries struct {
+	mu  sync.Mutex
+	all map[journal.Key]parsed
+}
+
+const (
+	minParsed = 50 // pieces of evidence of an entry that is remembered
+	maxParsed = 16 // entries
+)
+
+// get returns what is remembered of an entry, if its evidence still begins with it.
+func (p *parsedEntries) get(key journal.Key, text []byte) parsed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if before := p.all[key]; bytes.HasPrefix(text, before.text) {
+		return before
+	}
+	return parsed{}
+}
+
+// put remembers an entry. The text belongs to it, and the evidence to the caller.
+func (p *parsedEntries) put(key journal.Key, now parsed) {
+	if len(now.evidence) < minParsed || !bytes.HasSuffix(now.text, []byte("\n")) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all == nil || len(p.all) >= maxParsed {
+		p.all = make(map[journal.Key]parsed)
+	}
+	now.evidence = slices.Clone(now.evidence)
+	p.all[key] = now
 }
 
 const (
@@ -159,7 +207,7 @@ func (s *Store) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journa
 			read := time.Now()
 			for i := range page {
 				begun, id = page[i].begun, page[i].id
-				if !yield(page[i].entry(page[i].key(shop))) {
+				if !yield(s.entry(&page[i], page[i].key(shop))) {
 					return
 				}
 				if time.Since(read) > stalePage {
@@ -284,7 +332,7 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int64, err erro
 			old := make(map[int][]any) // ids, by the version of their entries
 			for i := range page {
 				id = page[i].id
-				switch e, err := page[i].entry(page[i].key(parseShop(shop))); {
+				switch e, err := s.entry(&page[i], page[i].key(parseShop(shop))); {
 				case err != nil:
 					unreadable = cmp.Or(unreadable, err)
 				case e.MayForget(before):

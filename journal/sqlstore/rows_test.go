@@ -29,7 +29,7 @@ func TestEntryFromRow(t *testing.T) {
 		{"less than nothing is acknowledged", storedEntry{intent: intent, evidence: evidence, version: wholeNumber{n: 1}, acked: wholeNumber{n: -2}}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := tt.row.entry(journal.Key{ID: journal.PaymentID("a")})
+			_, err := new(Store).entry(&tt.row, journal.Key{ID: journal.PaymentID("a")})
 			if _, unreadable := errors.AsType[*journal.EntryError](err); unreadable == tt.want || tt.want && err != nil {
 				t.Errorf("got %v, want it to be readable: %t", err, tt.want)
 			}

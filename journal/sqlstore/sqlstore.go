@@ -31,6 +31,7 @@ type Store struct {
 	dialect Dialect
 	schema  string // of the tables, quoted, with a dot
 	conns   checkedConns
+	parsed  parsedEntries
 
 	// Of SQLite, which has one writer: concurrent callers share transactions, so that the more there are at the same time, the less each
 	// one costs the disk.
