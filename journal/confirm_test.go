@@ -319,13 +319,14 @@ func TestConfirmOfAnother(t *testing.T) {
 		name     string
 		declined time.Duration // after the payment was sent
 		confirm  time.Duration
-		code     cardgateway.Code
+		codes    []cardgateway.Code
 		want     journal.State
 	}{
-		{"its own", time.Second, 8 * day, cardgateway.CodeFailed, journal.Declined},
-		{"a later charge", 7 * day, 8 * day, cardgateway.CodeFailed, journal.Unknown},
-		{"days before", -3 * day, time.Hour, cardgateway.CodeFailed, journal.Unknown},
-		{"closed days before", -3 * day, time.Hour, cardgateway.CodeClosed, journal.Unknown},
+		{"its own", time.Second, 8 * day, []cardgateway.Code{cardgateway.CodeFailed}, journal.Declined},
+		{"a later charge", 7 * day, 8 * day, []cardgateway.Code{cardgateway.CodeFailed}, journal.Unknown},
+		{"a later charge, in processing at first", 7 * day, 8 * day, []cardgateway.Code{cardgateway.CodeProcessing, cardgateway.CodeFailed}, journal.Pending},
+		{"days before", -3 * day, time.Hour, []cardgateway.Code{cardgateway.CodeFailed}, journal.Unknown},
+		{"closed days before", -3 * day, time.Hour, []cardgateway.Code{cardgateway.CodeClosed}, journal.Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -333,13 +334,13 @@ func TestConfirmOfAnother(t *testing.T) {
 				s.gateway.Inject(lost)
 				_, _ = s.pay("a", approved)
 				time.Sleep(tt.confirm)
-				shown := shownAs(tt.code, "1")
-				var err error
-				if shown.TransactionAt, err = cardgateway.ParseWallTime(at.Format(time.DateTime)); err != nil {
-					t.Fatal(err)
-				}
-				for range 2 {
-					if err := s.Confirm(t.Context(), shown); err != nil {
+				for _, code := range append(tt.codes, tt.codes[len(tt.codes)-1]) { // the last one twice
+					shown := shownAs(code, "1")
+					var err error
+					if shown.TransactionAt, err = cardgateway.ParseWallTime(at.Format(time.DateTime)); err == nil {
+						err = s.Confirm(t.Context(), shown)
+					}
+					if err != nil {
 						t.Error(err)
 					}
 				}

@@ -236,8 +236,11 @@ func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool)
 // isOfAnother reports whether a row was, by the gateway's time, made long before what was submitted, when the id was used for something else, or
 // is a later charge of the subscription, which has a first one then. Only a query of all rows shows what became of the submission.
 func (j *Journal) isOfAnother(ev *Evidence, known *projection) bool {
+	if before := known.rows[ev.row()]; before != nil { // the same one, perhaps with the time of its end by now
+		ev = before
+	}
 	in, at := &known.intent, ev.facts().at
-	if at.IsZero() || known.rows[ev.row()] != nil {
+	if at.IsZero() {
 		return false
 	}
 	after, gap := at.In(j.client.Location()).Sub(known.sentAt), recurring.Gap(string(in.SubscriptionCycle))
