@@ -79,7 +79,7 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 		return t.After(info.Since.AddDate(0, 0, 7)) && t.Before(info.CompleteUpTo.AddDate(0, 0, -7))
 	}}
 	var group []books.Row
-	for e, err := range b.Entries(ctx, books.Payment, time.Time{}) { // there is no list yet
+	for e, err := range b.Entries(ctx, books.Payment, books.Month{}) { // there is no list yet
 		if err != nil {
 			return booksError("db: ", err)
 		}

@@ -87,7 +87,7 @@ func TestOtherApps(t *testing.T) {
 					t.Fatal(err)
 				}
 				var found []string
-				for _, l := range collect(t, b.OrderLines(t.Context())) {
+				for _, l := range collect(t, b.OrderLines(t.Context(), time.Time{})) {
 					found = append(found, l.Line.ID+" "+l.Paid.ID)
 				}
 				for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 )
 
@@ -42,19 +41,21 @@ const linesOfBoth = `
 		UNION ALL
 		SELECT id, line, at, until, state, amount, currency, unique_id, '', order_id FROM $list
 		UNION ALL
-		SELECT id, -line, at, until, state, amount, currency, unique_id, '', order_id FROM cardgateway_later_lines WHERE kind = $1 AND month = $2
+		SELECT id, -line, at, until, state, amount, currency, unique_id, '', order_id FROM cardgateway_later_lines
+		WHERE kind = $1 AND month = $2 AND (at = 0 OR until >= $3)
 		ORDER BY id`
 
 // Entries returns the rows of the copy, of any time, and the lines of the merchant's list, sorted by the bytes of their ids. Those
-// with the same id are in no order. If before is not zero, it is the start of a month that was compared: the lines of its list that belong
-// to later months are there, too.
-func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.Seq2[Entry, error] {
+// with the same id are in no order. If before is not zero, it is a month that was compared: the lines of its list that belong to later months are
+// there, too.
+func (b *Books) Entries(ctx context.Context, kind Kind, before Month) iter.Seq2[Entry, error] {
 	type either struct {
 		Row
 		line  int
 		until time.Time
 	}
-	all := stream(ctx, b, b.compared(tableOf(kind).sql(entries[kind])), []any{string(kind), micro(before)}, func(e *either, zone *time.Location) []any {
+	args := []any{string(kind), micro(before.From), micro(before.To)}
+	all := stream(ctx, b, b.compared(tableOf(kind).sql(entries[kind])), args, func(e *either, zone *time.Location) []any {
 		return []any{&e.ID, &e.line, clock{&e.At, zone}, clock{&e.until, zone}, &e.State, &e.Amount, &e.Currency, &e.UniqueID, &e.Payment, &e.Card}
 	})
 	return func(yield func(Entry, error) bool) {
@@ -72,47 +73,28 @@ func (b *Books) Entries(ctx context.Context, kind Kind, before time.Time) iter.S
 	}
 }
 
-// OrderLines returns the lines of the list of payments whose order is in the lines of several transaction ids, sorted by the bytes of
-// the order and by line. A line is returned once for each successful payment that has its id. MATERIALIZED keeps each parallel worker of
-// Postgres from finding the orders by itself; the sorted subquery lets it sort in parallel, which takes half as long as its hash table.
-func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
-	return b.orderLines(ctx, `
-		WITH several AS MATERIALIZED (
-			SELECT order_id FROM (
-				SELECT order_id, id FROM cardgateway_listed_payments WHERE order_id <> '' ORDER BY order_id
-			) sorted GROUP BY order_id HAVING MIN(id) <> MAX(id)
+// OrderLines returns the lines of payments whose order is in the lines of several transaction ids, sorted by the bytes of the order and by line.
+// Those that are kept of the list of the month that begins at before are there, too, with negative numbers. A line is returned once for each
+// successful payment that has its id. MATERIALIZED keeps each parallel worker of Postgres from finding the orders by itself; the sorted
+// subquery lets it sort in parallel, which takes half as long as its hash table.
+func (b *Books) OrderLines(ctx context.Context, before time.Time) iter.Seq2[OrderLine, error] {
+	lines := `SELECT line, id, order_id, order_total, state, amount, currency, at, until FROM cardgateway_listed_payments WHERE order_id <> ''`
+	if !before.IsZero() { // with it, SQLite takes a third longer
+		lines += fmt.Sprint(`
+			UNION ALL SELECT -line, id, order_id, '', state, amount, currency, at, until FROM cardgateway_later_lines
+			WHERE kind = 'payment' AND order_id <> '' AND month = `, micro(before))
+	}
+	return stream(ctx, b, b.compared(`
+		WITH lines AS NOT MATERIALIZED (`+lines+`), several AS MATERIALIZED (
+			SELECT order_id FROM (SELECT order_id, id FROM lines ORDER BY order_id) sorted GROUP BY order_id HAVING MIN(id) <> MAX(id)
 		)
 		SELECT l.line, l.id, l.order_id, NULLIF(l.order_total, ''), l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
-		FROM cardgateway_listed_payments l
-		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.id AND p.state = 'approved' AND l.state = 'approved'
-		WHERE l.order_id IN (SELECT order_id FROM several) ORDER BY l.order_id, l.line`)
-}
-
-// OrderLinesAgain returns the lines of orders of which the list of the month that begins at before has a line near its end, and this list one with
-// another id, as OrderLines does. Those of the earlier list come first.
-func (b *Books) OrderLinesAgain(ctx context.Context, before time.Time) iter.Seq2[OrderLine, error] {
-	of := ` cardgateway_later_lines e WHERE e.kind = 'order' AND e.month = $1`
-	if has, err := b.has(ctx, strings.Replace(of, "$1", fmt.Sprint(micro(before)), 1)); err != nil || !has { // nearly all lists have none, and are not read again
-		return func(yield func(OrderLine, error) bool) {
-			if err != nil {
-				yield(OrderLine{}, b.inWords(err))
-			}
-		}
-	}
-	return b.orderLines(ctx, `
-		SELECT l.line, l.id, l.order_id, NULLIF(l.order_total, ''), l.state, l.amount, l.currency, l.at, l.until, `+columnsOfOrder+`
-		FROM (SELECT line, id, order_id, order_total, state, amount, currency, at, until FROM cardgateway_listed_payments
-			UNION ALL SELECT -line, id, order_id, '', state, amount, currency, at, until FROM`+of+`) l
-		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.id AND p.state = 'approved' AND l.state = 'approved'
-		WHERE l.order_id IN (SELECT m.order_id FROM (SELECT order_id, id FROM`+of+`) e JOIN cardgateway_listed_payments m ON m.order_id = e.order_id AND m.id <> e.id)
-		ORDER BY l.order_id, l.line`, micro(before))
-}
-
-func (b *Books) orderLines(ctx context.Context, query string, args ...any) iter.Seq2[OrderLine, error] {
-	return stream(ctx, b, b.compared(query), args, func(o *OrderLine, zone *time.Location) []any {
-		l := &o.Line
-		return append([]any{&l.Line, &l.ID, &l.Order, &o.Total, &l.State, &l.Amount, &l.Currency, clock{&l.At, zone}, clock{&l.Until, zone}}, o.Paid.into(zone)...)
-	})
+		FROM lines l LEFT JOIN cardgateway_orders p ON p.transaction_id = l.id AND p.state = 'approved' AND l.state = 'approved'
+		WHERE l.order_id IN (SELECT order_id FROM several) ORDER BY l.order_id, l.line`), nil,
+		func(o *OrderLine, zone *time.Location) []any {
+			l := &o.Line
+			return append([]any{&l.Line, &l.ID, &l.Order, &o.Total, &l.State, &l.Amount, &l.Currency, clock{&l.At, zone}, clock{&l.Until, zone}}, o.Paid.into(zone)...)
+		})
 }
 
 // RefundsOf returns the refunds in [from, to), and those without a time, with their payments, sorted by the bytes of Payment, by At

@@ -21,7 +21,7 @@ func TestListsForMatching(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, l := range collect(t, b.OrderLines(t.Context())) {
+		for _, l := range collect(t, b.OrderLines(t.Context(), time.Time{})) {
 			got = append(got, l.Line.Order+" "+l.Line.ID+l.Paid.UniqueID)
 		}
 		if diff := cmp.Diff([]string{"o-1 b", "o-1 d", "o-2 a", "o-2 g"}, got); diff != "" {
@@ -95,7 +95,7 @@ func TestRows(t *testing.T) {
 				add(string(kind), r)
 			}
 		}
-		for _, l := range collect(t, b.OrderLines(t.Context())) {
+		for _, l := range collect(t, b.OrderLines(t.Context(), time.Time{})) {
 			add(fmt.Sprint("order ", l.Line.Order, " line ", l.Line.Line), l.Paid)
 		}
 		for _, kind := range []Kind{Payment, Refund} {

@@ -40,7 +40,8 @@ type ListSource struct {
 
 // Import replaces lists of the merchant: all of them, or none if one of them cannot be read. Lines that cannot be parsed are stored as
 // Unreadable. A list of which no line can be parsed is a *Refused, and so is a list of payments without lines; a list of refunds may
-// have none. The sign of the amounts of refunds is ignored.
+// have none. The sign of the amounts of refunds is ignored. Lines with the gateway's ids get those of the rows that the copy has now, also
+// without sources.
 func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []ListInfo, err error) {
 	var lists []*openList
 	defer func() {
@@ -58,12 +59,6 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 			if l.Zone, err = b.zone(ctx); err != nil {
 				return nil, err
 			}
-		}
-	}
-	if len(sources) == 0 {
-		if has, err := b.has(ctx, `(SELECT unique_id FROM cardgateway_listed_payments UNION ALL SELECT unique_id FROM cardgateway_listed_refunds) l
-			WHERE unique_id <> ''`); err != nil || !has {
-			return nil, b.inWords(err)
 		}
 	}
 	err = b.change(ctx, func(tx *sql.Tx) error {
@@ -87,7 +82,7 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 // later month.
 func nameLines(ctx context.Context, tx *sql.Tx) error {
 	for _, kind := range []Kind{Payment, Refund} {
-		ofKind := map[Kind]string{Payment: ` AND kind <> 'refund'`, Refund: ` AND kind = 'refund'`}[kind]
+		ofKind := ` AND kind = '` + string(kind) + `'`
 		for table, condition := range map[string]string{"$list": "", "cardgateway_unreadable": ofKind, "cardgateway_later_lines": ofKind} {
 			_, err := tx.ExecContext(ctx, tableOf(kind).sql(`UPDATE `+table+` AS l SET id = COALESCE((SELECT $id FROM $rows r
 				WHERE r.id = l.unique_id AND $id <> ''), unique_id) WHERE unique_id <> ''`+condition))

@@ -50,7 +50,7 @@ func csvList(t testing.TB, text string) ListSource {
 func read(t testing.TB, b *Books, kind Kind) (rows []Row, lines []Line) {
 	t.Helper()
 	last := ""
-	for _, e := range collect(t, b.Entries(t.Context(), kind, time.Time{})) {
+	for _, e := range collect(t, b.Entries(t.Context(), kind, Month{})) {
 		if e.ID() < last {
 			t.Errorf("%q comes after %q", e.ID(), last)
 		}

@@ -143,7 +143,7 @@ func TestImportAsWritten(t *testing.T) {
 			t.Errorf("lines (-want +got):\n%s", diff)
 		}
 		var totals []string
-		for _, l := range collect(t, b.OrderLines(t.Context())) {
+		for _, l := range collect(t, b.OrderLines(t.Context(), time.Time{})) {
 			totals = append(totals, l.Line.ID+" "+l.Total.Decimal.String())
 		}
 		if diff := cmp.Diff([]string{"t-1 1100", "t-2 1100"}, totals); diff != "" {

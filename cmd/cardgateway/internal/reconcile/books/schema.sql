@@ -98,12 +98,10 @@ CREATE TABLE cardgateway_lists (
     read_at       BIGINT NOT NULL
 );
 
--- With which period a list that has lines without a time was compared first.
+-- With which period a list of payments that has lines without a time was compared first.
 CREATE TABLE cardgateway_first_periods (
-    kind   $TEXT  NOT NULL,
-    sha256 $TEXT  NOT NULL,
-    start  BIGINT NOT NULL,
-    PRIMARY KEY (kind, sha256)
+    sha256 $TEXT  NOT NULL PRIMARY KEY,
+    start  BIGINT NOT NULL
 );
 
 -- The list of refunds has the same columns.
@@ -132,6 +130,8 @@ CREATE TABLE cardgateway_listed_refunds (
     at          BIGINT NOT NULL,
     until       BIGINT NOT NULL
 );
+CREATE INDEX cardgateway_listed_payments_unique ON cardgateway_listed_payments (unique_id) WHERE unique_id <> '';
+CREATE INDEX cardgateway_listed_refunds_unique ON cardgateway_listed_refunds (unique_id) WHERE unique_id <> '';
 
 CREATE TABLE cardgateway_unreadable (
     kind        $TEXT  NOT NULL,
@@ -160,12 +160,22 @@ CREATE TABLE cardgateway_open (
     month  BIGINT NOT NULL,  -- its start
     id     $TEXT  NOT NULL,  -- of the transaction or the refund
     was    $TEXT  NOT NULL,  -- JSON
-    closed BIGINT NOT NULL,  -- start of the later month in which it matched or became a difference; 0 if it is open; month if it was not open
     PRIMARY KEY (kind, month, id)
 );
 
--- Lines of the list of a month that belong to later ones: the list of the next month need not have them. Those of kind order are lines of payments
--- near the end of the month itself, whose orders the next month can have again.
+-- Which months have closed it: the later ones in which it matched or became a difference, and its own if it was not open. The first counts.
+CREATE TABLE cardgateway_closed (
+    kind   $TEXT  NOT NULL,
+    month  BIGINT NOT NULL,
+    id     $TEXT  NOT NULL,
+    closed BIGINT NOT NULL,  -- start of the month that has closed it
+    PRIMARY KEY (kind, month, id, closed)
+);
+CREATE VIEW cardgateway_kept AS SELECT o.*, COALESCE((SELECT MIN(c.closed) FROM cardgateway_closed c
+    WHERE c.kind = o.kind AND c.month = o.month AND c.id = o.id), 0) AS closed FROM cardgateway_open o;
+
+-- Lines of the list of a month that belong to later ones: the list of the next month need not have them. Those near the end of the month itself
+-- that have an order are there, too: the next month can have it again.
 CREATE TABLE cardgateway_later_lines (
     kind     $TEXT  NOT NULL,
     month    BIGINT NOT NULL,  -- its start

@@ -37,12 +37,6 @@ func stream[T any](ctx context.Context, b *Books, query string, args []any, into
 	}
 }
 
-// has reports whether a table has rows. The writing connection would fill its memory while it looks at all of them.
-func (b *Books) has(ctx context.Context, rows string) (has bool, err error) {
-	err = b.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+rows+`)`).Scan(&has)
-	return has, err
-}
-
 // clock is where a time of the database goes.
 type clock struct {
 	at   *time.Time

@@ -94,9 +94,6 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 		return s.report, b.inWords(err)
 	}
 	err = b.change(ctx, func(tx *sql.Tx) error {
-		if err := nameLines(ctx, tx); err != nil {
-			return err
-		}
 		_, err := tx.ExecContext(ctx, `UPDATE cardgateway_copy SET synced = $1`, micro(o.Now()))
 		return err
 	})

@@ -31,7 +31,7 @@ type kindMatcher struct {
 func (k *kindMatcher) compare() error {
 	var rows []books.Row
 	var lines []books.Line
-	for entries, err := range groups("rows and lines", k.books.Entries(k.ctx, k.kind, k.endsAt(k.Month.From).From), (*books.Entry).ID) {
+	for entries, err := range groups("rows and lines", k.books.Entries(k.ctx, k.kind, k.endsAt(k.Month.From)), (*books.Entry).ID) {
 		if err != nil {
 			return err
 		}

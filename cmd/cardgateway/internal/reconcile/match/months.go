@@ -62,7 +62,7 @@ func (k *kindMatcher) readEarlier() (err error) {
 		if o.Month.Equal(k.Month.From) {
 			continue
 		}
-		id, err := k.books.Named(k.ctx, &o)
+		id, err := k.books.Named(k.ctx, k.kind, &o)
 		if err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (k *kindMatcher) keepItem(p *pair, d *Difference, found finding, open []boo
 	case isOpen:
 		k.summary.Kept++
 	}
-	item := books.KeptItem{Kind: k.kind, ID: p.id(), Class: string(cmp.Or(found.class, ClassTiming)), Lines: slices.Clone(p.lines)}
+	item := books.KeptItem{ID: p.id(), Class: string(cmp.Or(found.class, ClassTiming)), Lines: slices.Clone(p.lines)}
 	for i := range item.Lines {
 		item.Lines[i].Earlier = true // when they are read
 	}
@@ -285,20 +285,19 @@ func (k *kindMatcher) keepItem(p *pair, d *Difference, found finding, open []boo
 
 // lookBack classifies what was open at the end of earlier months, and prepares what Summary.Keep records.
 func (m *matcher) lookBack(kinds ...*kindMatcher) error {
-	var months []books.Month
-	var items, closed []books.KeptItem
+	var months []books.KeptMonth
 	for _, k := range kinds {
 		if !k.isKept() {
 			continue
 		}
-		month := books.Month{Kind: k.kind, From: m.Month.From, To: m.Month.To, Seen: m.lastChange, Totals: map[string]decimal.Decimal{}}
+		month := books.KeptMonth{
+			Month: books.Month{Kind: k.kind, From: m.Month.From, To: m.Month.To, Seen: m.lastChange, Totals: map[string]decimal.Decimal{}}, Items: k.items,
+		}
 		for i := range m.summary.Bridges {
 			if b := &m.summary.Bridges[i]; b.Kind == k.kind {
 				month.Totals[b.Currency] = b.Gateway
 			}
 		}
-		months = append(months, month)
-		items = append(items, k.items...)
 		all := slices.Collect(maps.Values(k.earlier))
 		slices.SortFunc(all, func(a, b *Earlier) int { return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID)) })
 		for _, e := range all {
@@ -308,12 +307,13 @@ func (m *matcher) lookBack(kinds ...*kindMatcher) error {
 			m.summary.Earlier = append(m.summary.Earlier, *e)
 			for _, o := range e.items {
 				if isOfLater := len(o.Rows) > 0 && o.Closed.After(m.Month.From); !e.IsOpen() && !isOfLater {
-					closed = append(closed, o)
+					month.Closed = append(month.Closed, o)
 				}
 			}
 		}
+		months = append(months, month)
 	}
-	m.summary.keep = func(ctx context.Context) error { return m.books.KeepMonth(ctx, months, items, closed) }
+	m.summary.keep = func(ctx context.Context) error { return m.books.KeepMonths(ctx, months) }
 	return nil
 }
 

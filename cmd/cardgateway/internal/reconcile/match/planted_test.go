@@ -22,7 +22,7 @@ type closed struct {
 // closeMonths closes September, October and November. Each month has a list of its own, and a copy up to the 10th of the next one.
 func (d *database) closeMonths(t *testing.T, gateway *memory, lists map[time.Month]*memory) closed {
 	t.Helper()
-	for _, table := range []string{"months", "open", "later_lines"} {
+	for _, table := range []string{"months", "open", "closed", "later_lines"} {
 		if _, err := d.db.ExecContext(t.Context(), `DELETE FROM cardgateway_`+table); err != nil {
 			t.Fatal(err)
 		}

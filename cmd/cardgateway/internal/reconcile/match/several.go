@@ -2,7 +2,6 @@ package match
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
 
@@ -11,17 +10,10 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// paidTwice finds orders of the merchant with several successful payments, and adds them to the findings: those of the list, and those that
-// the list of the month before has, too.
+// paidTwice finds orders of the merchant with several successful payments, and adds them to the findings: those of the list, and of the lines that
+// are kept of the month before.
 func (k *kindMatcher) paidTwice() error {
-	err := k.paidTwiceOf(k.books.OrderLines(k.ctx))
-	if before := k.endsAt(k.Month.From).From; err == nil && !before.IsZero() {
-		err = k.paidTwiceOf(k.books.OrderLinesAgain(k.ctx, before))
-	}
-	return err
-}
-
-func (k *kindMatcher) paidTwiceOf(all iter.Seq2[books.OrderLine, error]) error {
+	all := k.books.OrderLines(k.ctx, k.endsAt(k.Month.From).From)
 	for same, err := range groups("orders of the list", all, func(l *books.OrderLine) string { return l.Line.Order }) {
 		if err != nil {
 			return err
@@ -31,7 +23,8 @@ func (k *kindMatcher) paidTwiceOf(all iter.Seq2[books.OrderLine, error]) error {
 		var rows []books.Row         // the successful payments, oldest first
 		for i := range same {
 			if l := &same[i].Line; len(lines) == 0 || l.Line != lines[len(lines)-1].Line {
-				lines = append(lines, *l) // negative if it is of the earlier list
+				isAgain := func(e books.Line) bool { return e.Line < 0 && l.Line > 0 && e.ID == l.ID } // this list counts, if it has the id
+				lines = append(slices.DeleteFunc(lines, isAgain), *l)
 				if total := same[i].Total; total.Valid && !slices.ContainsFunc(totals, total.Decimal.Equal) {
 					totals = append(totals, total.Decimal)
 				}
