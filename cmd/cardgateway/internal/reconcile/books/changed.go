@@ -1,7 +1,6 @@
 package books
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -16,6 +15,7 @@ import (
 
 // RowChanges are the recorded changes of one row of the copy.
 type RowChanges struct {
+	table   *table
 	now     map[string]string // its columns; nil if it is gone
 	records []changeRecord    // the latest first
 	zone    *time.Location
@@ -77,7 +77,7 @@ func (b *Books) ChangesSince(ctx context.Context, kind Kind, seen int64) iter.Se
 				if c != nil && !yield(c, nil) {
 					return
 				}
-				id, c = change.id, &RowChanges{zone: zone, anyApp: b.AnyApp}
+				id, c = change.id, &RowChanges{table: t, zone: zone, anyApp: b.AnyApp}
 				if change.now[0] != "" {
 					c.now = map[string]string{}
 					for i, name := range t.columns {
@@ -120,11 +120,10 @@ func (c *RowChanges) At(seen int64) (*Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database contains %.40q instead of a time", columns["at"])
 	}
-	r := &Row{State: columns["state"], Currency: columns["currency"], At: fromMicro(at, c.zone), Card: columns["card"], Test: columns["test"] == "1"}
-	if _, isOrder := columns["transaction_id"]; isOrder {
-		r.UniqueID, r.ID = columns["unique_id"], cmp.Or(columns["transaction_id"], columns["unique_id"])
-	} else {
-		r.UniqueID, r.ID, r.Payment = columns["refund_unique_id"], cmp.Or(columns["merchant_refund_id"], columns["refund_unique_id"]), columns["unique_id"]
+	r := &Row{UniqueID: columns[c.table.key], ID: columns[c.table.id], State: columns["state"], Currency: columns["currency"], At: fromMicro(at, c.zone),
+		Card: columns["card"], Test: columns["test"] == "1"}
+	if c.table == &refundsTable {
+		r.Payment = columns["unique_id"]
 	}
 	return r, r.Amount.Scan(columns["amount"])
 }

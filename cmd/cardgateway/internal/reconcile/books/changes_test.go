@@ -119,8 +119,8 @@ func TestRefundChanges(t *testing.T) {
 					{"q", "q", "u", "approved", int64(100), "3", []string{"EUR", "USD"}[i], int64(1), "", "", int64(0), int64(1)}}, 0, now)
 				if err == nil {
 					_, err = b.save(t.Context(), tx, &refundsTable, []record{
-						{"own", "own", "", "", state, int64(100), "3", "EUR", int64(1), int64(1)}, {"other", "other", "", "p", state, int64(100), "3", "EUR", int64(1), int64(1)},
-						{"plain", "plain", "", "q", state, int64(100), "3", "", int64(1), int64(1)},
+						{"own", "own", "own", "", state, int64(100), "3", "EUR", int64(1), int64(1)}, {"other", "other", "other", "p", state, int64(100), "3", "EUR", int64(1), int64(1)},
+						{"plain", "plain", "plain", "q", state, int64(100), "3", "", int64(1), int64(1)},
 					}, 0, now)
 				}
 				return err

@@ -9,29 +9,18 @@ import (
 
 // What a comparison reads is one statement for each question, whose rows are streamed. Every row of one id follows the others.
 
-// orderID and refundID are the merchant's id of a payment or a refund r, or the gateway's if there is none.
-const (
-	orderID  = `CASE WHEN r.transaction_id = '' THEN r.unique_id ELSE r.transaction_id END`
-	refundID = `CASE WHEN r.merchant_refund_id = '' THEN r.refund_unique_id ELSE r.merchant_refund_id END`
-)
-
-// hasRefundID is the condition that refundID is equal to an id. With it the databases find the refund by an index.
-func hasRefundID(id string) string {
-	return `(r.merchant_refund_id = ` + id + ` OR r.merchant_refund_id = '' AND r.id = ` + id + `)`
-}
-
 // entries brings both sides together by sorting them. SQLite joins by looking up one row after the other: a FULL JOIN of a million rows
 // with an index takes longer than to sort both sides, and without one as long as the product of both. Postgres needs the same time for
-// either, and takes longer unless a column has the same type in every part of the UNION: BIGINT, also if it is 0. CASE keeps SQLite from
-// reading the rows in the order of an index, which is a random order of the table. With one column more it would not compare the ids as texts
-// at once, which takes longer: until of a row is whether it is a test.
+// either, and takes longer unless a column has the same type in every part of the UNION: BIGINT, also if it is 0. An id that is no
+// column alone keeps SQLite from reading the rows in the order of an index, which is a random order of the table. With one column more it would
+// not compare the ids as texts at once, which takes longer: until of a row is whether it is a test.
 var entries = map[Kind]string{
 	Payment: `
-		SELECT ` + orderID + ` AS id, CAST(0 AS BIGINT) AS line, at, test AS until, state, amount, currency,
+		SELECT transaction_id || '' AS id, CAST(0 AS BIGINT) AS line, at, test AS until, state, amount, currency,
 			unique_id, '' AS payment, card AS text
 		FROM cardgateway_orders r` + linesOfBoth,
 	Refund: `
-		SELECT ` + refundID + ` AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS until, r.state, r.amount, r.currency,
+		SELECT merchant_refund_id || '' AS id, CAST(0 AS BIGINT) AS line, r.at, CAST(0 AS BIGINT) AS until, r.state, r.amount, r.currency,
 			r.refund_unique_id, r.unique_id AS payment, '' AS text
 		FROM cardgateway_refunds r` + linesOfBoth,
 }
@@ -118,14 +107,14 @@ func (b *Books) RefundsBy(ctx context.Context, payment string) iter.Seq2[Row, er
 // Unreadables returns the lines of a list that could not be parsed, sorted by line. A line is returned once for each row that has its
 // id.
 func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable, error] {
-	columns, rows := columnsOfOrder, `cardgateway_orders p ON u.id <> '' AND p.transaction_id = u.id`
+	row, columns := "p", columnsOfOrder
 	if kind == Refund {
-		columns = columnsOfRefund
-		rows = `cardgateway_refunds r ON u.id <> '' AND ` + hasRefundID("u.id")
+		row, columns = "r", columnsOfRefund
 	}
-	return stream(ctx, b, b.compared(`
-		SELECT u.line, u.id, u.order_id, u.column_name, u.why, `+columns+` FROM cardgateway_unreadable u LEFT JOIN `+rows+`
-		WHERE u.kind = $1 ORDER BY u.line`), []any{string(kind)}, func(u *Unreadable, zone *time.Location) []any {
+	return stream(ctx, b, b.compared(tableOf(kind).sql(`
+		SELECT u.line, u.id, u.order_id, u.column_name, u.why, `+columns+`
+		FROM cardgateway_unreadable u LEFT JOIN $rows `+row+` ON u.id <> '' AND `+row+`.$id = u.id
+		WHERE u.kind = $1 ORDER BY u.line`)), []any{string(kind)}, func(u *Unreadable, zone *time.Location) []any {
 		return append([]any{&u.Line, &u.ID, &u.Order, &u.Column, &u.Why}, u.Row.into(zone)...)
 	})
 }
@@ -134,7 +123,7 @@ func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable
 const (
 	columnsOfOrder = `COALESCE(p.unique_id, ''), COALESCE(p.transaction_id, ''), '', COALESCE(p.state, ''), COALESCE(p.amount, '0'),
 			COALESCE(p.currency, ''), COALESCE(p.at, 0), COALESCE(p.card, ''), COALESCE(p.test, 0)`
-	columnsOfRefund = `COALESCE(r.refund_unique_id, ''), COALESCE(` + refundID + `, ''), COALESCE(r.unique_id, ''), COALESCE(r.state, ''),
+	columnsOfRefund = `COALESCE(r.refund_unique_id, ''), COALESCE(r.merchant_refund_id, ''), COALESCE(r.unique_id, ''), COALESCE(r.state, ''),
 			COALESCE(r.amount, '0'), COALESCE(r.currency, ''), COALESCE(r.at, 0), '', 0`
 )
 
@@ -153,7 +142,7 @@ func (b *Books) ListSpan(ctx context.Context, kind Kind) (first, last time.Time,
 	var from, to int64
 	for _, span := range []string{
 		`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(until), 0) FROM $list WHERE at <> 0`,
-		`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM $rows r WHERE state = 'approved' AND at <> 0 AND $id IN (SELECT id FROM $list)`,
+		`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM $rows r WHERE state = 'approved' AND at <> 0 AND $id || '' IN (SELECT id FROM $list)`,
 	} {
 		if from == 0 && err == nil {
 			err = b.db.QueryRowContext(ctx, b.compared(tableOf(kind).sql(span))).Scan(&from, &to)

@@ -141,7 +141,7 @@ func plantCopy(t *testing.T, b *Books) (at func(n int) time.Time) {
 		id, rest, _ := strings.Cut(row, " ")
 		state, otherApp, _ := strings.Cut(rest, " ")
 		write(`INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, walk)
-			VALUES ($1, $1, $2, $3, 100, '1', 'EUR', $4, '', $5, 1)`,
+			VALUES ($1, $1, COALESCE(NULLIF($2, ''), $1), $3, 100, '1', 'EUR', $4, '', $5, 1)`,
 			fmt.Sprint("u-", n), id, state, micro(at(n)), otherApp)
 	}
 	for n, row := range []string{"r-0 approved", "r-1 approved", "r-2 approved", "r-0 declined", " approved", "r-2 approved", "r-1 approved u-8"} {
@@ -151,7 +151,7 @@ func plantCopy(t *testing.T, b *Books) (at func(n int) time.Time) {
 			payment = "u-1"
 		}
 		write(`INSERT INTO cardgateway_refunds (id, refund_unique_id, merchant_refund_id, unique_id, state, code, amount, currency, at, walk)
-			VALUES ($1, $1, $2, $5, $3, 111, '1', 'EUR', $4, 1)`,
+			VALUES ($1, $1, COALESCE(NULLIF($2, ''), $1), $5, $3, 111, '1', 'EUR', $4, 1)`,
 			fmt.Sprint("ru-", n), id, state, micro(at(n)), payment)
 	}
 	return at

@@ -84,8 +84,8 @@ func nameLines(ctx context.Context, tx *sql.Tx) error {
 	for _, kind := range []Kind{Payment, Refund} {
 		ofKind := ` AND kind = '` + string(kind) + `'`
 		for table, condition := range map[string]string{"$list": "", "cardgateway_unreadable": ofKind, "cardgateway_later_lines": ofKind} {
-			_, err := tx.ExecContext(ctx, tableOf(kind).sql(`UPDATE `+table+` AS l SET id = COALESCE((SELECT $id FROM $rows r
-				WHERE r.id = l.unique_id AND $id <> ''), unique_id) WHERE unique_id <> ''`+condition))
+			_, err := tx.ExecContext(ctx, tableOf(kind).sql(`UPDATE `+table+` AS l SET id = COALESCE((SELECT r.$id FROM $rows r
+				WHERE r.id = l.unique_id AND r.$id <> ''), unique_id) WHERE unique_id <> ''`+condition))
 			if err != nil {
 				return err
 			}

@@ -91,8 +91,8 @@ const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, u
 	UNION ALL
 	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, unique_id, amount, currency, state, order_id, at, until FROM (
 		SELECT l.*, ROW_NUMBER() OVER (PARTITION BY id ORDER BY line) AS number FROM $list l
-		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE $is_line AND +r.at >= $3)
-	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE $is_line AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
+		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE r.$id = l.id AND +r.at >= $3)
+	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE r.$id = l.id AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
 
 // keepOn keeps the lines of the month before that belong to a later month than this one. EXCEPT sorts the ids: a list of a year would be searched
 // without an index for each line that it has for later months.
@@ -175,7 +175,7 @@ func (b *Books) Named(ctx context.Context, kind Kind, o *KeptItem) (id string, e
 	if len(o.Lines) == 0 || o.Lines[0].UniqueID != o.ID {
 		return o.ID, nil
 	}
-	err = b.db.QueryRowContext(ctx, tableOf(kind).sql(`SELECT COALESCE((SELECT $id FROM $rows r WHERE r.id = $1 AND $id <> ''), CAST($1 AS TEXT))`), o.ID).Scan(&id)
+	err = b.db.QueryRowContext(ctx, tableOf(kind).sql(`SELECT COALESCE((SELECT r.$id FROM $rows r WHERE r.id = $1 AND r.$id <> ''), CAST($1 AS TEXT))`), o.ID).Scan(&id)
 	return id, b.inWords(err)
 }
 

@@ -82,20 +82,20 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 // nameAgain gives the rows that the gateway returned without its id the one with which it returned them before. Otherwise the
 // named row would be gone.
 func nameAgain(ctx context.Context, tx *sql.Tx, t *table) error {
-	_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET id = named.id, `+t.key+` = named.`+t.key+` FROM $rows named
-		WHERE $new.`+t.key+` = '' AND named.`+t.key+` <> '' AND `+t.isSame("named", "$new")+`
+	_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET id = named.id, $key = named.$key, $id = named.$id FROM $rows named
+		WHERE $new.$key = '' AND `+t.isSame("$new", "named")+`
 			AND NOT EXISTS (SELECT 1 FROM $new other WHERE other.id = named.id)
-			AND NOT EXISTS (SELECT 1 FROM $rows other WHERE other.`+t.key+` <> '' AND other.id <> named.id AND `+t.isSame("other", "named")+`)`))
+			AND NOT EXISTS (SELECT 1 FROM $rows other WHERE other.id <> named.id AND `+t.isSame("$new", "other")+`)`))
 	return err
 }
 
-// isSame is the SQL condition that two rows, of which one is unnamed, are the same.
-func (t *table) isSame(one, other string) string {
-	var same []string
+// isSame is the SQL condition that a named row is the same as an unnamed one.
+func (t *table) isSame(unnamed, named string) string {
+	is := fmt.Sprintf(`%[2]s.$key <> '' AND (%[2]s.$id = %[1]s.$id OR %[1]s.$id = '' AND %[2]s.$id = %[2]s.$key)`, unnamed, named)
 	for _, name := range t.same {
-		same = append(same, one+"."+name+" = "+other+"."+name)
+		is += " AND " + named + "." + name + " = " + unnamed + "." + name
 	}
-	return strings.Join(same, " AND ")
+	return is
 }
 
 // changes counts the changed and late rows of a batch.
@@ -103,7 +103,7 @@ type changes struct{ rows, late int }
 
 // sql inserts the names and conditions of the table, its staging table and its list into a statement.
 func (t *table) sql(statement string) string {
-	return strings.NewReplacer("$rows", t.name(), "$new", t.staging(), "$list", t.list, "$id", t.id, "$is_line", t.isLine).Replace(statement)
+	return strings.NewReplacer("$rows", t.name(), "$new", t.staging(), "$list", t.list, "$id", t.id, "$key", t.key).Replace(statement)
 }
 
 // lastOfEach keeps only the last row with each id, because a statement cannot change a row twice. Without an amount or without a currency, it
@@ -251,8 +251,7 @@ func (b *Books) copyIn(ctx context.Context, table string, columns []string, rows
 
 // dropUnnamed deletes rows that the gateway first returned without its id, and later with it.
 func (b *Books) dropUnnamed(ctx context.Context, tx *sql.Tx, t *table, now time.Time) error {
-	return b.drop(ctx, tx, t, now, t.key+` = '' AND EXISTS (
-		SELECT 1 FROM $rows named WHERE `+t.isSame("named", "$rows")+` AND named.`+t.key+` <> '')`)
+	return b.drop(ctx, tx, t, now, `$key = '' AND EXISTS (SELECT 1 FROM $rows named WHERE `+t.isSame("$rows", "named")+`)`)
 }
 
 // drop deletes rows, and records them.

@@ -14,7 +14,7 @@ CREATE TABLE cardgateway_copy (
 CREATE TABLE cardgateway_orders (
     id             $TEXT  NOT NULL PRIMARY KEY,  -- the gateway's id, or derived from the merchant's if there is none
     unique_id      $TEXT  NOT NULL,
-    transaction_id $TEXT  NOT NULL,
+    transaction_id $TEXT  NOT NULL,  -- unique_id if there is none
     state          $TEXT  NOT NULL,
     code           BIGINT NOT NULL,
     amount         $TEXT  NOT NULL,
@@ -33,7 +33,7 @@ CREATE INDEX cardgateway_orders_unnamed ON cardgateway_orders (transaction_id) W
 CREATE TABLE cardgateway_refunds (
     id                 $TEXT  NOT NULL PRIMARY KEY,
     refund_unique_id   $TEXT  NOT NULL,
-    merchant_refund_id $TEXT  NOT NULL,
+    merchant_refund_id $TEXT  NOT NULL,  -- refund_unique_id if there is none
     unique_id          $TEXT  NOT NULL,  -- of the order
     state              $TEXT  NOT NULL,
     code               BIGINT NOT NULL,

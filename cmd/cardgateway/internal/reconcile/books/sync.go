@@ -280,7 +280,7 @@ func keepUnreadable(ctx context.Context, tx *sql.Tx, t *table, walk int64, unrea
 		if known = known && id != ""; id == "" {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, t.sql(`UPDATE $rows SET walk = $1 WHERE `+t.key+` = $2`), walk, kept(id)); err != nil {
+		if _, err := tx.ExecContext(ctx, t.sql(`UPDATE $rows SET walk = $1 WHERE $key = $2`), walk, kept(id)); err != nil {
 			return false, err
 		}
 	}

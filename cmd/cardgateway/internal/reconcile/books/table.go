@@ -27,11 +27,9 @@ type table struct {
 	money   int      // the index of amount, which currency follows
 	record  []string // columns whose changes are recorded
 	key     string   // the column of the gateway's id, which is empty in unnamed rows
-	same    []string // the columns that an unnamed row and its later named row have in common
-
-	list   string // the table of the merchant's list
-	id     string // $id: the id of a row that a line has
-	isLine string // $is_line: the condition that it is that of a line
+	id      string   // $id: the column of the merchant's id, or the gateway's if there is none. A line of the list has it
+	same    []string // the columns, beside it, that an unnamed row and its later named row have in common
+	list    string   // the table of the merchant's list
 }
 
 var ordersTable = table{
@@ -40,10 +38,9 @@ var ordersTable = table{
 	money:   5,
 	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at", "other_app", "test"},
 	key:     "unique_id",
-	same:    []string{"transaction_id", "at"},
+	id:      "transaction_id",
+	same:    []string{"at"},
 	list:    "cardgateway_listed_payments",
-	id:      orderID,
-	isLine:  "(r.transaction_id = l.id OR r.transaction_id = '' AND r.id = l.id)",
 }
 
 var refundsTable = table{
@@ -52,10 +49,9 @@ var refundsTable = table{
 	money:   6,
 	record:  []string{"merchant_refund_id", "unique_id", "state", "code", "amount", "currency", "at"},
 	key:     "refund_unique_id",
-	same:    []string{"merchant_refund_id", "unique_id", "at"},
+	id:      "merchant_refund_id",
+	same:    []string{"unique_id", "at"},
 	list:    "cardgateway_listed_refunds",
-	id:      refundID,
-	isLine:  hasRefundID("l.id"),
 }
 
 // tableOf returns the table of a kind of rows.
@@ -96,14 +92,14 @@ func orderRecord(o *cardgateway.Transaction, app cardgateway.AppID, zone *time.L
 		test = 1
 	}
 	id := cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String())
-	return record{kept(id), kept(o.UniqueID), kept(o.TransactionID), o.State().String(), int64(o.Code),
+	return record{kept(id), kept(o.UniqueID), kept(cmp.Or(o.TransactionID, o.UniqueID)), o.State().String(), int64(o.Code),
 		amountText(o.TransactionAmount), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), otherApp, test, walk}
 }
 
 // refundRecord converts a refund. Its time is that of its request, as of a payment; without it, a refund would be in every period.
 func refundRecord(r *cardgateway.Refund, zone *time.Location, walk int64) record {
 	id := cmp.Or(r.RefundUniqueID, "refund "+r.MerchantRefundID+" "+r.UniqueID+" "+r.RefundRequestAt.String())
-	return record{kept(id), kept(r.RefundUniqueID), kept(r.MerchantRefundID), kept(r.UniqueID), r.State().String(), int64(r.Code),
+	return record{kept(id), kept(r.RefundUniqueID), kept(cmp.Or(r.MerchantRefundID, r.RefundUniqueID)), kept(r.UniqueID), r.State().String(), int64(r.Code),
 		amountText(r.RefundAmount), kept(r.RefundCurrency), micro(cmp.Or(r.RefundRequestAt, r.RefundAt).In(zone)), walk}
 }
 

@@ -88,7 +88,7 @@ func (k *kindMatcher) changeOf(month *books.Month, changes *books.RowChanges, no
 	if row == nil || !in[1] && in[0] {
 		row = was
 	}
-	key := changeKey{month.From, cmp.Or(row.ID, row.UniqueID)}
+	key := changeKey{month.From, row.ID}
 	c := k.changed[key]
 	if c == nil {
 		c = &Changed{Difference: &Difference{Class: ClassChanged, Kind: k.kind, ID: key.id, At: row.At, Since: month.From}}
@@ -123,7 +123,7 @@ func (k *kindMatcher) homeOf(r *books.Row, changes *books.RowChanges) (time.Time
 	if was != nil {
 		r = was
 	}
-	item, _, err := k.books.KeptItem(k.ctx, k.kind, month.From, cmp.Or(r.ID, r.UniqueID))
+	item, _, err := k.books.KeptItem(k.ctx, k.kind, month.From, r.ID)
 	if item.Rows[r.Key()] != "" || item.Rows[r.UnnamedKey()] != "" {
 		return item.Closed, err
 	}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -146,14 +147,10 @@ func (d *database) fill(t *testing.T, m *memory) {
 		if r.Test {
 			test = 1
 		}
-		orders = append(orders, []any{key(r.UniqueID, i), r.UniqueID, r.ID, r.State, 100, r.Amount.String(), r.Currency, micro(r.At), r.Card, "", test, 1})
+		orders = append(orders, []any{key(r.UniqueID, i), r.UniqueID, cmp.Or(r.ID, r.UniqueID), r.State, 100, r.Amount.String(), r.Currency, micro(r.At), r.Card, "", test, 1})
 	}
 	for i, r := range m.refunds {
-		merchantID := r.ID
-		if merchantID == r.UniqueID {
-			merchantID = ""
-		}
-		refunds = append(refunds, []any{key(r.UniqueID, i), r.UniqueID, merchantID, r.Payment, r.State, 111, r.Amount.String(), r.Currency, micro(r.At), 1})
+		refunds = append(refunds, []any{key(r.UniqueID, i), r.UniqueID, r.ID, r.Payment, r.State, 111, r.Amount.String(), r.Currency, micro(r.At), 1})
 	}
 	for _, l := range m.payments {
 		payments = append(payments, []any{l.Line, l.ID, l.UniqueID, l.Amount.String(), l.Currency, l.State, l.Order, m.totals[l.Order], micro(l.At), micro(latest(l))})

@@ -55,10 +55,7 @@ func (p *pair) id() string {
 	if len(p.lines) > 0 {
 		return p.lines[0].ID
 	}
-	if id := p.rows[0].ID; id != "" {
-		return id
-	}
-	return p.rows[0].UniqueID
+	return p.rows[0].ID
 }
 
 // areCharges reports whether approved payments with one id, oldest first, can be the charges of one subscription: of the same amount,

@@ -197,6 +197,6 @@ func (k *kindMatcher) compareRefunds(payment *books.Row, refunds []books.Row) er
 		return nil
 	}
 	return report(&Difference{
-		Class: ClassRefundAbovePayment, ID: cmp.Or(payment.ID, payment.UniqueID), Currency: back[0].Currency, Value: sum.Sub(paid), At: back[len(back)-1].At,
+		Class: ClassRefundAbovePayment, ID: payment.ID, Currency: back[0].Currency, Value: sum.Sub(paid), At: back[len(back)-1].At,
 	}, back)
 }
