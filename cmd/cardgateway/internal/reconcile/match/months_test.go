@@ -517,13 +517,16 @@ func TestOrderPaidInTwoMonths(t *testing.T) {
 	onEach(t, func(t *testing.T, d *database) {
 		last, next := day0(9, 29, 23), day0(10, 1, 1)
 		gateway := func() *memory {
-			return new(memory).pay("a", approved, "3 EUR", last).pay("b", approved, "3 EUR", next).pay("c", approved, "4 EUR", last).pay("d", approved, "5 EUR", next)
+			return new(memory).pay("a", approved, "3 EUR", last).pay("b", approved, "3 EUR", next).pay("c", approved, "4 EUR", last).pay("d", approved, "5 EUR", next).
+				pay("x", approved, "1 EUR", last).pay("y", approved, "1 EUR", next).pay("z", approved, "1 EUR", next)
 		}
 		for range 2 {
-			if found, _ := d.run(t, gateway().book("a of o", approved, "3 EUR", last).book("c of parts", approved, "4 EUR", last), monthOf(9)); len(found) > 0 {
+			if found, _ := d.run(t, gateway().book("a of o", approved, "3 EUR", last).book("c of parts", approved, "4 EUR", last).
+				book("x of three", approved, "1 EUR", last), monthOf(9)); len(found) > 0 {
 				t.Errorf("September: got %q", found)
 			}
-			october := gateway().book("b of o", approved, "3 EUR", next).book("d of parts", approved, "5 EUR", next).total("parts", "9")
+			october := gateway().book("b of o", approved, "3 EUR", next).book("d of parts", approved, "5 EUR", next).total("parts", "9").
+				book("y of three", approved, "1 EUR", next).book("z of three", approved, "1 EUR", next)
 			o, lines := monthOf(10), ""
 			o.Found = func(d *Difference) error {
 				for _, l := range d.Books {
@@ -532,7 +535,8 @@ func TestOrderPaidInTwoMonths(t *testing.T) {
 				return nil
 			}
 			found, _ := d.run(t, october, o)
-			if !slices.Equal(found, []string{"paid_twice payment o 3 EUR"}) || lines != "a 2 true\nb 2 false\n" {
+			if !slices.Equal(found, []string{"paid_twice payment o 3 EUR", "paid_twice payment three 2 EUR"}) ||
+				lines != "a 2 true\nb 2 false\nx 4 true\ny 4 false\nz 5 false\n" {
 				t.Errorf("October: got %q of\n%s", found, lines)
 			}
 		}
