@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -74,30 +75,42 @@ func TestEveryMethod(t *testing.T) {
 // TestAmounts: an amount that the client sends, such as that of a column numeric(12,4), is sent through the journal, too, and one that it rejects
 // is rejected.
 func TestAmounts(t *testing.T) {
-	inBubble(t, executing, func(t *testing.T, s *shop) {
-		paid := s.paidFor("paid")
-		for _, amount := range []string{"2.50", "2.5000", "2.5001", "2.000000000000", "100.00000", "1234567890.500000", "999999999999.0000", "9999999999999", "0.0000", "1e-20"} {
-			for _, currency := range []string{"USD", "JPY", "KWD"} {
-				name := amount + " " + currency
-				req := byToken(name)
-				req.Amount, req.Currency = decimal.RequireFromString(amount), currency
-				pay := func(m methods, id string) error {
-					req.TransactionID = id
-					_, err := m.TokenPayment(t.Context(), cardgateway.NewToken(s.gateway.NewToken(sandbox.Approved)), req)
-					return err
-				}
-				want, got := pay(s.client, name), pay(s.Journal, name+" recorded")
-				if (got == nil) != (want == nil) || errors.Is(got, cardgateway.ErrInvalidRequest) != errors.Is(want, cardgateway.ErrInvalidRequest) {
-					t.Errorf("%s: got %v, want as without the journal: %v", name, got, want)
-				}
+	for _, anyDecimals := range []bool{false, true} {
+		inBubble(t, executing, func(t *testing.T, s *shop) {
+			s.client = s.newClient(func(cfg *cardgateway.Config) { cfg.AnyDecimals = anyDecimals })
+			s.Journal = s.restarted(journal.Options{})
+			testAmounts(t, s)
+		})
+	}
+}
+
+func testAmounts(t *testing.T, s *shop) {
+	paid := s.paidFor("paid")
+	for _, amount := range []string{"2.50", "2.5000", "2.5050", "2.5001", "2.000000000000", "100.00000", "1234567890.500000", "999999999999.0000", "9999999999999", "0.0000", "1e-20"} {
+		for _, currency := range []string{"USD", "JPY", "KWD"} {
+			name := amount + " " + currency
+			req := byToken(name)
+			req.Amount, req.Currency = decimal.RequireFromString(amount), currency
+			pay := func(m methods, id string) error {
+				req.TransactionID = id
+				_, err := m.TokenPayment(t.Context(), cardgateway.NewToken(s.gateway.NewToken(sandbox.Approved)), req)
+				return err
 			}
-			back := cardgateway.RefundRequest{UniqueID: paid, RefundTransactionID: amount, Amount: decimal.RequireFromString(amount)}
-			_, want := s.client.CreateRefund(t.Context(), back)
-			back.RefundTransactionID += " recorded"
-			_, got := s.CreateRefund(t.Context(), back)
-			if errors.Is(got, cardgateway.ErrNotSent) || errors.Is(got, cardgateway.ErrInvalidRequest) != errors.Is(want, cardgateway.ErrInvalidRequest) {
-				t.Errorf("refund of %s: got %v, want as without the journal: %v", amount, got, want)
+			want, got := pay(s.client, name), pay(s.Journal, name+" recorded")
+			if (got == nil) != (want == nil) || errors.Is(got, cardgateway.ErrInvalidRequest) != errors.Is(want, cardgateway.ErrInvalidRequest) {
+				t.Errorf("%s: got %v, want as without the journal: %v", name, got, want)
+			}
+			q := cardgateway.ResolveQuery{TransactionID: name, Amount: req.Amount, Currency: currency, SentAt: time.Now(), Wait: 1}
+			if _, err := s.client.Resolve(t.Context(), q); want == nil && err != nil {
+				t.Errorf("%s was sent, and cannot be resolved: %v", name, err)
 			}
 		}
-	})
+		back := cardgateway.RefundRequest{UniqueID: paid, RefundTransactionID: amount, Amount: decimal.RequireFromString(amount)}
+		_, want := s.client.CreateRefund(t.Context(), back)
+		back.RefundTransactionID += " recorded"
+		_, got := s.CreateRefund(t.Context(), back)
+		if errors.Is(got, cardgateway.ErrNotSent) || errors.Is(got, cardgateway.ErrInvalidRequest) != errors.Is(want, cardgateway.ErrInvalidRequest) {
+			t.Errorf("refund of %s: got %v, want as without the journal: %v", amount, got, want)
+		}
+	}
 }

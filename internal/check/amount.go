@@ -27,15 +27,18 @@ func (v *Violations) Amount(member string, d decimal.Decimal) {
 }
 
 // WithoutZeros returns an amount that has more decimals than the interface allows without the trailing zeros that its currency
-// does not have, or beyond the third if it is not in ISO 4217: a column numeric(12,4) has 12.5000. Other amounts stay as they are.
+// does not have, or beyond the third if it is not in ISO 4217 or the amount has more than the currency: a column numeric(12,4) has 12.5000.
+// Other amounts stay as they are.
 func WithoutZeros(d decimal.Decimal, currency string) decimal.Decimal {
 	if exp := int(d.Exponent()); exp < -maxUnits && exp >= -maxPriceDecimals {
 		units, known := iso4217.Decimals(currency)
 		if !known {
 			units = maxUnits
 		}
-		if short := d.Truncate(int32(units)); short.Equal(d) {
-			return short
+		for _, places := range []int{units, maxUnits} {
+			if short := d.Truncate(int32(places)); short.Equal(d) {
+				return short
+			}
 		}
 	}
 	return d
