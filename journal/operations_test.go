@@ -86,7 +86,9 @@ func TestAmounts(t *testing.T) {
 
 func testAmounts(t *testing.T, s *shop) {
 	paid := s.paidFor("paid")
-	for _, amount := range []string{"2.50", "2.5000", "2.5050", "2.5001", "2.000000000000", "100.00000", "1234567890.500000", "999999999999.0000", "9999999999999", "0.0000", "1e-20"} {
+	for _, amount := range []string{
+		"2.50", "2.5000", "2.5050", "2.5001", "2.000000000000", "100.00000", "1234567890.500000", "999999999999.0000", "9999999999999", "0.0000", "1e-20",
+	} {
 		for _, currency := range []string{"USD", "JPY", "KWD"} {
 			name := amount + " " + currency
 			req := byToken(name)

@@ -55,8 +55,8 @@ func TestDecimals(t *testing.T) {
 
 func TestWithoutZeros(t *testing.T) {
 	for _, tt := range []struct{ amount, currency, want string }{
-		{"12.5000", "USD", "12.50"}, {"12.500", "USD", "12.500"}, {"12.50", "USD", "12.50"}, {"12.5010", "USD", "12.501"}, {"12.5001", "USD", "12.5001"}, {"1.0000", "JPY", "1"},
-		{"12.5010", "KWD", "12.501"}, {"12.5010", "", "12.501"}, {"0.0000", "USD", "0.00"}, {"1e-17", "USD", "1e-17"}, {"1e11", "USD", "1e11"},
+		{"12.5000", "USD", "12.50"}, {"12.500", "USD", "12.500"}, {"12.50", "USD", "12.50"}, {"12.5010", "USD", "12.501"},
+		{"12.5001", "USD", "12.5001"}, {"1.0000", "JPY", "1"}, {"12.5010", "KWD", "12.501"}, {"12.5010", "", "12.501"}, {"0.0000", "USD", "0.00"}, {"1e-17", "USD", "1e-17"}, {"1e11", "USD", "1e11"},
 	} {
 		t.Run(tt.amount+tt.currency, func(t *testing.T) {
 			got, want := check.WithoutZeros(decimal.RequireFromString(tt.amount), tt.currency), decimal.RequireFromString(tt.want)

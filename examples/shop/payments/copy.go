@@ -13,8 +13,9 @@ import (
 )
 
 // Restore makes the journal of a restored backup complete, before anything is paid: with what the gateway shows since 16 hours before the backup was
-// made, in whatever zone its times are. A call with the id of a payment, or of a refund, that was made afterwards would make it again. Attempts and refunds have the same ids
-// again, so the buttons then show what is known. The error names all that could not be restored: call it again, or look at what it names.
+// made, in whatever zone its times are. A call with the id of a payment, or of a refund, that was made afterwards would make it again. Attempts and
+// refunds have the same ids again, so the buttons then show what is known. The error names all that could not be restored: call it again, or look
+// at what it names.
 func (s *Service) Restore(ctx context.Context, backup time.Time) (failed error) {
 	switch h, err := s.Client.Check(ctx); {
 	case err != nil:
