@@ -34,7 +34,7 @@ func browserTab(t *testing.T) context.Context {
 	if os.Geteuid() == 0 { // Chromium's own sandbox does not work for root
 		options = append(options, chromedp.NoSandbox)
 	}
-	timed, cancelTimed := context.WithTimeout(context.Background(), 8*time.Minute) // only for a browser that hangs
+	timed, cancelTimed := context.WithTimeout(context.Background(), 30*time.Minute) // only for a browser that hangs
 	allocated, stop := chromedp.NewExecAllocator(timed, options...)
 	ctx, cancel := chromedp.NewContext(allocated)
 	t.Cleanup(func() {

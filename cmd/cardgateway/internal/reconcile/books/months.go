@@ -83,16 +83,15 @@ func (b *Books) KeptItem(ctx context.Context, kind Kind, month time.Time, id str
 
 // keepLater keeps the lines of a list that may belong to later months: by the latest time that they may have or, if they have none, by that
 // of the gateway. Of those with one id and without a time, the first are of the rows of the month itself. Those of its last week that have an
-// order are kept, too: it can be paid again in the next month. The plus keeps the databases from reading all rows of a range of time for each
-// line: they find its rows by their ids.
+// order are kept, too: it can be paid again in the next month.
 const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, unique_id, amount, currency, state, order_id, at, until)
 	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, unique_id, amount, currency, state, order_id, at, until FROM $list
 	WHERE until >= $3 OR order_id <> '' AND at >= $4
 	UNION ALL
 	SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), line, id, unique_id, amount, currency, state, order_id, at, until FROM (
 		SELECT l.*, ROW_NUMBER() OVER (PARTITION BY id ORDER BY line) AS number FROM $list l
-		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE r.$id = l.id AND +r.at >= $3)
-	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE r.$id = l.id AND r.state = 'approved' AND +r.at >= $2 AND +r.at < $3)`
+		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE r.$id = l.id AND r.at >= $3)
+	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE r.$id = l.id AND r.state = 'approved' AND r.at >= $2 AND r.at < $3)`
 
 // keepOn keeps the lines of the month before that belong to a later month than this one. EXCEPT sorts the ids: a list of a year would be searched
 // without an index for each line that it has for later months.

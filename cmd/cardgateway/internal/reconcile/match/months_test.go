@@ -446,7 +446,7 @@ func TestManyLaterRefunds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		o := monthOf(9)
 		o.Found = func(*Difference) error { return nil }
