@@ -63,6 +63,7 @@ func TestSaveOdd(t *testing.T) {
 		for _, refund := range []cardgateway.Refund{
 			{MerchantRefundID: "r", UniqueID: "8", Code: 111}, {RefundUniqueID: "9", MerchantRefundID: "r", UniqueID: "8", Code: 111},
 			{RefundUniqueID: "10", MerchantRefundID: "s", UniqueID: "8", Code: 111, RefundAt: at}, // without the time of the request
+			{UniqueID: "7", Code: 111}, {RefundUniqueID: "11", UniqueID: "7", Code: 111}, // without an id of the merchant
 		} {
 			change(func(tx *sql.Tx) error {
 				_, err := b.save(t.Context(), tx, &refundsTable, []record{refundRecord(&refund, time.UTC, 1)}, 0, time.Now())
@@ -90,7 +91,7 @@ func TestSaveOdd(t *testing.T) {
 			"orders 13 13 z approved 100 0  1768471629000000   0", "orders 14 14 w approved 100 10 USD 0   0", "orders 15 15 a approved 100 0 USD 0   0", "orders 2 2 no \uFFFD UTF-8 unknown 777 1.23  0   0",
 			"orders 7 7 t approved 100 0  1768471629000000   0", "orders 8 8 v approved 100 11 USD 0   0",
 			"orders transaction u 2026-01-15 10:07:09  u redirect 301 0  1768471629000000   0",
-			"refunds 10 10 s 8 approved 111 0 USD 1768471629000000", "refunds 9 9 r 8 approved 111 0 USD 0",
+			"refunds 10 10 s 8 approved 111 0 USD 1768471629000000", "refunds 11 11 11 7 approved 111 0  0", "refunds 9 9 r 8 approved 111 0 USD 0",
 		}
 		if diff := cmp.Diff(want, texts); diff != "" {
 			t.Errorf("rows (-want +got):\n%s", diff)

@@ -204,7 +204,7 @@ func earlierTexts(s *Summary) (all []string) {
 func TestMonths(t *testing.T) {
 	last, next := day0(9, 30, 23), day0(10, 1, 1)
 	september := new(memory).
-		book("booked early", approved, "1 EUR", last).                                       // and paid in October
+		book("booked early of o", approved, "1 EUR", last).                                  // and paid in October
 		book("late success", approved, "2 EUR", day0(9, 20, 0)).                             // in processing
 		book("late decline", approved, "3 EUR", day0(9, 20, 0)).                             // in processing
 		book("for long", approved, "4 EUR", day0(9, 20, 0)).                                 // in processing until November
