@@ -102,7 +102,8 @@ func TestDashboardUnderAName(t *testing.T) {
 }
 
 // TestGatewayLook checks the sandbox's pages with an accessibility checker, on desktop and phone, light and dark: there are
-// no findings, and no horizontal scrolling. With CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the docs.
+// no findings, and no horizontal scrolling. Without CARDGATEWAY_LONG=1, it looks at the largest and the smallest size. With
+// CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the docs.
 func TestGatewayLook(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, nil)
@@ -110,8 +111,11 @@ func TestGatewayLook(t *testing.T) {
 	for _, screen := range []struct {
 		width, height int64
 		scheme        string
-		examine       bool // the others differ in nothing that the checker looks at
+		inShort       bool // the checker looks at these only: the others differ in nothing that it sees
 	}{{1280, 900, "light", true}, {1280, 900, "dark", false}, {1024, 768, "light", false}, {390, 844, "light", false}, {390, 844, "dark", true}} {
+		if !screen.inShort && !long && !screenshots {
+			continue
+		}
 		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: screen.scheme}}}
 		b.do(chromedp.EmulateViewport(screen.width, screen.height), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
@@ -123,13 +127,13 @@ func TestGatewayLook(t *testing.T) {
 			if look.then != nil {
 				look.then(b)
 			}
-			if screen.examine {
+			if screen.inShort {
 				for impact, n := range b.examine(name) {
 					t.Errorf("%s: %d findings, %s", name, n, impact)
 				}
 			}
 			b.fits(name)
-			if look.picture == "docs" && screen.width != 1024 && os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" {
+			if look.picture == "docs" && screen.width != 1024 && screenshots {
 				png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 				if err == nil {
 					err = os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), png, 0o644)

@@ -86,8 +86,10 @@ func startBrowser() {
 	}
 }
 
-// long is whether the tests run in full, as in .ci/long.
-var long = os.Getenv("CARDGATEWAY_LONG") == "1"
+var (
+	long        = os.Getenv("CARDGATEWAY_LONG") == "1"        // the tests run in full, as in .ci/long
+	screenshots = os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" // they take the pictures of README and docs
+)
 
 // patience is a timeout for slow machines: a test takes a second or two.
 const patience = 5 * time.Minute
