@@ -321,21 +321,6 @@ func (m *memory) changedSince(id ID, then int64) bool {
 	return r.changed > then || m.lost > then
 }
 
-// isDue reports whether the last query was at least this long ago, or there was none.
-func (r remembered) isDue(now time.Time, after time.Duration) bool {
-	return r.asked == 0 || now.UnixNano()-r.asked >= int64(after)
-}
-
-// due reports whether a query is due. If so, it makes now the time of the last query.
-func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
-	m.update(id, func(r *remembered) {
-		if due = r.isDue(now, after); due {
-			r.asked = now.UnixNano()
-		}
-	})
-	return due
-}
-
 // forgetQuery makes the next query due at once.
 func (m *memory) forgetQuery(id ID) {
 	m.update(id, func(r *remembered) { r.asked, r.queryErr = 0, nil })

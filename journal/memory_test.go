@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 )
 
 // TestMemoryIsBounded: what is remembered about the entries of two generations stays, older ones are forgotten, and every entry
@@ -89,29 +88,6 @@ func TestMemoryOfReturned(t *testing.T) {
 	}
 }
 
-// TestMemoryOfQueries: a query is due after a pause, or when the last one was interrupted.
-func TestMemoryOfQueries(t *testing.T) {
-	var m memory
-	id, now := PaymentID("a"), time.Now()
-	want := func(due bool, after time.Duration) {
-		t.Helper()
-		now = now.Add(after)
-		if got := m.due(id, now, time.Minute); got != due {
-			t.Errorf("due is %t, want %t", got, due)
-		}
-	}
-	want(true, 0)
-	want(false, 59*time.Second)
-	want(true, time.Second)
-	m.setQueryErr(id, errors.New("down"))
-	want(false, time.Second)
-	m.forgetQuery(id)
-	if m.get(id).queryErr != nil {
-		t.Error("it still knows why")
-	}
-	want(true, 0)
-}
-
 // TestMemoryOfGivenUp: the latest calls that gave up are remembered, and not more than a few of one entry.
 func TestMemoryOfGivenUp(t *testing.T) {
 	var m memory
@@ -136,5 +112,8 @@ func TestMemoryOfReasons(t *testing.T) {
 	}
 	if got := fmt.Sprint(m.get(PaymentID("2")).queryErr, m.get(PaymentID("3")).queryErr, m.get(PaymentID("4")).queryErr); got != "<nil> 401 down" {
 		t.Errorf("got %s", got)
+	}
+	if m.forgetQuery(PaymentID("0")); m.get(PaymentID("0")).queryErr != nil {
+		t.Error("it still knows why")
 	}
 }

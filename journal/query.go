@@ -31,23 +31,20 @@ func (j *Journal) queryPause(e *Entry) (time.Duration, bool) {
 	return pause, true
 }
 
-// isDue reports whether it is time to query the gateway for an entry.
-func (j *Journal) isDue(e *Entry) bool {
+// isDue reports whether it is time to query the gateway for an entry; it always is for a planned query.
+func (j *Journal) isDue(e *Entry, planned bool) bool {
 	pause, ok := j.queryPause(e)
 	r, now := j.memory.get(e.ID()), j.clock.now()
-	return ok && r.isDue(now, pause) && !r.record.isPausing(now)
+	return ok && (planned || now.UnixNano()-r.asked >= int64(pause) && !r.record.isPausing(now))
 }
 
-// shouldAsk reports whether it is time to query the gateway for an entry; it always is for a planned query. If so, it remembers that
-// this is done now.
+// shouldAsk reports whether a query is due. If so, it remembers that it is made now.
 func (j *Journal) shouldAsk(e *Entry, planned bool) bool {
-	pause, ok := j.queryPause(e)
-	if planned {
-		pause = 0
-	} else if j.memory.get(e.ID()).record.isPausing(j.clock.now()) {
-		return false
+	due := j.isDue(e, planned)
+	if due {
+		j.memory.update(e.ID(), func(r *remembered) { r.asked = j.clock.now().UnixNano() })
 	}
-	return ok && j.memory.due(e.ID(), j.clock.now(), pause)
+	return due
 }
 
 // query queries the gateway for a payment or a refund, and returns the entry with what the gateway returned. The error queryErr

@@ -227,7 +227,7 @@ func (r *runner) list(ctx, term context.Context) (next time.Time) {
 		}
 		info.count(&e, known)
 		switch {
-		case !known.final() && j.isDue(&e) && len(r.listed) < maxRemembered: // reported after the query
+		case !known.final() && j.isDue(&e, false) && len(r.listed) < maxRemembered: // reported after the query
 			r.listed = append(r.listed, e.ID())
 		case j.mayReport(&e, known):
 			r.reportOne(term, e.ID())

@@ -394,7 +394,7 @@ func TestRecoverStops(t *testing.T) {
 	}) // the bubble ends only when all goroutines have
 }
 
-// TestAskedEverMoreRarely: a payment is queried again when an eighth of its age has passed since the last query.
+// TestAskedEverMoreRarely: a payment is queried again when an eighth of its age has passed since the last query, but by Resolve at once.
 func TestAskedEverMoreRarely(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(lost)
@@ -415,6 +415,10 @@ func TestAskedEverMoreRarely(t *testing.T) {
 			if (asked > 0) != step.asks {
 				t.Errorf("%v later it was queried %d times, want some: %t", step.after, asked, step.asks)
 			}
+		}
+		asked = 0
+		if _, err := s.Resolve(t.Context(), journal.PaymentID("a")); err != nil || asked == 0 {
+			t.Errorf("Resolve queries whenever it is called: %d times, %v", asked, err)
 		}
 	})
 }
