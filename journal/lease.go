@@ -109,9 +109,7 @@ func (l *lease) keep(ctx context.Context) {
 // renew makes one attempt to lease the shop, or to renew the lease.
 func (l *lease) renew(ctx context.Context) error {
 	sent := time.Now()
-	holder, err := within(ctx, l, func(ctx context.Context, shop Shop) (string, error) {
-		return l.store.Lease(ctx, shop, l.name, leaseLength)
-	})
+	holder, err := l.guarded(ctx, func(ctx context.Context) (string, error) { return l.store.Lease(ctx, l.j.shop, l.name, leaseLength) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.holder, l.failed = holder, err
@@ -126,8 +124,8 @@ func (l *lease) renew(ctx context.Context) error {
 	return err
 }
 
-// within calls the store. It returns before a lease that this process has ends, whatever the store does.
-func within[T any](ctx context.Context, l *lease, call func(context.Context, Shop) (T, error)) (T, error) {
+// guarded calls the store. It returns before a lease that this process has ends, whatever the store does.
+func (l *lease) guarded(ctx context.Context, call func(context.Context) (leasedTo string, err error)) (string, error) {
 	limit := leaseInterval
 	l.mu.Lock()
 	if left := l.left(); left > 0 {
@@ -136,7 +134,7 @@ func within[T any](ctx context.Context, l *lease, call func(context.Context, Sho
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return guarded(ctx, func(ctx context.Context) (T, error) { return call(ctx, l.j.shop) })
+	return guarded(ctx, call)
 }
 
 // left returns how long the lease of this process still lasts. Both clocks count: the monotonic one can stand still while the
@@ -186,8 +184,8 @@ func (l *lease) beginTerm(ctx context.Context) {
 
 // release gives the lease back, so that another process need not wait for its end.
 func (l *lease) release(ctx context.Context) {
-	_, err := within(context.WithoutCancel(ctx), l, func(ctx context.Context, shop Shop) (struct{}, error) {
-		return struct{}{}, l.store.Release(ctx, shop, l.name)
+	_, err := l.guarded(context.WithoutCancel(ctx), func(ctx context.Context) (string, error) {
+		return "", l.store.Release(ctx, l.j.shop, l.name)
 	})
 	if err != nil {
 		l.j.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "journal: giving the lease of the shop back", slog.Any("error", err))
