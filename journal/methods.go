@@ -102,10 +102,10 @@ func (j *Journal) Resolve(ctx context.Context, id ID) (Entry, error) {
 // only when it is too late for the request to arrive.
 //
 // Ack acknowledges the entry if it has this state now, and otherwise nothing. What was recorded since you were told, and has not
-// changed the state, is acknowledged with it, such as another attempt on the hosted page of a pending payment. It returns
-// ErrOpen for an entry without an outcome (Unknown), ErrChanged for an entry with another state (Recover reports it until it
-// is acknowledged), ErrNoEntry for what was never begun, and any failure of the store. A repeated Ack does nothing. It makes no difference which process
-// acknowledges, or whether it was restarted since.
+// changed the state, is acknowledged with it, such as another attempt on the hosted page of a pending payment. It returns ErrOpen
+// for an entry without an outcome (Unknown), ErrChanged for an entry with another state (Recover reports it until it is
+// acknowledged), ErrNoEntry for what was never begun, and any failure of the store. A repeated Ack does nothing. It makes no
+// difference which process acknowledges, or whether it was restarted since.
 func (j *Journal) Ack(ctx context.Context, id ID, stored State) error {
 	if err := needContext(ctx, "Ack"); err != nil {
 		return err

@@ -121,8 +121,8 @@ func (e *Entry) because(cause error) error {
 // RecordedError is a refusal that was recorded by an earlier call. The call that returns it has sent nothing: once the cause
 // of the refusal is corrected, Journal.AfterRefusal submits the payment or the refund again.
 type RecordedError struct {
-	At  time.Time
-	Err error
+	At  time.Time // when it was recorded
+	Err error     // a *cardgateway.RefusedError
 }
 
 func (e *RecordedError) Error() string {
@@ -271,14 +271,14 @@ func evidenceOfCall(got gatewayResult, err error, certain bool) Evidence {
 // ErrMismatch matches a *MismatchError with errors.Is.
 var ErrMismatch = errors.New("journal: the id belongs to another payment or refund")
 
-// MismatchError says that the requested transactionId belongs to a recorded payment with another amount, currency, order
-// or operation. Nothing was sent. It matches ErrMismatch, and no error of package cardgateway: the request itself may be valid, and a
-// new payment needs a new transactionId. It says nothing about the outcome of the recorded payment. The same applies to the id of a refund of another payment or
-// amount. While the store fails, only the process that made the recorded payment can tell; for any other the outcome is
-// unknown, and nothing was sent by this call either.
+// MismatchError says that the requested transactionId belongs to a recorded payment with another amount, currency, order or
+// operation. Nothing was sent. It matches ErrMismatch, and no error of package cardgateway: the request itself may be valid, and a
+// new payment needs a new transactionId. It says nothing about the outcome of the recorded payment. The same applies to the id of a
+// refund of another payment or amount. While the store fails, only the process that made the recorded payment can tell; for any
+// other the outcome is unknown, and nothing was sent by this call either.
 type MismatchError struct {
-	Asked    Intent
-	Recorded Intent
+	Asked    Intent // what the call, or the transaction given to Confirm or Restore, is about
+	Recorded Intent // what the journal has under the id
 }
 
 func (e *MismatchError) Error() string {

@@ -70,8 +70,8 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 	}
 	queries, absent := known.queries(), 0
 	for _, at := range queries {
-		if j.isOld(known) { // it is not absent only because this machine's clock was days ahead when it was sent
-			at = at.Add(-2 * 24 * time.Hour)
+		if j.isOld(known) { // it is not absent only because this machine's clock was ahead when it was sent
+			at = at.Add(-searchedAhead)
 		}
 		got, failed := j.resolve(ctx, known, at, limit)
 		if ctx.Err() != nil {
@@ -94,6 +94,9 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 	}
 	return e, queryErr, nil
 }
+
+// searchedAhead is how far ahead this machine's clock may have been when a payment was sent, if no answer says so: see the package comment.
+const searchedAhead = 2 * 24 * time.Hour
 
 // resolve queries the gateway for a payment or a refund that was sent at a time. Of several declines that are not contradictory, it
 // returns the latest: evidenceOfRow decides whether that is final.

@@ -28,12 +28,12 @@ import (
 // find, and what Confirm and ConfirmRefund of this Journal record, is reported at once.
 //
 // Every process of the shop may call Run if the store is also a LeaseStore, as all stores of this module are. One of them lists and
-// reports, and the others stand by: they only query for what their own calls have left unknown, and record what they find. If the one that
-// works ends, another one takes over within two seconds; if it is killed, stopped or loses the database, within eight. What another process
-// records is reported at the next interval. While report runs, the process keeps the lease. An outcome is reported at least once, and by one process at
-// a time. Another process can report it meanwhile, or again, if a process is stopped while report runs or killed before it has acknowledged; if
-// report does not return within a second of the end of its context, whose cause is then ErrLeaseLost; or if the clock of the database jumps
-// forward, or the row of the lease is lost.
+// reports, and the others stand by: they only query for what their own calls have left unknown, and record what they find. If the
+// one that works ends, another one takes over within two seconds; if it is killed, stopped or loses the database, within eight.
+// What another process records is reported at the next interval. While report runs, the process keeps the lease. An outcome is
+// reported at least once, and by one process at a time. Another process can report it meanwhile, or again, if a process is stopped
+// while report runs or killed before it has acknowledged; if report does not return within a second of the end of its context,
+// whose cause is then ErrLeaseLost; or if the clock of the database jumps forward, or the row of the lease is lost.
 //
 // With any other store, only one process of a shop may call Run.
 //

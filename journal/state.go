@@ -87,8 +87,8 @@ func (e *Entry) project() *projection {
 //	Succeeded         conflict          stays            stays    stays      conflict  stays, or conflict if it is another one,
 //	                                                                                   unless that is a later charge: see isLater
 //
-// A row that is shown again, pending or declined, with the same code and evidence of the same state, adds nothing. While a row is in processing, Pending is decided
-// by it, and not by the decline of another row or a page that waits for the cardholder.
+// A row that is shown again, pending or declined, with the same code and evidence of the same state, adds nothing. While a row is in
+// processing, Pending is decided by it, and not by the decline of another row or a page that waits for the cardholder.
 //
 // "Back" is the result before the latest submission, if that submission may have been sent. NotSent and Refused count only for
 // the latest submission. PresumedAbsent becomes Unknown once the gateway has returned the id in any form. A success is a conflict
@@ -104,7 +104,7 @@ func (p *projection) add(ev *Evidence) {
 	}
 	if ev.Source == SourceAnswer && ev.Sender == p.intent.Sender {
 		p.answered = true
-		if at := ev.facts().timestamp; p.intent.At.Sub(at) < 60*24*time.Hour { // no clock of a machine is ahead by more
+		if at := ev.facts().timestamp; p.intent.At.Sub(at) < believedAhead {
 			p.answeredAt = at
 		}
 	}
@@ -115,6 +115,10 @@ func (p *projection) add(ev *Evidence) {
 		p.state, p.deciding = Unknown, nil
 	}
 }
+
+// believedAhead is how far ahead this machine's clock may have been when a payment was sent, by the gateway's time in the answer. No clock is
+// ahead by more: the time is wrong then.
+const believedAhead = 60 * 24 * time.Hour
 
 // addState adds the state of one piece of evidence.
 func (p *projection) addState(ev *Evidence) {

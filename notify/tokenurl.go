@@ -36,9 +36,9 @@ const (
 	maxTransactionID = 128    // characters of transactionId
 )
 
-// NewTokenURLs takes the public URL of the merchant's handler, which is https, or http to a loopback host, and a random key of at least 32 bytes that is
-// used for nothing else. To rotate the key, pass the new one as key and the previous one as older for as long as URLs
-// created with it may be in use.
+// NewTokenURLs takes the public URL of the merchant's handler, which is https, or http to a loopback host, and a random key of at
+// least 32 bytes that is used for nothing else. To rotate the key, pass the new one as key and the previous one as older for as
+// long as URLs created with it may be in use.
 //
 // The URLs are 38 characters longer than base, and are limited to the 255 of notificationUrl. The error is a
 // *cardgateway.ValidationError that does not contain the key.

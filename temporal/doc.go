@@ -1,5 +1,6 @@
-// Package temporal makes payments with Temporal, for merchants for whom a few processes on one database are not enough. Temporal keeps the timers, finds out that a worker has ended, and spreads the work; package journal still decides what
-// may be sent. README.md says who needs this.
+// Package temporal makes payments with Temporal, for merchants for whom a few processes on one database are not enough. Temporal
+// keeps the timers, finds out that a worker has ended, and spreads the work; package journal still decides what may be sent.
+// README.md says who needs this.
 //
 // A worker runs on each machine:
 //

@@ -12,8 +12,9 @@ import (
 )
 
 // Error replaces an error of a hook, a limiter or a transport, whose fields may hold a request or a secret, by its text, or by its
-// type if there is a secret, a card number, a CVV or a URL with user info in the text. *url.Error is unwrapped, because its text has the URL. For errors.Is the replacement
-// matches what the error matches, except the outcomes of calls, which are not about this one; errors.As finds nothing of it.
+// type if there is a secret, a card number, a CVV or a URL with user info in the text. *url.Error is unwrapped, because its text
+// has the URL. For errors.Is the replacement matches what the error matches, except the outcomes of calls, which are not about this
+// one; errors.As finds nothing of it.
 func (s Secrets) Error(err error, outcomes []error) error {
 	return replace(err, outcomes, func(text string) bool { return s.Find(text, MinText) || mask.Kept(text) != text })
 }

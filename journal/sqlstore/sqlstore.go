@@ -44,11 +44,11 @@ type Store struct {
 //
 // Postgres must have version 12 or later, MySQL 8.0.1, MariaDB 10.6; an older server is rejected.
 //
-// A commit must be durable when it returns. The settings of every connection, and the tables that it reaches, are checked when it is first
-// used, and then once a minute, by one query. A connection that lacks something is rejected, with an error that says what to do. Through a pooler that gives each
-// transaction another connection to the server (PgBouncer with pool_mode transaction), only one of those is checked: set
-// them for the server, the database or the account, not for a session. With pgx, the store prepares no statements through a pooler; if
-// another driver wraps pgx, set default_query_exec_mode=exec for it.
+// A commit must be durable when it returns. The settings of every connection, and the tables that it reaches, are checked when it
+// is first used, and then once a minute, by one query. A connection that lacks something is rejected, with an error that says what
+// to do. Through a pooler that gives each transaction another connection to the server (PgBouncer with pool_mode transaction), only
+// one of those is checked: set them for the server, the database or the account, not for a session. With pgx, the store prepares no
+// statements through a pooler; if another driver wraps pgx, set default_query_exec_mode=exec for it.
 //
 // A connection whose server has become read-only, or ends its session, is closed, and what was not written is repeated with another one,
 // which must lead to a server that takes writes: with pgx, set target_session_attrs=read-write.
