@@ -2,7 +2,6 @@ package journal
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +33,10 @@ func (e *Entry) Key() Key { return e.Begun.Key() }
 
 // ID returns the id of the payment or the refund.
 func (e *Entry) ID() ID { return e.Begun.ID }
+
+// Version returns how much is known: the length of Evidence, which only grows. Of two forms of an entry, the one with the greater
+// version is the newer one, so keep it beside what you store of an entry, and store no older one over it.
+func (e *Entry) Version() int { return len(e.Evidence) }
 
 // LastQueryError returns why the last query for the outcome failed, in an entry that Recover yields, Run reports or Resolve returns: for example,
 // because the secret key is no longer valid. It is nil if the query did not fail, and in any other entry.
@@ -262,43 +265,6 @@ func shopOf(client *cardgateway.Client, gateway string) Shop {
 	return Shop{Gateway: cmp.Or(baseurl.Normal(gateway), client.BaseURL()), AppID: client.AppID()}
 }
 
-// Errors of a Store.
-var (
-	ErrNoEntry = errors.New("journal: no such payment or refund")
-	ErrChanged = errors.New("journal: the entry has changed since then")
-)
-
-// The changes that a store makes to an entry, for stores that hold whole entries. The version of an entry is the length
-// of its evidence. A change names the version on which it is based, as an optimistic lock.
-
-// newEntry returns the entry of an intent, without evidence and not acknowledged.
-func newEntry(in Intent) Entry { return Entry{Begun: in, Acked: -1} }
-
-// Version returns how much is known: the length of Evidence, which only grows. Of two forms of an entry, the one with the greater version is the
-// newer one, so keep it beside what you store of an entry, and store no older one over it.
-func (e *Entry) Version() int { return len(e.Evidence) }
-
-// record appends evidence to an entry that has exactly this version.
-func (e *Entry) record(version int, ev Evidence) error {
-	if len(e.Evidence) != version {
-		return ErrChanged
-	}
-	e.Evidence = append(e.Evidence, ev)
-	return nil
-}
-
-// ack acknowledges an entry that has exactly this version. If everything is already acknowledged, it changes nothing.
-func (e *Entry) ack(version int) error {
-	switch {
-	case !e.Unacked():
-		return nil
-	case len(e.Evidence) != version:
-		return ErrChanged
-	}
-	e.Acked = version
-	return nil
-}
-
 // snapshot returns a copy that does not change when e does, also if the merchant's function changes what it was given.
 func (e *Entry) snapshot() Entry {
 	s := *e
@@ -311,11 +277,6 @@ func (e *Entry) snapshot() Entry {
 		}
 	}
 	return s
-}
-
-// byAge orders entries by when they began, and then by id.
-func byAge(a, b Entry) int {
-	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.ID().String(), b.ID().String()))
 }
 
 // recordable reports whether every store can store the intent. The limits are those of the interface ("Limits"), so that
