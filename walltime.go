@@ -58,8 +58,8 @@ func (w WallTime) In(loc *time.Location) time.Time {
 // IsZero reports whether no time was given.
 func (w WallTime) IsZero() bool { return !w.set }
 
-// Compare returns -1, 0 or +1 as w is before, equal to or after other on the same clock.
-func (w WallTime) Compare(other WallTime) int { return cmp.Compare(w.time, other.time) }
+// Compare returns -1, 0 or +1 as w is before, equal to or after other on the same clock. The zero WallTime is before every other.
+func (w WallTime) Compare(other WallTime) int { return cmp.Compare(w.civil(), other.civil()) }
 
 // String returns `YYYY-MM-DD HH:MM:SS`, or the empty text for the zero WallTime.
 func (w WallTime) String() string {

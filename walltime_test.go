@@ -57,10 +57,11 @@ func TestParseWallTime(t *testing.T) {
 func TestWallTimeCompare(t *testing.T) {
 	early, _ := cardgateway.ParseWallTime("2026-01-01")
 	late, _ := cardgateway.ParseWallTime("2026-01-01 00:00:01")
+	first, _ := cardgateway.ParseWallTime("1970-01-01") // as many seconds as none have
 	for _, tt := range []struct {
 		a, b cardgateway.WallTime
 		want int
-	}{{early, late, -1}, {late, early, +1}, {late, late, 0}} {
+	}{{early, late, -1}, {late, early, +1}, {late, late, 0}, {cardgateway.WallTime{}, first, -1}} {
 		if got := tt.a.Compare(tt.b); got != tt.want {
 			t.Errorf("%v and %v: got %d, want %d", tt.a, tt.b, got, tt.want)
 		}
