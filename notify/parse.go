@@ -135,31 +135,22 @@ func (p *parser) member(name string) {
 	}
 	text := value.Text()
 	hidden := p.tokens.consider(name, value)
-	if !hidden {
-		p.Rewind(start)
-		ok, identifies := p.claim(name)
-		if !ok && identifies {
-			p.bad = name
-		}
-		if !ok {
-			raw := p.Raw(start)
-			shown, kept, withheld := redact.Kept(name, raw)
-			p.claims.keep(shown, kept)
-			if speaksOfToken(name) || speaksOfToken(escape.JSON(raw)) {
-				p.claims.keep(shown, redact.WithheldValue())
-				withheld = true
-			}
-			hidden = withheld
-		}
-	} else {
+	if hidden {
 		p.claims.keep(name, redact.WithheldValue()) // the value is withheld, the name is kept
+	} else if p.Rewind(start); !p.claim(name) {
+		raw := p.Raw(start)
+		shown, kept, withheld := redact.Kept(name, raw)
+		if hidden = withheld || speaksOfToken(name) || speaksOfToken(escape.JSON(raw)); hidden {
+			kept = redact.WithheldValue()
+		}
+		p.claims.keep(shown, kept)
 	}
 	p.signed.add(name, text, hidden || name == redact.CardNumberMember || mask.CardData(name+" "+text) != name+" "+text)
 }
 
-// claim reads the value of one member. It reports whether that succeeded, and whether the member identifies the subject of
-// the notification: such a member must be readable.
-func (p *parser) claim(name string) (ok, identifies bool) {
+// claim reads the value of one member, and reports whether that succeeded. A member that identifies the subject of the
+// notification must be readable.
+func (p *parser) claim(name string) (ok bool) {
 	c := &p.claims
 	switch name {
 	case "transactionType":
@@ -173,16 +164,16 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	case "appId":
 		ok = p.AppID((*string)(&c.AppID))
 	case "uniqueId":
-		return p.UniqueID(&c.UniqueID), true
+		return p.identifies(name, p.UniqueID(&c.UniqueID))
 	case "transactionId":
-		return p.ID(&c.TransactionID), true
+		return p.identifies(name, p.ID(&c.TransactionID))
 	case "refundUniqueId":
-		return p.RefundID(&c.RefundUniqueID), true
+		return p.identifies(name, p.RefundID(&c.RefundUniqueID))
 	case "merchantRefundId":
-		return p.ID(&c.MerchantRefundID), true
+		return p.identifies(name, p.ID(&c.MerchantRefundID))
 	case "refundTransactionId": // its other published name
 		if c.MerchantRefundID == "" {
-			return p.ID(&c.MerchantRefundID), true
+			return p.identifies(name, p.ID(&c.MerchantRefundID))
 		}
 		p.Value()
 	case "timestamp":
@@ -213,7 +204,14 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	default:
 		p.Value()
 	}
-	return ok, false
+	return ok
+}
+
+func (p *parser) identifies(name string, ok bool) bool {
+	if !ok {
+		p.bad = name
+	}
+	return ok
 }
 
 // keep stores a member that is unknown or could not be read in Extra.
