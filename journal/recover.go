@@ -99,12 +99,14 @@ func (r *recovery) read() {
 			r.asking.Add(1)
 			item.ended = make(chan error, 1)
 			apart("a query", func() (err error) {
-				defer r.asking.Done()
-				defer func() { <-places }()
 				item.entry, _, err = r.j.query(r.ctx, e, 0) // memory keeps the error of the query, until the next one
 				item.asOf = time.Now()
 				return err
-			}, func(err error) { item.ended <- err })
+			}, func(err error) {
+				<-places
+				item.ended <- err
+				r.asking.Done()
+			})
 		}
 		select {
 		case r.items <- item:
@@ -215,7 +217,10 @@ func (r *recovery) current(item *recovered) (Entry, error) {
 	return now, nil
 }
 
-// stop ends the reader and all queries, and waits for them for up to freshFor: a store may ignore its context.
+// stopWithin is how long the end of a Recover, or of a Run, waits for what it has begun.
+const stopWithin = time.Second
+
+// stop ends the reader and all queries, and waits for them for up to stopWithin: a store may ignore its context.
 func (r *recovery) stop() {
 	r.cancel()
 	ended := make(chan struct{})
@@ -225,7 +230,7 @@ func (r *recovery) stop() {
 		}
 		r.asking.Wait()
 	}()
-	timer := time.NewTimer(freshFor)
+	timer := time.NewTimer(stopWithin)
 	defer timer.Stop()
 	select {
 	case <-ended:

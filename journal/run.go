@@ -334,11 +334,11 @@ func (r *runner) answered(a answer) {
 	}
 }
 
-// stop ends all queries, and waits for them and for the reports for up to freshFor: a store, and the merchant's function, may ignore
+// stop ends all queries, and waits for them and for the reports for up to stopWithin: a store, and the merchant's function, may ignore
 // their context.
 func (r *runner) stop(cancel context.CancelFunc) {
 	cancel()
-	timer := time.NewTimer(freshFor)
+	timer := time.NewTimer(stopWithin)
 	defer timer.Stop()
 	for len(r.asking)+len(r.reporting) > 0 {
 		select {
