@@ -257,7 +257,7 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 			break
 		}
 	}
-	r.Err = c.secrets.all().ReadError(r.Err, outcomeErrors)
+	r.Err = c.secrets.all().ReadError(r.Err, isOutcome)
 	switch {
 	case r.Err == nil || limited.Err() == nil:
 	case ctx.Err() == nil:
@@ -282,7 +282,7 @@ func (c *call) foreign(ctx context.Context, err error) error {
 	if invalid, ok := errors.AsType[*credentialsError](err); ok && invalid != nil { // an As method may find anything
 		return invalid.err
 	}
-	return withoutCause(ctx, c.secrets.all().Error(err, outcomeErrors))
+	return withoutCause(ctx, c.secrets.all().Error(err, isOutcome))
 }
 
 // withoutCause returns an error that does not match the cause with which ctx has ended. net/http returns the cause, and so may a
@@ -373,7 +373,7 @@ func (c *ownContext) Err() error {
 	case nil, context.Canceled, context.DeadlineExceeded:
 		return err
 	default:
-		return redact.Secrets(nil).Error(err, outcomeErrors)
+		return redact.Secrets(nil).Error(err, isOutcome)
 	}
 }
 

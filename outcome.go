@@ -46,25 +46,33 @@ func outcomeName(result interface{ State() State }, err error) Outcome {
 		}
 		return OutcomeRedirect
 	}
-	for i, kind := range outcomeErrors {
-		if errors.Is(err, kind) {
-			return outcomeNames[i]
+	for _, o := range outcomes {
+		if errors.Is(err, o.err) {
+			return o.name
 		}
 	}
 	return OutcomeCanceled
 }
 
-// outcomeErrors are the errors that say how a call ended, and outcomeNames their names. No error of a hook or a transport matches one.
-var (
-	outcomeErrors = []error{
-		ErrOutcomeUnknown, ErrConflict, ErrDeclined, ErrTestPayment, ErrRefused, ErrNotSent, ErrNotFound, ErrUnsettled, ErrUnreadableRows, ErrQueryFailed, ErrInvalidRequest,
-		ErrWalked,
+// outcomes are the errors that say how a call ended, and their names.
+var outcomes = [...]struct {
+	err  error
+	name Outcome
+}{
+	{ErrOutcomeUnknown, OutcomeUnknown}, {ErrConflict, OutcomeConflict}, {ErrDeclined, OutcomeDeclined}, {ErrTestPayment, OutcomeTest},
+	{ErrRefused, OutcomeRefused}, {ErrNotSent, OutcomeNotSent}, {ErrNotFound, OutcomeNotFound}, {ErrUnsettled, OutcomeUnsettled},
+	{ErrUnreadableRows, OutcomeUnreadable}, {ErrQueryFailed, OutcomeFailed}, {ErrInvalidRequest, OutcomeInvalid}, {ErrWalked, OutcomeCanceled},
+}
+
+// isOutcome reports whether an error says how a call ended. None of a hook or a transport does: it can be that of another call.
+func isOutcome(err error) bool {
+	for _, o := range outcomes {
+		if errors.Is(err, o.err) {
+			return true
+		}
 	}
-	outcomeNames = []Outcome{
-		OutcomeUnknown, OutcomeConflict, OutcomeDeclined, OutcomeTest, OutcomeRefused, OutcomeNotSent, OutcomeNotFound, OutcomeUnsettled, OutcomeUnreadable, OutcomeFailed,
-		OutcomeInvalid, OutcomeCanceled,
-	}
-)
+	return false
+}
 
 // sentPayment identifies the payment that was sent: what a response must repeat to be accepted, and what an unknown outcome
 // is searched by.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 )
@@ -15,17 +14,17 @@ import (
 // type if there is a secret, a card number, a CVV or a URL with user info in the text. *url.Error is unwrapped, because its text
 // has the URL. For errors.Is the replacement matches what the error matches, except the outcomes of calls, which are not about this
 // one; errors.As finds nothing of it.
-func (s Secrets) Error(err error, outcomes []error) error {
-	return replace(err, outcomes, func(text string) bool { return s.Find(text, MinText) || mask.Kept(text) != text })
+func (s Secrets) Error(err error, isOutcome func(error) bool) error {
+	return replace(err, isOutcome, func(text string) bool { return s.Find(text, MinText) || mask.Kept(text) != text })
 }
 
 // ReadError does the same for an error in reading a response, and also withholds a text with a card number or a CVV: net/http
 // quotes what it could not read, which can be from another response.
-func (s Secrets) ReadError(err error, outcomes []error) error {
-	return replace(err, outcomes, func(text string) bool { return s.Find(text, MinText) || mask.CardData(text) != text })
+func (s Secrets) ReadError(err error, isOutcome func(error) bool) error {
+	return replace(err, isOutcome, func(text string) bool { return s.Find(text, MinText) || mask.CardData(text) != text })
 }
 
-func replace(given error, outcomes []error, isSecret func(text string) bool) error {
+func replace(given error, isOutcome func(error) bool, isSecret func(text string) bool) error {
 	if given == nil {
 		return nil
 	}
@@ -45,9 +44,6 @@ func replace(given error, outcomes []error, isSecret func(text string) bool) err
 		error
 		Timeout() bool
 	}](err)
-	isOutcome := func(target error) bool {
-		return slices.ContainsFunc(outcomes, func(outcome error) bool { return errors.Is(target, outcome) })
-	}
 	return &foreignError{
 		text: text, timeout: ok && late != nil && late.Timeout(), original: func() error { return err },
 		is: func(target error) bool { return !isOutcome(target) && errors.Is(given, target) },

@@ -94,7 +94,7 @@ func TestError(t *testing.T) {
 		{"a panic", new(panics), "%!v(PANIC=Error method: runtime error: invalid memory address or nil pointer dereference)", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := secretsOf(token).Error(tt.err, nil)
+			got := secretsOf(token).Error(tt.err, none)
 			want := tt.text
 			if tt.withheld {
 				want = fmt.Sprintf("an error of type %T, whose text is withheld because it held a secret", tt.err)
@@ -110,7 +110,7 @@ func TestError(t *testing.T) {
 			}
 		})
 	}
-	if err := secretsOf(token).Error(nil, nil); err != nil {
+	if err := secretsOf(token).Error(nil, none); err != nil {
 		t.Errorf("nil: got %v", err)
 	}
 }
@@ -136,7 +136,7 @@ func TestURLErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, s := range []redact.Secrets{nil, secretsOf(token)} {
-				got := s.Error(tt.err, nil)
+				got := s.Error(tt.err, none)
 				if got == nil || got.Error() != tt.text {
 					t.Fatalf("%s: got %v, want %s", tt.name, got, tt.text)
 				}
@@ -148,7 +148,7 @@ func TestURLErrors(t *testing.T) {
 			}
 		})
 	}
-	if got := secretsOf(token).Error(at(inText{}), nil); strings.Contains(printed(t, got), token) || !strings.Contains(got.Error(), "inText") {
+	if got := secretsOf(token).Error(at(inText{}), none); strings.Contains(printed(t, got), token) || !strings.Contains(got.Error(), "inText") {
 		t.Errorf("around a secret: got %v", got)
 	}
 }
@@ -159,7 +159,7 @@ func TestCauses(t *testing.T) {
 	causes := []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, os.ErrNotExist, late, errors.New("own")}
 	for _, text := range []string{"harmless", token} {
 		for _, cause := range causes {
-			got := secretsOf(token).Error(fmt.Errorf("%s: %w", text, cause), nil)
+			got := secretsOf(token).Error(fmt.Errorf("%s: %w", text, cause), none)
 			if strings.Contains(got.Error(), "withheld") != (text == token) {
 				t.Fatalf("%v: got %v", cause, got)
 			}
@@ -179,6 +179,9 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+// none says that no error is the outcome of a call.
+func none(error) bool { return false }
+
 // TestReadError: net/http quotes what it could not read, which may contain any card number.
 func TestReadError(t *testing.T) {
 	for _, tt := range []struct {
@@ -194,7 +197,7 @@ func TestReadError(t *testing.T) {
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			err := fmt.Errorf("%s: %w", tt.text, io.ErrUnexpectedEOF)
-			got := secretsOf(token).ReadError(err, nil)
+			got := secretsOf(token).ReadError(err, none)
 			if strings.Contains(got.Error(), "withheld") != tt.withheld || !errors.Is(got, io.ErrUnexpectedEOF) {
 				t.Errorf("%s: withheld: want %t, got %v", tt.text, tt.withheld, got)
 			}
@@ -203,7 +206,7 @@ func TestReadError(t *testing.T) {
 			}
 		})
 	}
-	if err := secretsOf(token).ReadError(nil, nil); err != nil {
+	if err := secretsOf(token).ReadError(nil, none); err != nil {
 		t.Errorf("nil: got %v", err)
 	}
 }
@@ -212,7 +215,7 @@ func TestReadError(t *testing.T) {
 // number.
 func TestDigitsInErrors(t *testing.T) {
 	err := errors.New("vault sealed, request 1700000000000")
-	if got := secretsOf(token).Error(err, nil); got.Error() != err.Error() {
+	if got := secretsOf(token).Error(err, none); got.Error() != err.Error() {
 		t.Errorf("got %v", got)
 	}
 }
