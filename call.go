@@ -65,7 +65,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 		}
 		t.mask(call.secrets.masker(err != nil))
 		if t != nil {
-			defer c.weigh(ctx, t.TransactionAt.civil(), p.at, time.Now(), t.Timestamp, true)
+			defer c.learnZone(ctx, t.TransactionAt.civil(), p.at, time.Now(), t.Timestamp, true)
 			t.Raw = call.raw()
 		}
 		_ = call.end(outcomeName(t, err), err)

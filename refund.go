@@ -54,7 +54,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (r *Refund
 		r, err = req.classify(call)
 		r.mask(call.secrets.masker(err != nil))
 		if r != nil {
-			defer c.weigh(ctx, r.RefundRequestAt.civil(), call.observed.begun, time.Now(), r.Timestamp, false)
+			defer c.learnZone(ctx, r.RefundRequestAt.civil(), call.observed.begun, time.Now(), r.Timestamp, false)
 			r.Raw = call.raw()
 		}
 		_ = call.end(outcomeName(r, err), err)
@@ -166,7 +166,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 		info := CallInfo{Outcome: outcomeName(r, err), Err: err}
 		if r != nil {
 			info.Code = r.Code
-			defer c.weigh(ctx, r.RefundRequestAt.civil(), q.SentAt, time.Now(), r.Timestamp, false)
+			defer c.learnZone(ctx, r.RefundRequestAt.civil(), q.SentAt, time.Now(), r.Timestamp, false)
 		}
 		observed.end(info)
 	}()

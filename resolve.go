@@ -90,7 +90,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 		info := CallInfo{Outcome: outcomeName(t, err), Err: err}
 		if t != nil {
 			info.Code = t.Code
-			defer c.weigh(ctx, t.TransactionAt.civil(), q.SentAt, time.Now(), t.Timestamp, true)
+			defer c.learnZone(ctx, t.TransactionAt.civil(), q.SentAt, time.Now(), t.Timestamp, true)
 		}
 		observed.end(info)
 	}()

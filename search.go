@@ -73,7 +73,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	}
 	if err == nil {
 		ahead := call.last.clock(decoded.Timestamp).ahead
-		defer c.weigh(ctx, decoded.TransactionAt.civil(), time.Time{}, call.last.at, call.last.at.Add(-ahead), false)
+		defer c.learnZone(ctx, decoded.TransactionAt.civil(), time.Time{}, call.last.at, call.last.at.Add(-ahead), false)
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
@@ -309,7 +309,7 @@ func runSearch[T any, P listRow[T]](
 		err = call.failed("", page.rowErrors())
 	}
 	page.clock = call.last.clock(page.Timestamp)
-	defer c.weigh(ctx, latest[T, P](page.Data, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clock.ahead), false)
+	defer c.learnZone(ctx, latest[T, P](page.Data, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clock.ahead), false)
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {

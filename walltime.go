@@ -107,12 +107,13 @@ func (k *knownZone) wrong() *WrongZone {
 	return nil
 }
 
-// weigh learns from a time that the gateway's clock has shown between from and to; a zero from means that only to is known. The
-// gateway's own timestamp, if it has given one, must agree with this machine's clock; if only to is known, so must the Date of its
-// server: a clock that is behind makes every new row later than now. A row that is later than now may be planned, and a refund may be
-// one that was made before: they do not refute what a payment has shown. It is deferred, because the logger may panic, and the call
-// must end first.
-func (c *Client) weigh(ctx context.Context, at civil.Time, from, to, timestamp time.Time, isPayment bool) {
+// learnZone learns whether Config.Location is right, from a time that the gateway's clock showed between from and to; a zero from means
+// that only to is known. It learns nothing if a clock may be wrong: timestamp, which is the gateway's time at to by another of its
+// clocks, must agree with this machine's, unless it is zero. A clock that is behind makes every new row later than now.
+//
+// Only a payment, whose time is sure, refutes what another one has shown: a row that is later than now may be planned, and a refund may
+// be one that was made before. The call is deferred, because the logger may panic, and what it belongs to must end first.
+func (c *Client) learnZone(ctx context.Context, at civil.Time, from, to, timestamp time.Time, isPayment bool) {
 	known := c.zone.proof.Load()
 	isRight := known != nil && known.wrong == nil
 	if at == civil.None || !timestamp.IsZero() && to.Sub(timestamp).Abs() > zone.Tolerance || !isPayment && isRight {
