@@ -246,7 +246,7 @@ func (c *Client) Check(ctx context.Context) (Health, error) {
 	op.Name = "Check"
 	now := time.Now()
 	last := OrderQuery{Start: now.AddDate(0, 0, -1), End: now}
-	page, _, err := runSearch(ctx, c, op, last.search(c.cfg.Location, PageRequest{}), transactionRow)
+	page, err := runSearch(ctx, c, op, last.search(c.cfg.Location, PageRequest{}), transactionRow)
 	h := Health{Duration: time.Since(now), Reachable: page.Page != nil, Authorized: page.Page != nil}
 	if page.Page == nil {
 		failed, ok := errors.AsType[*QueryError](err)
@@ -260,7 +260,7 @@ func (c *Client) Check(ctx context.Context) (Health, error) {
 	}
 	h.ClockAhead, h.ClockKnown = page.clock.ahead, page.clock.known
 	if later := c.rowsLaterThanNow(); later != nil {
-		page, _, err = runSearch(ctx, c, op, later, transactionRow)
+		page, err = runSearch(ctx, c, op, later, transactionRow)
 	}
 	h.ZoneKnown, h.WrongZone = c.zone.proof.Load() != nil, c.zone.wrong()
 	if page.Page == nil {

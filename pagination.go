@@ -170,13 +170,13 @@ func newWalk[T any, P listRow[T]](c *Client, q walkQuery, opts WalkOptions, row 
 	config := walk.Config[T]{
 		Source: walk.Source[T]{
 			Fetch: func(ctx context.Context, from, to civil.Time, page, size int) (*walk.Page[T], error) {
-				p, _, err := runSearch[T, P](ctx, c, q.search, writeSearch(q.ids, from, to, PageRequest{CurrPage: page, PageSize: size}), row)
+				p, err := runSearch[T, P](ctx, c, q.search, writeSearch(q.ids, from, to, PageRequest{CurrPage: page, PageSize: size}), row)
 				if p.Page == nil {
 					return nil, err
 				}
 				if q.end.After(time.Now().Add(-opts.Lag)) && !looked.Swap(true) {
 					if later := c.rowsLaterThanNow(); later != nil {
-						_, _, _ = runSearch[T, P](ctx, c, q.search, later, row)
+						_, _ = runSearch[T, P](ctx, c, q.search, later, row)
 					}
 				}
 				if p.clock.surely <= max(opts.Lag, zone.Tolerance) {

@@ -174,8 +174,8 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (r *Re
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, SentAgain: q.SentAgain,
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Refund], error) {
 			refunds := RefundQuery{UniqueID: q.UniqueID, Start: start, End: end}
-			p, s, err := runSearch(ctx, c, opSearchRefunds, refunds.search(time.UTC, PageRequest{CurrPage: page}), refundRow)
-			secrets = cmp.Or(s, secrets)
+			p, err := runSearch(ctx, c, opSearchRefunds, refunds.search(time.UTC, PageRequest{CurrPage: page}), refundRow)
+			secrets = cmp.Or(p.secrets, secrets)
 			return resolvePage(p, err)
 		},
 		Row: func(r *Refund) resolve.Row {

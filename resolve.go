@@ -98,8 +98,8 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (t *Transaction, e
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen, SentAgain: q.SentAgain, Attempts: q.HostedPage, Gap: recurring.Gap(string(q.SubscriptionCycle)),
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Transaction], error) {
 			orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end}
-			p, s, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC, PageRequest{CurrPage: page}), transactionRow)
-			secrets = cmp.Or(s, secrets)
+			p, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC, PageRequest{CurrPage: page}), transactionRow)
+			secrets = cmp.Or(p.secrets, secrets)
 			return resolvePage(p, err)
 		},
 		Row: func(t *Transaction) resolve.Row {

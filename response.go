@@ -419,7 +419,8 @@ type decodedPage[T any] struct {
 	*Page[T]
 	odd []oddRow[T]
 
-	clock clockReading
+	clock   clockReading
+	secrets *callSecrets // of the query, also without a page: for whoever puts rows into errors
 }
 
 // oddRow is a row that cannot be read.

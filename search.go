@@ -38,7 +38,7 @@ type PageRequest struct {
 // A row that cannot be read is left out; the page is then returned together with an error that wraps one
 // *RowError for each such row. Any other error is a *ValidationError or a *QueryError, without a page.
 func (c *Client) SearchOrders(ctx context.Context, q OrderQuery, page PageRequest) (*Page[Transaction], error) {
-	p, _, err := runSearch(ctx, c, opSearchOrders, q.search(c.cfg.Location, page), timedTransactionRow)
+	p, err := runSearch(ctx, c, opSearchOrders, q.search(c.cfg.Location, page), timedTransactionRow)
 	return p.Page, err
 }
 
@@ -135,7 +135,7 @@ func notFound(err error, r *attemptResult) error {
 // base URL may be wrong, which says nothing about the transaction.
 func (c *Client) notFoundHere(ctx context.Context, err error) error {
 	recent := OrderQuery{Start: time.Now().Add(-time.Minute), End: time.Now()}
-	_, _, searchErr := runSearch(within(ctx), c, opSearchOrders, recent.search(c.cfg.Location, PageRequest{}), transactionRow)
+	_, searchErr := runSearch(within(ctx), c, opSearchOrders, recent.search(c.cfg.Location, PageRequest{}), transactionRow)
 	search, _ := errors.AsType[*QueryError](searchErr)
 	if failed, ok := errors.AsType[*QueryError](err); ok && search != nil && search.HTTPStatus == http.StatusNotFound {
 		failed.Cause, failed.hint = nil, "; a search is not found either: is the path of Config.BaseURL right?"
@@ -158,7 +158,7 @@ type RefundQuery struct {
 // SearchRefunds returns one page of refunds as the gateway sends it. Pages shift while refunds arrive: to get every
 // refund once, use Refunds. Errors are those of SearchOrders.
 func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery, page PageRequest) (*Page[Refund], error) {
-	p, _, err := runSearch(ctx, c, opSearchRefunds, q.search(c.cfg.Location, page), timedRefundRow)
+	p, err := runSearch(ctx, c, opSearchRefunds, q.search(c.cfg.Location, page), timedRefundRow)
 	return p.Page, err
 }
 
@@ -274,14 +274,13 @@ func (v *violations) ids(ids []idFilter) {
 	}
 }
 
-// runSearch sends a batch query and reads its page. It also returns the secrets of the call, for callers that put its rows
-// into errors.
+// runSearch sends a batch query and reads its page.
 func runSearch[T any, P listRow[T]](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
-) (decodedPage[T], *callSecrets, error) {
+) (decodedPage[T], error) {
 	s.Context(ctx)
 	if err := s.err(op.Name); err != nil {
-		return decodedPage[T]{}, nil, err
+		return decodedPage[T]{}, err
 	}
 	op.TransactionID, op.RefundTransactionID = s.params.Get("transactionId"), s.params.Get("refundTransactionId")
 	op.UniqueID = s.params.Get("uniqueId")
@@ -294,9 +293,9 @@ func runSearch[T any, P listRow[T]](
 	})
 	switch {
 	case err != nil:
-		return decodedPage[T]{}, &call.secrets, call.endQuery(err)
+		return decodedPage[T]{secrets: &call.secrets}, call.endQuery(err)
 	case page.Code != CodeSearchSuccess:
-		return decodedPage[T]{}, &call.secrets, call.endQuery(call.failed(page.Message, nil))
+		return decodedPage[T]{secrets: &call.secrets}, call.endQuery(call.failed(page.Message, nil))
 	case len(page.odd) > 0:
 		for i := range page.odd {
 			bad := &page.odd[i]
@@ -308,12 +307,12 @@ func runSearch[T any, P listRow[T]](
 		}
 		err = call.failed("", page.rowErrors())
 	}
-	page.clock = call.last.clock(page.Timestamp)
+	page.clock, page.secrets = call.last.clock(page.Timestamp), &call.secrets
 	defer c.learnZone(ctx, latest[T, P](page.Data, call.last.at), time.Time{}, call.last.at, call.last.at.Add(-page.clock.ahead), false)
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {
 		P(&page.Data[i]).mask(call.secrets.masker(false))
 	}
-	return page, &call.secrets, call.endQuery(err)
+	return page, call.endQuery(err)
 }
