@@ -111,7 +111,7 @@ type checkedConns struct {
 type connState struct {
 	checked time.Time
 	beside  []openfile.Beside // the write-ahead log of SQLite, and its index, as they were when the connection was first used
-	mode    []any             // of a session
+	mode    []any             // the first arguments of every statement, for the driver: see session
 }
 
 const (
@@ -155,13 +155,13 @@ func (c *checkedConns) addTables(conditions []condition) {
 }
 
 // check checks a connection of a pool when it is first used, and then once a minute, with one query.
-func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*connState, error) {
+func (c *checkedConns) check(ctx context.Context, conn *sql.Conn, pool *sql.DB) (s session, err error) {
 	var driverConn any
 	if err := conn.Raw(func(c any) error {
 		driverConn = c
 		return nil
 	}); err != nil {
-		return nil, err
+		return s, err
 	}
 	id := driverConn
 	if !reflect.TypeOf(id).Comparable() { // some drivers have such connections: they cannot be remembered
@@ -169,34 +169,33 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 	}
 	before := c.remembered(id)
 	if before != nil && time.Since(before.checked) < checkAgainAfter && sessionStatus(driverConn) == autocommit {
-		return before, nil
+		return session{conn, before}, nil
 	}
-	s := &connState{checked: time.Now(), mode: execMode(driverConn)}
-	conn.mode = s.mode
+	s = session{conn, &connState{checked: time.Now(), mode: execMode(driverConn)}}
 	conditions := slices.Concat(c.dialect.settings(), c.tables)
 	queries := make([]string, len(conditions))
 	values, dest := make([]sql.NullString, len(conditions)), make([]any, len(conditions))
 	for i := range conditions {
 		queries[i], dest[i] = "("+conditions[i].query+")", &values[i]
 	}
-	if err := conn.QueryRowContext(ctx, "SELECT "+strings.Join(queries, ", ")).Scan(dest...); err != nil {
-		return nil, fmt.Errorf("it cannot be found out what the settings and tables of %v are like: %w", c.dialect, err)
+	if err := s.QueryRowContext(ctx, "SELECT "+strings.Join(queries, ", ")).Scan(dest...); err != nil {
+		return s, fmt.Errorf("it cannot be found out what the settings and tables of %v are like: %w", c.dialect, err)
 	}
 	wal, inMemory := false, false // a database without a file, nothing in which is durable
 	for i, want := range conditions {
 		value := cmp.Or(values[i].String, "none")
 		if want.refuse(value) && !(inMemory && want.name != "") {
-			return nil, &settingError{fmt.Sprintf(want.problem, value), want.elsewhere}
+			return s, &settingError{fmt.Sprintf(want.problem, value), want.elsewhere}
 		}
 		switch want.name {
 		case "journal_mode":
 			wal = strings.EqualFold(value, "wal")
 		case databaseFile:
 			if inMemory = values[i].String == ""; inMemory && pool.Stats().MaxOpenConnections != 1 {
-				return nil, &settingError{text: "the database is in memory, where each connection has one of its own: use a file, or in a test SetMaxOpenConns(1)"}
+				return s, &settingError{text: "the database is in memory, where each connection has one of its own: use a file, or in a test SetMaxOpenConns(1)"}
 			}
 			if err := c.file.Opened(ctx, values[i].String); err != nil {
-				return nil, &settingError{text: err.Error()}
+				return s, &settingError{text: err.Error()}
 			}
 		case serverProcess:
 			if isDirect(driverConn, value) {
@@ -205,7 +204,7 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 		}
 	}
 	if sessionStatus(driverConn)&inTransaction != 0 { // also by the answer to this query
-		return nil, &settingError{text: "a transaction was left open on a connection of the pool, so that what is recorded could be rolled back: begin transactions with BeginTx"}
+		return s, &settingError{text: "a transaction was left open on a connection of the pool, so that what is recorded could be rolled back: begin transactions with BeginTx"}
 	}
 	switch {
 	case before != nil:
@@ -214,7 +213,7 @@ func (c *checkedConns) check(ctx context.Context, conn session, pool *sql.DB) (*
 		s.beside = c.file.Beside("-wal", "-shm")
 	}
 	if id != nil {
-		c.remember(id, s, pool.Stats().OpenConnections)
+		c.remember(id, s.connState, pool.Stats().OpenConnections)
 	}
 	return s, nil
 }

@@ -33,7 +33,7 @@ func (s *Store) Get(ctx context.Context, key journal.Key) (journal.Entry, error)
 		return journal.Entry{}, err
 	}
 	var e journal.Entry
-	err := s.onConn(ctx, func(conn session, _ *connState) (err error) {
+	err := s.onConn(ctx, func(conn session) (err error) {
 		e, err = s.read(ctx, conn, key)
 		return err
 	})
@@ -231,7 +231,7 @@ func (s *Store) page(ctx context.Context, statement string, args ...any) ([]stor
 
 // collect returns the rows of a statement, each as scan reads it.
 func collect[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), statement string, args ...any) (all []T, err error) {
-	err = s.onConn(ctx, func(conn session, _ *connState) error {
+	err = s.onConn(ctx, func(conn session) error {
 		all = nil
 		rows, err := conn.QueryContext(ctx, s.sql(statement), args...)
 		if err != nil {

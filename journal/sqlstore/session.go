@@ -12,7 +12,7 @@ import (
 // statements are not prepared there: what was prepared in one is missing in the next, or exists there already, so that the statement fails.
 type session struct {
 	*sql.Conn
-	mode []any // the first arguments of every statement, for the driver
+	*connState
 }
 
 func (s session) ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error) {

@@ -30,7 +30,7 @@ func (s *Store) applySQLite(ctx context.Context, batch []*write) {
 
 // transactSQLite writes a batch in one transaction.
 func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
-	return s.onConn(ctx, func(conn session, settings *connState) error {
+	return s.onConn(ctx, func(conn session) error {
 		ctx := context.WithoutCancel(ctx)
 		tx, err := conn.BeginTx(ctx, nil)
 		if err != nil {
@@ -46,6 +46,6 @@ func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 		if err := tx.Commit(); err != nil {
 			return err
 		}
-		return s.conns.file.Check(settings.beside...) // while the connection, which keeps the log, is open
+		return s.conns.file.Check(conn.beside...) // while the connection, which keeps the log, is open
 	})
 }

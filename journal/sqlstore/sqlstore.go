@@ -122,7 +122,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, name string, statements []
 // prepare checks one connection, and creates the tables, unless the query made says that they were created.
 func (s *Store) prepare(ctx context.Context, statements []string, made string, tables ...table) error {
 	err := s.dialect.besideOthers(ctx, func() error {
-		return s.onConn(ctx, func(conn session, _ *connState) error { return s.dialect.createTables(ctx, conn, statements, made) })
+		return s.onConn(ctx, func(conn session) error { return s.dialect.createTables(ctx, conn, statements, made) })
 	})
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (s *Store) useTables(ctx context.Context, tables ...table) error {
 		s.conns.addTables([]condition{s.dialect.ofVersion(schema)})
 	}
 	s.schema = s.dialect.quote(schema)
-	return s.onConn(ctx, func(session, *connState) error { return nil })
+	return s.onConn(ctx, func(session) error { return nil })
 }
 
 // maxShopLength is the length of the column shop on MySQL, in bytes.
@@ -221,13 +221,13 @@ func (s *Store) write(ctx context.Context, w *write) error {
 	if s.dialect == SQLite {
 		return s.group.do(ctx, w)
 	}
-	return s.onConn(ctx, func(conn session, _ *connState) error { return s.makeWrite(ctx, conn, w) })
+	return s.onConn(ctx, func(conn session) error { return s.makeWrite(ctx, conn, w) })
 }
 
 // onConn calls do with a connection whose settings have been checked. If its session is over, the pool closes it, and do is called again: with
 // each other one that was idle, since they may lead to the same server, and then with a new one. So do must be something that can be
 // repeated, even if the server has done it and could not say so.
-func (s *Store) onConn(ctx context.Context, do func(session, *connState) error) error {
+func (s *Store) onConn(ctx context.Context, do func(session) error) error {
 	err := s.onOneConn(ctx, do)
 	if s.dialect.isPreparedBefore(err) { // nothing was executed, and the driver prepares the statement again
 		err = s.onOneConn(ctx, do)
@@ -243,7 +243,7 @@ func (s *Store) onConn(ctx context.Context, do func(session, *connState) error) 
 	return err
 }
 
-func (s *Store) onOneConn(ctx context.Context, do func(session, *connState) error) (err error) {
+func (s *Store) onOneConn(ctx context.Context, do func(session) error) (err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -260,19 +260,19 @@ func (s *Store) onOneConn(ctx context.Context, do func(session, *connState) erro
 		}
 		_ = conn.Close() // back to the pool: it fails only if it has been closed
 	}()
-	settings, err := s.conns.check(ctx, session{Conn: conn}, s.db)
+	checked, err := s.conns.check(ctx, conn, s.db)
 	if lost := s.conns.file.Check(); lost != nil { // it may have been opened a moment ago
 		err = lost
 	}
 	if err != nil {
 		return err
 	}
-	return do(session{conn, settings.mode}, settings)
+	return do(checked)
 }
 
 // change makes one statement, and returns how many rows it has changed.
 func (s *Store) change(ctx context.Context, statement string, args ...any) (n int64, err error) {
-	err = s.onConn(ctx, func(conn session, _ *connState) error {
+	err = s.onConn(ctx, func(conn session) error {
 		n, err = s.exec(ctx, conn, statement, args...)
 		return err
 	})
@@ -281,7 +281,7 @@ func (s *Store) change(ctx context.Context, statement string, args ...any) (n in
 
 // queryRow reads one row.
 func (s *Store) queryRow(ctx context.Context, query string, args []any, dest ...any) error {
-	return s.onConn(ctx, func(conn session, _ *connState) error {
+	return s.onConn(ctx, func(conn session) error {
 		return conn.QueryRowContext(ctx, s.sql(query), args...).Scan(dest...)
 	})
 }
