@@ -23,11 +23,11 @@ func IsRefusalStatus(status int) bool {
 // HTML, a text, or an object, and it neither states a transaction nor speaks of one that was accepted, now or before. Anything else
 // may report a transaction in an unexpected form.
 func refuses(r *Response, says *Statement) bool {
-	text := string(bytes.TrimSpace(r.Body))
 	if speaksOfSuccess(r.Body) {
 		return false
 	}
 	if says.Unreadable != nil {
+		text := string(bytes.TrimSpace(r.Body))
 		if r.MayBeCut && !strings.HasSuffix(strings.ToLower(text), "</html>") { // it may speak of a success after the cut; proxies send whole pages so
 			return false
 		}
@@ -157,11 +157,8 @@ var (
 	// resultMembers are those that the interface has for a result, which may repeat what was sent.
 	resultMembers = append(statementMembers[:len(statementMembers):len(statementMembers)],
 		"refundTransactionId", "transactionAmount", "refundAmount", "transactionCurrency", "refundCurrency", "transactionCardNumber", "redirectUrl")
-	// transactionMembers are members of a transaction or a refund, as Flat returns them.
-	transactionMembers = []string{
-		"transactionid", "uniqueid", "merchantrefundid", "refunduniqueid", "refundtransactionid", "transactionamount", "refundamount",
-		"transactioncurrency", "refundcurrency", "transactioncardnumber", "redirecturl",
-	}
+	// transactionMembers are those of a transaction or a refund, which are all but the code, as Flat returns them.
+	transactionMembers = strings.Fields(Flat(strings.Join(resultMembers[1:], " ")))
 )
 
 // namesTransaction reports whether a text has the name of such a member.

@@ -194,6 +194,10 @@ func TestRefusals(t *testing.T) {
 		{"an unfinished tag", "<", false},
 
 		{"an amount", `{"transactionAmount":"12.50"}`, false},
+		{"an amount of a refund", `{"refundAmount":"12.50"}`, false},
+		{"a currency", `{"transactionCurrency":"EUR"}`, false},
+		{"a currency of a refund", `{"refundCurrency":"EUR"}`, false},
+		{"a card", `{"transactionCardNumber":"453900******0000"}`, false},
 		{"a redirect", `{"redirectUrl":"https://pay.example/p"}`, false},
 		{"another spelling of an id", `{"UniqueID":"1"}`, false},
 		{"another spelling of two words", `{"transaction_id":7}`, false},
