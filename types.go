@@ -385,8 +385,8 @@ type Page[T any] struct {
 	Timestamp  time.Time // when the gateway responded
 	CurrPage   int       // counted from 1
 	PageSize   int       // may be smaller than requested
-	TotalCount int
-	TotalPage  int
+	TotalCount int       // rows of the query, on all its pages
+	TotalPage  int       // pages of the query
 	Data       []T
 	Raw        *RawResponse // nil unless Config.KeepResponses
 }

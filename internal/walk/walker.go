@@ -197,7 +197,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// recountBlock completes a block whose total differs from the rows that were read, because rows were added or removed in a
+// recountBlock completes a block whose total differs from the rows that were read, because rows were added or removed in
 // windows already read.
 func (w *walker[T]) recountBlock(ctx context.Context, b *block) error {
 	b.uncertain = true

@@ -33,6 +33,7 @@ const (
 // to is known. If the zone is wrong, likely is the one that agrees with the time, as an offset in seconds: of several, the one with
 // the least time after from, or the westernmost if from is zero.
 func Judge(at civil.Time, from, to time.Time, loc *time.Location) (f Finding, likely int) {
+	// A clock that showed at between from and to has an offset between these two.
 	minOffset := int64(at) - to.Unix() - tolerance
 	maxOffset := int64(farEast) + tolerance
 	begin := to.Add(-24 * time.Hour) // of a clock that has been set back since then
