@@ -284,12 +284,15 @@ func TestOtherAppInRows(t *testing.T) {
 
 // TestOtherAppBesideOwn: another app's payment with the same transactionId changes nothing about a payment of this app.
 func TestOtherAppBesideOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := app111(t, clienttest.Answering(200, clienttest.Page(clienttest.OrderRow(100, "1", `,"appId":222`), clienttest.OrderRow(100, "2", `,"appId":111`))), false)
-		if tx, err := c.Resolve(t.Context(), paymentSentNow()); err != nil || tx.UniqueID != "2" {
-			t.Errorf("got %+v, %v, want the payment with uniqueId 2", tx, err)
-		}
-	})
+	for code, want := range map[int]string{100: "paid", 101: "declined", 102: "processing"} {
+		synctest.Test(t, func(t *testing.T) {
+			c := app111(t, clienttest.Answering(200, clienttest.Page(clienttest.OrderRow(100, "1", `,"appId":222`), clienttest.OrderRow(code, "2", `,"appId":111`))), false)
+			tx, err := c.Resolve(t.Context(), paymentSentNow())
+			if got := clienttest.Outcome(tx, err); got != want || tx == nil || tx.UniqueID != "2" {
+				t.Errorf("code %d: got %q, %+v, %v, want the payment with uniqueId 2", code, got, tx, err)
+			}
+		})
+	}
 }
 
 // TestOtherAppInQueries: GetTransaction, which confirms, fails for another app's transaction; searches and walks return the

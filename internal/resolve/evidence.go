@@ -17,6 +17,7 @@ type evidence[T any] struct {
 	shown       bool  // it was returned, or may exist: in an unreadable row, or one that was announced but not returned
 	codeChanged bool  // a row was returned with two codes: only the next search can decide
 	clockApart  bool  // the range may be wrong: absence proves nothing
+	otherApp    bool  // a row states another app: the same, as long as it is the only one
 	uncertainty error // why absence proves nothing, or nil
 
 	codes map[string]int // of the rows that were seen, by id
@@ -99,7 +100,7 @@ func (e *evidence[T]) add(t T, row *Row) {
 		return
 	}
 	if row.OtherApp {
-		e.doubt(errOtherApp)
+		e.otherApp = true
 		return
 	}
 	e.shown = true

@@ -50,7 +50,11 @@ func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 		if processing = cmp.Or(e.processing, processing); e.found() && processing != nil && !e.hasShown(c.Row(processing)) {
 			e.processing = processing // another replica has shown it
 		}
-		if seen && !e.found() {
+		switch {
+		case e.found():
+		case e.otherApp:
+			e.doubt(errOtherApp)
+		case seen:
 			e.doubt(errSeenBefore)
 		}
 		row = cmp.Or(c.newest(&e), row)
