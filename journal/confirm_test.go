@@ -153,6 +153,8 @@ func TestConfirmOfAnOldAttempt(t *testing.T) {
 	}{
 		{"declined, another one approved", 101, []int{101, 100}, "succeeded"},
 		{"declined, no other one", 101, []int{101}, "declined"},
+		{"closed, another one approved", 103, []int{103, 100}, "succeeded"},
+		{"closed, no other one", 103, []int{103}, "declined"},
 		{"waiting, another one approved", 301, []int{301, 100}, "succeeded"},
 		{"waiting, no other one", 301, []int{301}, "abandoned"},
 	} {

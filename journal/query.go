@@ -218,8 +218,8 @@ func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool)
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case ev.State == Declined && known.state == Succeeded && (known.intent.OnHostedPage() || !known.reverses(&ev)):
 		return nil // another attempt than the one that succeeded
-	case ev.State == Declined && known.intent.OnHostedPage() && got.facts().code == cardgateway.CodeFailed && !abandoned:
-		ev.State = Pending // one attempt: the cardholder may try another card
+	case ev.State == Declined && known.intent.OnHostedPage() && (got.facts().code == cardgateway.CodeFailed && !abandoned || !sole):
+		ev.State = Pending // one attempt: the cardholder may try another card, or has before the page was closed
 	case ev.State == Declined && !sole && j.isOfAnother(&ev, known):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case ev.State == Declined && !sole && known.isProcessingBeside(&ev):

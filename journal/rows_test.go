@@ -45,6 +45,7 @@ func TestRowsOfOnePayment(t *testing.T) {
 		{"a page beside a decline", true, []rowOf{{"A", 101}, {"B", 301}}, journal.Pending, 301},
 		{"a page, and a card in processing", true, []rowOf{{"B", 102}, {"A", 301}}, journal.Pending, 102},
 		{"the page was closed, and a card is in processing", true, []rowOf{{"B", 102}, {"A", 103}}, journal.Pending, 102},
+		{"that becomes known later", true, []rowOf{{"A", 103}, {"B", 102}}, journal.Pending, 102},
 		{"the one in processing is paid", true, []rowOf{{"A", 101}, {"B", 102}, {"B", 100}}, journal.Succeeded, 100},
 		{"without the page: a decline, and one in processing", false, []rowOf{{"B", 102}, {"A", 101}}, journal.Pending, 102},
 		{"without the page: the one in processing is paid", false, []rowOf{{"B", 102}, {"A", 101}, {"B", 100}}, journal.Succeeded, 100},
