@@ -2,10 +2,14 @@ package journal_test
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -166,6 +170,53 @@ func TestPageWithoutARow(t *testing.T) {
 				if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State().String() != tt.want {
 					t.Errorf("after a day it is %v (%v), want %s", e.State(), err, tt.want)
 				}
+			})
+		})
+	}
+}
+
+// TestEndedBeside: a card that was in processing has ended, and of several rows the search returns another one. Its own row is queried, so that the
+// payment does not stay in processing for good.
+func TestEndedBeside(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ends int   // the first card
+		then []int // the search, at last
+		want string
+	}{
+		{"two cards were declined", 101, []int{101, 101}, "declined"},
+		{"a card was declined, and the page has a row", 101, []int{101, 301}, "abandoned"},
+		{"a card was declined, and the page was closed", 101, []int{101, 103}, "declined"},
+		{"a card was approved, and the search does not show it", 100, []int{0, 101}, "succeeded"},
+		{"a card is in processing, and the search does not show it", 102, []int{0, 101}, "pending"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				begun := time.Now()
+				if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+					t.Fatal(err)
+				}
+				row := func(id, code int) string {
+					return fmt.Sprintf(`{"code":%d,"uniqueId":"%d","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`, code, id)
+				}
+				shows, first := []int{102}, 102
+				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+					if strings.HasSuffix(r.URL.Path, "/search/order/1") {
+						return clienttest.Respond(r, http.StatusOK, row(1, first))
+					}
+					var rows []string
+					for i, code := range shows {
+						if code != 0 {
+							rows = append(rows, row(i+1, code))
+						}
+					}
+					return clienttest.Respond(r, http.StatusOK, clienttest.Page(rows...))
+				})
+				time.Sleep(time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "pending"})
+				shows, first = tt.then, tt.ends
+				time.Sleep(time.Until(begun.Add(25 * time.Hour)))
+				wantStates(t, s.Journal, map[string]string{"a": tt.want})
 			})
 		})
 	}

@@ -73,7 +73,7 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 		if j.isOld(known) { // it is not absent only because this machine's clock was ahead when it was sent
 			at = at.Add(-searchedAhead)
 		}
-		got, failed := j.resolve(ctx, known, at, limit)
+		got, beside, failed := j.resolve(ctx, known, at, limit)
 		if ctx.Err() != nil {
 			return e, ctx.Err(), ctx.Err()
 		}
@@ -85,6 +85,11 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 		if errors.Is(failed, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // no other query may find it either
+			}
+		}
+		for _, row := range beside {
+			if e, err = j.recordChanges(ctx, e, func(known *projection) []Evidence { return j.evidenceOfRow(row, known, false) }); err != nil {
+				return e, queryErr, err
 			}
 		}
 		e, err = j.recordChanges(ctx, e, func(known *projection) []Evidence { return j.evidenceOfResolve(got, failed, known, sole) })
@@ -99,19 +104,34 @@ func (j *Journal) query(ctx context.Context, e Entry, limit time.Duration) (_ En
 const searchedAhead = 2 * 24 * time.Hour
 
 // resolve queries the gateway for a payment or a refund that was sent at a time. Of several declines that are not contradictory, it
-// returns the latest: evidenceOfRow decides whether that is final.
-func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, limit time.Duration) (gatewayResult, error) {
+// returns the latest: evidenceOfRow decides whether that is final. Beside are the rows of cards that were in processing before.
+func (j *Journal) resolve(ctx context.Context, known *projection, at time.Time, limit time.Duration) (got gatewayResult, beside []gatewayResult, err error) {
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	got, err := j.resolveOnce(ctx, known, at)
+	got, err = j.resolveOnce(ctx, known, at)
 	unknown, ok := asUnknown(err)
 	if ok && (errors.Is(err, resolve.ErrMayTryAgain) || !known.once && errors.Is(err, resolve.ErrSeveralDeclined)) {
-		return unknown.got, nil // the gateway has answered: these are attempts on the hosted page, or the declines of several submissions
+		got, err = unknown.got, nil // the gateway has answered: these are attempts on the hosted page, or the declines of several submissions
 	}
-	return got, err
+	if known.intent.OnHostedPage() && !got.isNothing() && got.state() != Succeeded {
+		beside = j.rowsBeside(ctx, known, got)
+	}
+	return got, beside, err
+}
+
+// rowsBeside queries each row that was in processing, and is not the one that a search has returned: its card may have been declined since.
+func (j *Journal) rowsBeside(ctx context.Context, known *projection, got gatewayResult) (rows []gatewayResult) {
+	for _, before := range known.processing {
+		if id := before.facts().id; id != "" && id != got.facts().id {
+			if row, err := ofPayment(j.client.GetTransaction(ctx, id)); err == nil && new(row.intent()).same(&known.intent) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
 }
 
 func (j *Journal) resolveOnce(ctx context.Context, known *projection, at time.Time) (gatewayResult, error) {
