@@ -144,6 +144,10 @@ func TestPageWithoutARow(t *testing.T) {
 			"a card was in processing beside a decline", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err },
 			[]int{101, 102}, []int{101}, "pending",
 		},
+		{
+			"its row beside one that is unclear", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err },
+			nil, []int{301, 999}, "pending",
+		},
 		{"it was shown unclearly", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{999}, nil, "pending"},
 		{"no page", func(_ *testing.T, s *shop) error { _, err := s.pay("a", pending); return err }, nil, nil, "pending"},
 	} {

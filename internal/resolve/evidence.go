@@ -16,6 +16,7 @@ type evidence[T any] struct {
 	processing  *T
 	shown       bool  // it was returned, or may exist: in an unreadable row, or one that was announced but not returned
 	codeChanged bool  // a row was returned with two codes: only the next search can decide
+	unclear     bool  // a row that is ours, or can be, does not tell its state
 	clockApart  bool  // the range may be wrong: absence proves nothing
 	otherApp    bool  // a row states another app: the same, as long as it is the only one
 	uncertainty error // why absence proves nothing, or nil
@@ -41,6 +42,12 @@ func (e *evidence[T]) doubt(reason error) {
 	}
 }
 
+// doubtOurs records that a row which is ours, or can be, does not tell its state, and why.
+func (e *evidence[T]) doubtOurs(reason error) {
+	e.unclear = true
+	e.doubt(reason)
+}
+
 // searchOnce searches once, from SentAt until now, and all pages: they shift, and a gateway may ignore the range. The range is wide
 // enough for a gateway's clock in any zone.
 func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
@@ -59,7 +66,7 @@ func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
 	})
 	e.shown = e.shown || missing > 0
 	if missing > 0 || hasMore {
-		e.doubt(ErrDoubtful)
+		e.doubtOurs(ErrDoubtful)
 	}
 	return e, err
 }
@@ -69,7 +76,7 @@ func (c *Config[T]) addPage(page *Page[T], e *evidence[T]) (ids []string) {
 	e.clockApart = e.clockApart || page.ClockApart > maxApart
 	if page.Unreadable { // any of these rows may be the one
 		e.shown = true
-		e.doubt(ErrDoubtful)
+		e.doubtOurs(ErrDoubtful)
 	}
 	copies := make(map[string]int) // number of rows with the same generated id
 	for _, t := range page.Rows {
@@ -106,7 +113,7 @@ func (e *evidence[T]) add(t T, row *Row) {
 	e.shown = true
 	switch {
 	case !row.Agrees:
-		e.doubt(ErrOtherAmount)
+		e.doubtOurs(ErrOtherAmount)
 	case row.State == verdict.Approved:
 		e.approved = append(e.approved, t)
 	case row.State == verdict.Declined:
@@ -116,6 +123,6 @@ func (e *evidence[T]) add(t T, row *Row) {
 	case row.State == verdict.Processing:
 		e.processing = &t
 	default:
-		e.doubt(errOtherCode)
+		e.doubtOurs(errOtherCode)
 	}
 }

@@ -91,7 +91,7 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 		return Result[T]{Cause: ErrRepeated}, last
 	case len(e.approved) > 0 && !e.codeChanged:
 		return Result[T]{Finding: Found, Row: &e.approved[0]}, true
-	case e.redirect != nil && e.processing == nil && !e.codeChanged:
+	case e.redirect != nil && e.processing == nil && !e.codeChanged && !e.unclear:
 		return Result[T]{Finding: Found, Row: e.redirect}, true
 	case certain && len(e.declined) > 0 && e.processing == nil && !e.codeChanged && notFinal == nil:
 		return Result[T]{Finding: Declined, Row: c.latest(e.declined)}, true

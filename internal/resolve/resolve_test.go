@@ -71,6 +71,17 @@ func TestRun(t *testing.T) {
 		{"approved at last", []search{shows(), shows(), {err: errDown}, shows(approved)}, false, false, resolve.Found, "1", true, nil},
 		{"waits for the cardholder", []search{shows(redirect)}, false, false, resolve.Found, "4", true, nil},
 		{"waits for the cardholder beside one in processing", []search{shows(redirect, processing)}, false, false, resolve.Found, "3", true, nil},
+		{"waits for the cardholder beside another's row", []search{shows(redirect, foreign)}, false, false, resolve.Found, "4", true, nil},
+		{"waits for the cardholder beside another amount", []search{shows(redirect, differs)}, false, false, resolve.Unknown, "", true, resolve.ErrOtherAmount},
+		{"waits for the cardholder beside a code that says nothing", []search{shows(redirect, unclear)}, false, false, resolve.Unknown, "", true, nil},
+		{
+			"waits for the cardholder beside unreadable rows", []search{{rows: []row{redirect}, unreadable: true}}, false, false, resolve.Unknown, "", true,
+			resolve.ErrDoubtful,
+		},
+		{
+			"waits for the cardholder beside rows that were not given", []search{{rows: []row{redirect}, more: 1}, shows(redirect)}, false, false,
+			resolve.Found, "4", true, nil,
+		},
 		{"in processing to the end", []search{shows(processing)}, false, false, resolve.Found, "3", true, nil},
 		{"in processing, then approved", []search{shows(processing), shows(approved)}, false, false, resolve.Found, "1", true, nil},
 		{"in processing beside a decline", []search{shows(processing, declined)}, false, false, resolve.Unknown, "3", true, resolve.ErrDoubtful},
