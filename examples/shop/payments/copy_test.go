@@ -162,6 +162,30 @@ func TestBackOfficeRefunds(t *testing.T) {
 	}
 }
 
+// TestRefundCameBack: a refund of the back office that was made, and came back, does not count as returned, and a person looks at it.
+func TestRefundCameBack(t *testing.T) {
+	s, _, _, ids := openOdd(t)
+	o, err := s.Order(t.Context(), ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &cardgateway.Refund{UniqueID: o.UniqueID, RefundUniqueID: "9", MerchantRefundID: "goodwill", RefundAmount: decimal.New(150, -2)}
+	for _, step := range []struct {
+		code     cardgateway.Code
+		returned int64 // cents
+	}{{cardgateway.CodeRefundAccepted, 0}, {cardgateway.CodeRefundSuccess, 150}, {cardgateway.CodeRefundFailed, 0}, {cardgateway.CodeRefundSuccess, 0}} {
+		r.Code = step.code
+		if err = s.confirmRefund(t.Context(), r); err == nil {
+			o, err = s.Order(t.Context(), ids[0])
+		}
+		sum, _ := o.Refunded()
+		next, why := o.NextRefund()
+		if err != nil || !sum.Equal(decimal.New(step.returned, -2)) || (why == "") != (step.returned > 0) {
+			t.Errorf("code %d: got %s returned, next %+v, %q, %v", step.code, sum, next, why, err)
+		}
+	}
+}
+
 // TestCopyOddRow: a row that cannot be read does not keep others from being copied when they change.
 func TestCopyOddRow(t *testing.T) {
 	s, g, rows, ids := openOdd(t)

@@ -139,12 +139,13 @@ func (s *Service) addRefund(ctx context.Context, r *cardgateway.Refund) error {
 			state = Conflict
 		}
 	case cardgateway.StateDeclined:
-		state, version = Declined, 1
+		state, version = Declined, 2 // also after it was made: then it came back
 	}
 	_, err := s.DB.ExecContext(ctx, `INSERT INTO refunds (id, attempt_id, amount, created, state, version, made)
 		SELECT CASE WHEN $1 LIKE id || '-R%' THEN $1 ELSE $8 END, id, $2, CAST($3 AS BIGINT), $4, CAST($5 AS INTEGER), CAST($6 AS BIGINT)
 		FROM attempts WHERE unique_id = $7 AND unique_id <> ''
-		ON CONFLICT (id) DO UPDATE SET state = $4, version = $5, made = $6 WHERE refunds.version < $5`,
+		ON CONFLICT (id) DO UPDATE SET state = CASE refunds.state WHEN 'refunded' THEN 'conflict' ELSE $4 END, version = $5, made = $6
+		WHERE refunds.version < $5`,
 		r.MerchantRefundID, r.RefundAmount.String(), time.Now().UnixMicro(), state, version, micro(made), r.UniqueID,
 		strings.TrimSpace(r.MerchantRefundID+" "+cmp.Or(r.RefundUniqueID, r.UniqueID+" "+r.RefundRequestAt.String())))
 	return err
