@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Normal returns the normal form of a base URL (RFC 3986, section 6.2), without a slash at its end.
+// Normal returns the normal form of a base URL (RFC 3986, section 6.2), without a slash at its end, and without white space around it.
 func Normal(base string) string {
+	base = strings.TrimSpace(base)
 	u, err := url.Parse(base)
 	if err != nil {
 		return base

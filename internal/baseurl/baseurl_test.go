@@ -15,7 +15,9 @@ func TestNormal(t *testing.T) {
 		"http://gateway.test:443":       "http://gateway.test:443",
 		"https://gateway.test/A":        "https://gateway.test/A",
 		"https://gateway.test/a%2Fb/":   "https://gateway.test/a%2Fb",
+		" https://gateway.test/\n":      "https://gateway.test",
 		"no URL %":                      "no URL %",
+		"no URL %\n":                    "no URL %",
 		"":                              "",
 	} {
 		t.Run(base, func(t *testing.T) {
