@@ -74,12 +74,12 @@ var page = regexp.MustCompile(`(?is)^(<!--.*?-->\s*|<\?xml[^>]*\?>\s*)*<(!doctyp
 
 // isPage reports whether a text is a page of HTML that states no transaction: a program can write what it had to say after a warning.
 func isPage(text string) bool {
-	shown := html.UnescapeString(text)
-	return page.MatchString(text) && !namesTransaction(shown) && !reportsCode.MatchString(shown)
+	states := func(text string) bool { return namesTransaction(text) || reportsCode.MatchString(text) }
+	return page.MatchString(text) && !states(text) && !escape.Hides(text, states)
 }
 
 // reportsCode matches a code with which a gateway accepts something, or says that it is not clear.
-var reportsCode = regexp.MustCompile(`(?i)(?:code|status)\b(\W{0,4}|(\W*<[^>]*>)+\W*|\W+(is|was|of)\W+)0*(100|102|11[01]|301|501|999)\b`)
+var reportsCode = regexp.MustCompile(`(?i)(?:code|status)\b(\W{0,4}|(\W*<[^>]*>)+\W*|\W+(is|was|of|value)\W+)0*(100|102|11[01]|301|501|999)\b`)
 
 // isPlainText reports whether a text consists of words: it has no member of an object or of an array, in no notation, and is
 // neither a JSON value nor encoded data.

@@ -59,6 +59,9 @@ func TestRefusals(t *testing.T) {
 		{"a page with a code", `<html><script>data={"code":100}</script>`, false},
 		{"a page with a code in a table", "<table><tr><td>Code</td>\n<td>100</td>", false},
 		{"a page with escapes", "<html>&quot;uniqueId&quot;:1", false},
+		{"a page with escapes of a script", `<html><script>a="\u0063\u006fde\u0022:100"</script>`, false},
+		{"a page with escapes of a URL", "<html><a href='/?a=%63%6Fde%22%3A100'>", false},
+		{"a page with a form", `<html><form><input name="code" value="100"></form>`, false},
 		{"a page that says so", "<html><h1>Payment approved</h1>", false},
 		{"JSON after a warning", "<br />\n<b>Warning</b>: x in pay.php on line 5<br />\n" + approval, false},
 
