@@ -111,7 +111,8 @@ func (d Dialect) conditions(schema string, t table) []condition {
 				AND (SELECT COUNT(*) FROM pragma_index_xinfo(l.name) WHERE key) = `+n+`
 				AND (SELECT COUNT(*) FROM pragma_index_xinfo(l.name) WHERE key AND name IN (`+key+`) AND coll = 'BINARY') = `+n+`)
 			THEN 'unique' ELSE 'none' END`, "unique", unique, otherTable),
-		must(`SELECT CAST(COUNT(*) AS TEXT) FROM pragma_table_info(`+name+`) WHERE name IN (`+all+`) AND type = 'TEXT'`,
+		must(`SELECT CAST(COUNT(*) AS TEXT) FROM pragma_table_info(`+name+`) WHERE name IN (`+all+`) AND type = 'TEXT'
+				AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND tbl_name = `+name+` COLLATE NOCASE AND UPPER(sql) LIKE '%COLLATE%')`,
 			columns, wrongTypes, otherTable),
 		must(`SELECT CAST((SELECT COUNT(*) FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
 				WHERE tbl_name = `+name+` COLLATE NOCASE AND (type = 'trigger' OR UPPER(sql) LIKE '%ON%CONFLICT%'))
