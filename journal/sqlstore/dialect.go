@@ -43,9 +43,11 @@ func (s *Store) exec(ctx context.Context, on executor, statement string, args ..
 }
 
 // sql replaces the placeholders ? in a statement by those of the database, and names the schema of the tables that New has checked: without
-// it, a connection whose search path or default database is another one would use other tables.
+// it, a connection whose search path or default database is another one would use other tables. A statement of Postgres that sets something to
+// TRUE also has its commit wait for the disk: through a pooler, any other program can have told the session that it need not.
 func (s *Store) sql(statement string) string {
 	if s.dialect == Postgres {
+		statement = strings.Replace(statement, "TRUE", "(set_config('synchronous_commit', 'on', TRUE) = 'on')", 1)
 		var b strings.Builder
 		n := 0
 		for part := range strings.SplitAfterSeq(statement, "?") {

@@ -22,7 +22,7 @@ const (
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
 	recordOneMySQL = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
-	touchOne = `UPDATE cardgateway_journal SET begun = begun WHERE shop = ? AND transaction_id = ?`
+	touchOne = `UPDATE cardgateway_journal SET unacked = (unacked = TRUE) WHERE shop = ? AND transaction_id = ?`
 	ackOne   = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 

@@ -147,6 +147,39 @@ func TestFailoverIsNotRead(t *testing.T) {
 	}
 }
 
+// TestSessionThatDoesNotWait: what is written survives a crash of the server, also if its session was told after the check not to wait for the
+// disk: through a pooler, any other program can have done so.
+func TestSessionThatDoesNotWait(t *testing.T) {
+	server := pgserver.Own(t)
+	spec := "postgres:" + server.URL("shop")
+	createStore(t, spec)
+	in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD", Sender: "s"}
+	for version, write := range []func(*sqlstore.Store) error{
+		func(s *sqlstore.Store) error {
+			_, _, err := s.Begin(t.Context(), in)
+			return err
+		},
+		func(s *sqlstore.Store) error {
+			return s.Record(t.Context(), in.Key(), 0, journal.Evidence{At: in.At, Source: journal.SourceQuery, Seen: true})
+		},
+	} {
+		db := openDB(t, spec)
+		db.SetMaxOpenConns(1)
+		execAll(t, db, "ALTER SYSTEM SET wal_writer_delay = '10s'", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)")
+		s := newStore(t, db, sqlstore.Postgres)
+		execAll(t, db, "CHECKPOINT", "SET synchronous_commit = off")
+		if err := write(s); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(server.Kill(), server.Restart()); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := openStore(t, spec).Get(t.Context(), in.Key()); err != nil || e.Version() != version {
+			t.Errorf("version %d after the crash, %v; want %d", e.Version(), err, version)
+		}
+	}
+}
+
 // TestStandbyAway: an intent that is committed on the primary only is not written, also if the session that waited for the synchronous standby
 // was ended, and the call repeated. Nor is another submission of what was not sent.
 func TestStandbyAway(t *testing.T) {
