@@ -73,12 +73,17 @@ func (b *Books) OpenItems(ctx context.Context, kind Kind, month time.Time) iter.
 		[]any{string(kind), micro(month)}, (*KeptItem).into)
 }
 
-// KeptItem returns what was kept of one id in a month.
-func (b *Books) KeptItem(ctx context.Context, kind Kind, month time.Time, id string) (item KeptItem, ok bool, err error) {
-	for item, err := range stream(ctx, b, keptColumns+`month = $2 AND id = $3`, []any{string(kind), micro(month), id}, (*KeptItem).into) {
-		return item, err == nil, err
+// KeptItems returns what was kept of one id, by the Unix time of the start of its month. The months let an index find it.
+func (b *Books) KeptItems(ctx context.Context, kind Kind, id string) (map[int64]KeptItem, error) {
+	items := map[int64]KeptItem{}
+	for item, err := range stream(ctx, b, keptColumns+`month IN (SELECT start FROM cardgateway_months WHERE kind = $1) AND id = $2`,
+		[]any{string(kind), id}, (*KeptItem).into) {
+		if err != nil {
+			return nil, err
+		}
+		items[item.Month.Unix()] = item
 	}
-	return item, false, nil
+	return items, nil
 }
 
 // keepLater keeps the lines of a list that may belong to later months: by the latest time that they may have or, if they have none, by that

@@ -42,19 +42,25 @@ func (k *kindMatcher) apart(p *pair, isOurs func(books.Line) bool) (*Difference,
 		d.Class = ClassDate
 		return d, nil
 	}
-	item, isKept, err := k.books.KeptItem(k.ctx, k.kind, month.From, p.id())
-	if err == nil && !isRowOurs && item.Rows[row.Key()] != "" { // it counts in the month in which it became final
-		month = k.monthOf(item.Closed)
-		item, isKept, err = k.books.KeptItem(k.ctx, k.kind, month.From, p.id())
-	}
+	items, err := k.books.KeptItems(k.ctx, k.kind, p.id())
 	if err != nil {
 		return nil, err
 	}
-	wasListed := slices.ContainsFunc(item.Lines, func(l books.Line) bool { return l.At.Before(month.To) && !k.Period.holds(l.At) })
-	_, isChanged := k.changed[changeKey{month.From, p.id()}]
+	kept, isKept := items[month.From.Unix()]
+	if !isRowOurs && kept.Rows[row.Key()] != "" { // it counts in the month in which it became final
+		month = k.monthOf(kept.Closed)
+		_, isKept = items[month.From.Unix()]
+	}
+	listed := k.month(func(m books.Month) bool { // the row's or, if that did not have it, another one before this
+		return (m.From.Before(k.Period.From) || m.From.Equal(month.From)) &&
+			slices.ContainsFunc(items[m.From.Unix()].Lines, func(l books.Line) bool { return l.At.Before(m.To) && !k.Period.holds(l.At) })
+	})
+	if _, isChanged := k.changed[changeKey{month.From, p.id()}]; !isKept && !isChanged { // it tied out
+		listed = month
+	}
 	switch {
-	case !isRowOurs && !isChanged && (!isKept || wasListed):
-		d.Class, d.Why = ClassListedTwice, "the list of "+month.From.Format("January 2006")+" has it, too: "+k.onBothSides(p)
+	case !isRowOurs && !listed.From.IsZero():
+		d.Class, d.Why = ClassListedTwice, "the list of "+listed.From.Format("January 2006")+" has it, too: "+k.onBothSides(p)
 	case isRowOurs && !isKept && distance(row.At, l) > max(k.Grace, day):
 		d.Class = ClassDate
 	}

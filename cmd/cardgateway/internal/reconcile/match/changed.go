@@ -123,8 +123,8 @@ func (k *kindMatcher) homeOf(r *books.Row, changes *books.RowChanges) (time.Time
 	if was != nil {
 		r = was
 	}
-	item, _, err := k.books.KeptItem(k.ctx, k.kind, month.From, r.ID)
-	if item.Rows[r.Key()] != "" || item.Rows[r.UnnamedKey()] != "" {
+	items, err := k.books.KeptItems(k.ctx, k.kind, r.ID)
+	if item := items[month.From.Unix()]; item.Rows[r.Key()] != "" || item.Rows[r.UnnamedKey()] != "" {
 		return item.Closed, err
 	}
 	return month.From, err

@@ -175,15 +175,13 @@ func (k *kindMatcher) untoldOf(rows []books.Row, lines []books.Line) (month Span
 	if !k.isKept() || i < 0 || slices.ContainsFunc(rows, func(r books.Row) bool { return isApproved(r) && (k.TestPayments || !r.Test) }) {
 		return month, nil
 	}
-	for _, m := range k.months {
-		if !m.From.Before(k.Month.From) {
-			break
-		}
-		item, _, err := k.books.KeptItem(k.ctx, k.kind, m.From, lines[i].ID)
-		hadLine := slices.ContainsFunc(item.Lines, func(l books.Line) bool { return distance(l.At, &lines[i]) == 0 })
-		if k.changed[changeKey{m.From, lines[i].ID}] != nil || hadLine || err != nil {
-			return Span{}, err
-		}
+	items, err := k.books.KeptItems(k.ctx, k.kind, lines[i].ID)
+	isTold := func(m books.Month) bool {
+		hadLine := slices.ContainsFunc(items[m.From.Unix()].Lines, func(l books.Line) bool { return distance(l.At, &lines[i]) == 0 })
+		return m.From.Before(k.Month.From) && (hadLine || k.changed[changeKey{m.From, lines[i].ID}] != nil)
+	}
+	if err != nil || slices.ContainsFunc(k.months, isTold) {
+		return month, err
 	}
 	m := k.monthOf(lines[i].At)
 	return Span{m.From, m.To}, nil
