@@ -13,10 +13,10 @@ const (
 	ClassTwoSuccesses       Class = "two_successes"
 	ClassMissingHere        Class = "missing_here"
 	ClassMissingThere       Class = "missing_there"
+	ClassState              Class = "state"
 	ClassCurrency           Class = "currency"
 	ClassListedTwice        Class = "listed_twice"
 	ClassAmount             Class = "amount"
-	ClassState              Class = "state"
 	ClassRefundWithoutOrder Class = "refund_without_order"
 	ClassRefundAbovePayment Class = "refund_above_payment"
 	ClassRefundTwice        Class = "refund_twice"
@@ -53,14 +53,14 @@ var Classes = []About{
 			"then store it under its uniqueId."},
 	{ClassMissingThere, "In your list, not at the gateway", "Your list contains a payment that is not in the copy of the gateway.",
 		"It was not paid, or the id is wrong: ask the customer, or correct the id."},
+	{ClassState, "State differs", "The gateway and your list have different states, such as approved and declined, or your list has a test payment as paid.",
+		"Record the state of the gateway."},
 	{ClassCurrency, "Currency differs",
 		"The gateway and your list have different currencies, or a refund has another currency than its payment. Amounts are not converted.",
 		"Correct your records."},
 	{ClassListedTwice, "Listed more than once", "Several lines of your list are the same payment or refund, so your list counts it more than once.",
 		"Correct your list: remove the repeated lines. The amount at the gateway is right."},
 	{ClassAmount, "Amount differs", "The gateway and your list have different amounts.", "Refund the excess, or claim the rest."},
-	{ClassState, "State differs", "The gateway and your list have different states, such as approved and declined, or your list has a test payment as paid.",
-		"Record the state of the gateway."},
 	{ClassRefundWithoutOrder, "Refund of an unknown payment", "The payment of this refund is not in the copy of the gateway. It may be older than the copy.",
 		"Ask the gateway's support."},
 	{ClassRefundAbovePayment, "Refunded more than paid", "The refunds of a payment, in any period, exceed its amount.",

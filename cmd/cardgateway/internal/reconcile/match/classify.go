@@ -28,12 +28,16 @@ func (k *kindMatcher) class(p *pair) *Difference {
 		return nil // not paid on either side, however often it was tried
 	case p.row == nil:
 		return k.missingThere(p)
+	}
+	switch d := k.state(p); { // an amount that only one side has as paid differs by all of it
+	case d != nil:
+		return d
 	case p.currenciesDiffer():
 		return &Difference{Class: ClassCurrency, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At}
 	case (p.row.Currency != "" || len(p.paid) > 0) && !p.sum.Equal(p.atGateway()): // a declined payment may state no amount
 		return amountDiffers(p)
 	}
-	return k.state(p)
+	return nil
 }
 
 // ofTest returns the difference of a test payment, or of its refund: it is none for the books, unless they have it as made.
@@ -154,7 +158,7 @@ func (k *kindMatcher) state(p *pair) *Difference {
 		return nil
 	}
 	d := &Difference{Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At}
-	if d.Currency == "" {
+	if p.booked == books.StateApproved || d.Currency == "" {
 		d.Currency, d.Value = p.currency, p.sum
 	}
 	young := !p.row.At.Before(k.Copy.To.Add(-k.Grace))

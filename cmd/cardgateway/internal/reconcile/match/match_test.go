@@ -211,7 +211,7 @@ func TestClasses(t *testing.T) {
 		{"currency before amount", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "4 EUR", never), []string{"currency payment a 3 USD"}},
 		{"amount, less", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3.001 USD", never), []string{"amount payment a 0.001 USD"}},
 		{"amount, more", new(memory).pay("a", approved, "300 JPY", middle).book("a", approved, "3 JPY", never), []string{"amount payment a 297 JPY"}},
-		{"amount before state", new(memory).pay("a", declined, "3 USD", middle).book("a", approved, "5 USD", never), []string{"amount payment a 2 USD"}},
+		{"state before amount", new(memory).pay("a", declined, "3 USD", middle).book("a", approved, "5 USD", never), []string{"state payment a 5 USD"}},
 		{"state", new(memory).pay("a", declined, "3 USD", middle).book("a", approved, "3 USD", never), []string{"state payment a 3 USD"}},
 		{"state, the amount not given", new(memory).pay("a", declined, "0 ", middle).book("a", approved, "3 USD", never), []string{"state payment a 3 USD"}},
 		{"state, booked as declined", new(memory).pay("a", approved, "3 USD", middle).book("a", declined, "3 USD", never), []string{"state payment a 3 USD"}},
@@ -262,7 +262,7 @@ func TestClasses(t *testing.T) {
 		{"listed twice, and another amount",
 			new(memory).pay("a", approved, "4 USD", middle).book("a", approved, "3 USD", never).book("a", approved, "3 USD", never), []string{"amount payment a 2 USD"}},
 		{"listed twice, and declined", new(memory).pay("a", declined, "3 USD", middle).book("a", approved, "3 USD", never).book("a", approved, "3 USD", never),
-			[]string{"amount payment a 3 USD"}},
+			[]string{"state payment a 6 USD"}},
 		{"paid twice",
 			new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).
 				book("b of o", approved, "3 USD", never), []string{"paid_twice payment o 3 USD"}},

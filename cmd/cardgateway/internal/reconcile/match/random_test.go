@@ -335,6 +335,15 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	case len(rows) == 0:
 		return there, touched
 	}
+	isOpen := func(s string) bool { return s != approved && s != declined }
+	switch young := !last.At.Before(o.Copy.To.Add(-o.Grace)); {
+	case last.State != booked && !isOpen(last.State) && (!young || !isOpen(booked)):
+		return ClassState, touched
+	case last.State == redirect && booked == approved && !young:
+		return ClassState, touched
+	case last.State != booked && !(isOpen(last.State) && isOpen(booked)):
+		return ClassTiming, touched
+	}
 	amount := 0
 	for _, r := range rows {
 		if r.State == approved {
@@ -370,15 +379,6 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 		return ClassListedTwice, touched
 	case amount != inList:
 		return ClassAmount, touched
-	}
-	isOpen := func(s string) bool { return s != approved && s != declined }
-	switch young := !last.At.Before(o.Copy.To.Add(-o.Grace)); {
-	case last.State != booked && !isOpen(last.State) && (!young || !isOpen(booked)):
-		return ClassState, touched
-	case last.State == redirect && booked == approved && !young:
-		return ClassState, touched
-	case last.State != booked && !(isOpen(last.State) && isOpen(booked)):
-		return ClassTiming, touched
 	}
 	if cycle > 0 && inList != all {
 		if class := naiveLater(charges, lines, rowNow, o); class != "" {
