@@ -56,26 +56,19 @@ func (r *reconciliation) run() (*match.Summary, error) {
 
 // print prints the differences by class, and the totals of both sides.
 func (r *reconciliation) print(s *match.Summary) error {
-	r.call.tell("%s to %s: %s of %s rows tie out", terminal.Wall(r.options.Period.From), terminal.Wall(r.options.Period.To), terminal.Thousands(s.TiedOut),
+	tell := func(is bool, format string, args ...any) {
+		if is {
+			r.call.tell(format, args...)
+		}
+	}
+	tell(true, "%s to %s: %s of %s rows tie out", terminal.Wall(r.options.Period.From), terminal.Wall(r.options.Period.To), terminal.Thousands(s.TiedOut),
 		terminal.Thousands(s.Compared))
-	if s.Newer > 0 {
-		r.call.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
-	}
-	if r.info.RefundList.ReadAt.IsZero() && s.RefundsLeftOut == 0 {
-		r.call.tell("refunds were not compared: there is no list of them; set --refund-list or --refund-query")
-	}
-	if s.Elsewhere > 0 {
-		r.call.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
-	}
-	if len(s.Changed) > 0 {
-		r.call.tell("changed since it was compared: %s payments or refunds of earlier months", terminal.Thousands(len(s.Changed)))
-	}
-	if len(s.Earlier) > 0 {
-		r.call.tell("open from earlier months: %s", report.EarlierText(s))
-	}
-	if s.Kept > 0 {
-		r.call.tell("open at the end of this month: %s", terminal.Thousands(s.Kept))
-	}
+	tell(s.Newer > 0, "lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
+	tell(r.info.RefundList.ReadAt.IsZero() && s.RefundsLeftOut == 0, "refunds were not compared: there is no list of them; set --refund-list or --refund-query")
+	tell(s.Elsewhere > 0, "%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
+	tell(len(s.Changed) > 0, "changed since it was compared: %s payments or refunds of earlier months", terminal.Thousands(len(s.Changed)))
+	tell(len(s.Earlier) > 0, "open from earlier months: %s", report.EarlierText(s))
+	tell(s.Kept > 0, "open at the end of this month: %s", terminal.Thousands(s.Kept))
 	if n := len(s.Unused); n > 0 {
 		r.call.tell("%s: entries that match no difference: %d, the first in line %d", r.flags.Known, n, s.Unused[0].Line)
 	}

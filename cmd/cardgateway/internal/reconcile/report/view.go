@@ -56,14 +56,20 @@ func (v *view) Of() string { return periodOf(v.Options) }
 
 func (v *view) verdict() {
 	s := v.Summary
-	n, unchecked, waiting, known, leftOut := s.Differences(), s.Unchecked(), s.Rows(match.ClassTiming), s.Known(), LeftOut(s)
+	n, unchecked, known, leftOut := s.Differences(), s.Unchecked(), s.Known(), LeftOut(s)
+	waiting, tests, later := s.Rows(match.ClassTiming), s.Rows(match.ClassTest), s.Rows(match.ClassLaterCharge)
+	say := func(is bool, format string, args ...any) {
+		if is {
+			v.Sentences = append(v.Sentences, fmt.Sprintf(format, args...))
+		}
+	}
 	switch {
 	case s.Compared == 0 && n == 0:
 		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
-		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
+		say(true, "Neither the gateway nor your list has a payment from %s to %s.", v.clock(v.Period.From), v.clock(v.Period.To))
 	case n == 0 && unchecked == 0 && len(leftOut) == 0:
 		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
-		v.Sentences = append(v.Sentences, "No difference was found.")
+		say(true, "No difference was found.")
 	default:
 		v.Verdict, v.Result = "differs", plural(n, "difference")
 		switch {
@@ -74,42 +80,21 @@ func (v *view) verdict() {
 		case unchecked > 0:
 			v.Result += ", and " + wereNotChecked(unchecked)
 		}
-		v.Sentences = append(v.Sentences, fmt.Sprintf("%s of %s rows tie out.", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared)))
+		say(true, "%s of %s rows tie out.", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 	}
 	for _, why := range leftOut {
-		v.Sentences = append(v.Sentences, strings.ToUpper(why[:1])+why[1:]+".")
+		say(true, "%s%s.", strings.ToUpper(why[:1]), why[1:])
 	}
-	if unchecked > 0 {
-		v.Sentences = append(v.Sentences, "Not checked: "+NotChecked(unchecked, v.Grace)+".")
-	}
-	if s.Compared > 0 && v.Info.RefundList.ReadAt.IsZero() && s.RefundsLeftOut == 0 {
-		v.Sentences = append(v.Sentences, "Only payments were compared: there is no list of refunds.")
-	}
-	if waiting > 0 {
-		v.Sentences = append(v.Sentences, fmt.Sprintf("%s to carry forward: timing differences, not errors.", plural(waiting, "row")))
-	}
-	if tests := s.Rows(match.ClassTest); tests > 0 {
-		v.Sentences = append(v.Sentences, plural(tests, "test payment")+": no money moved, although the gateway's total has them. If this is a test system, set --test-payments.")
-	}
-	if v.TestPayments {
-		v.Sentences = append(v.Sentences, "This is a test system: no payment is real, and test payments are compared as real ones are.")
-	}
-	if later := s.Rows(match.ClassLaterCharge); later > 0 {
-		v.Sentences = append(v.Sentences,
-			plural(later, "transaction id")+" charged again like a subscription, and not in your list: each is one, or was charged twice.")
-	}
-	if s.Kept > 0 {
-		v.Sentences = append(v.Sentences, "Open at the end of this month: "+plural(s.Kept, "row")+", kept and looked at again with the next month.")
-	}
-	if len(s.Changed) > 0 {
-		v.Sentences = append(v.Sentences, "Changed since it was compared: "+plural(len(s.Changed), "payment or refund")+" of earlier months.")
-	}
-	if len(s.Earlier) > 0 {
-		v.Sentences = append(v.Sentences, "Open from earlier months: "+EarlierText(s)+".")
-	}
-	if known > 0 {
-		v.Sentences = append(v.Sentences, plural(known, "known difference")+", counted separately.")
-	}
+	say(unchecked > 0, "Not checked: %s.", NotChecked(unchecked, v.Grace))
+	say(s.Compared > 0 && v.Info.RefundList.ReadAt.IsZero() && s.RefundsLeftOut == 0, "Only payments were compared: there is no list of refunds.")
+	say(waiting > 0, "%s to carry forward: timing differences, not errors.", plural(waiting, "row"))
+	say(tests > 0, "%s: no money moved, although the gateway's total has them. If this is a test system, set --test-payments.", plural(tests, "test payment"))
+	say(v.TestPayments, "This is a test system: no payment is real, and test payments are compared as real ones are.")
+	say(later > 0, "%s charged again like a subscription, and not in your list: each is one, or was charged twice.", plural(later, "transaction id"))
+	say(s.Kept > 0, "Open at the end of this month: %s, kept and looked at again with the next month.", plural(s.Kept, "row"))
+	say(len(s.Changed) > 0, "Changed since it was compared: %s of earlier months.", plural(len(s.Changed), "payment or refund"))
+	say(len(s.Earlier) > 0, "Open from earlier months: %s.", EarlierText(s))
+	say(known > 0, "%s, counted separately.", plural(known, "known difference"))
 }
 
 // Bridges returns the bridges by currency.

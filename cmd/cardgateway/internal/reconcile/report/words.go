@@ -46,20 +46,21 @@ func EarlierText(s *match.Summary) string {
 
 // LeftOut says why a comparison without differences does not show that both sides agree: one sentence for each reason.
 func LeftOut(s *match.Summary) (why []string) {
-	if n := s.RefundsLeftOut; n > 0 {
-		why = append(why, plural(n, "refund")+" of the gateway not compared, because there is no list of refunds: set --refund-list or --refund-query")
-	}
-	if n := s.InFuture; n > 0 {
-		why = append(why, plural(n, "line")+" of your list dated in the future, and not compared: correct the date")
+	for _, left := range []struct {
+		n         int
+		what, why string
+	}{
+		{s.RefundsLeftOut, "refund", "of the gateway not compared, because there is no list of refunds: set --refund-list or --refund-query"},
+		{s.InFuture, "line", "of your list dated in the future, and not compared: correct the date"},
+		{s.NotKept, "row", "not kept, because too many do not tie out; is your list complete?"},
+		{s.OwnChanges, "row", "of this month changed since it was compared, which counts as it was then; write its report with --force to replace it"},
+	} {
+		if left.n > 0 {
+			why = append(why, plural(left.n, left.what)+" "+left.why)
+		}
 	}
 	if s.IsPart {
 		why = append(why, "the start of the month was not compared, because the copy of the gateway begins later: create another one that begins earlier")
-	}
-	if n := s.NotKept; n > 0 {
-		why = append(why, plural(n, "row")+" not kept, because too many do not tie out; is your list complete?")
-	}
-	if n := s.OwnChanges; n > 0 {
-		why = append(why, plural(n, "row")+" of this month changed since it was compared, which counts as it was then; write its report with --force to replace it")
 	}
 	if s.Compared > 0 && !s.MostTieOut() {
 		why = append(why, "most rows do not tie out")
@@ -79,17 +80,10 @@ func ReadFrom(as books.ReadAs) string {
 // ReadAs says how the amounts, times and states of a list were read, or returns "" if there is nothing to say.
 func ReadAs(as books.ReadAs) string {
 	var all []string
-	if as.Encoding != "" {
-		all = append(all, "letters as "+as.Encoding)
-	}
-	if as.Amounts != "" {
-		all = append(all, "amounts as "+as.Amounts)
-	}
-	if as.Zone != "" {
-		all = append(all, "times without a zone in "+as.Zone)
-	}
-	if as.Dates != "" {
-		all = append(all, "dates as "+as.Dates)
+	for _, said := range [][2]string{{"letters as ", as.Encoding}, {"amounts as ", as.Amounts}, {"times without a zone in ", as.Zone}, {"dates as ", as.Dates}} {
+		if said[1] != "" {
+			all = append(all, said[0]+said[1])
+		}
 	}
 	for _, w := range as.States {
 		all = append(all, fmt.Sprintf("%s = %s (%s)", cmp.Or(w.Word, "no state"), w.State, plural(w.Lines, "line")))
