@@ -144,8 +144,10 @@ func TestNothingCompared(t *testing.T) {
 		t.Error("the page does not say that nothing was compared")
 	}
 	empty := m.file(t, "empty.csv", "transaction_id,amount,currency\n")
-	tool(t, m.env, "reconcile", "match", "--list", empty).want(t, exit.Failed, "the list empty.csv has no lines with an id and an amount below the column names")
-	tool(t, m.env, "reconcile", "match").want(t, exit.OK, "273 of 273") // the list before it is kept
+	tool(t, m.env, append([]string{"reconcile", "match", "--list", empty}, period...)...).want(t, exit.Failed, "0 lines read from empty.csv", "nothing was compared")
+	tool(t, m.env, "reconcile", "match").want(t, exit.Failed, "your list has no times")
+	tool(t, m.env, "reconcile", "match", "--last", "42d").want(t, exit.Negative, "0 of 273 rows tie out", "most rows do not tie out")
+	tool(t, m.env, "reconcile", "match", "--list", list).want(t, exit.OK, "273 of 273")
 	refunds := m.file(t, "refunds.csv", "refund_id,amount,currency\n")
 	tool(t, m.env, "reconcile", "match", "--refund-list", refunds).want(t, exit.OK, "--refund-list: 0 lines read from refunds.csv", "273 of 273")
 

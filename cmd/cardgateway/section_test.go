@@ -155,6 +155,14 @@ func TestMonthsInOrder(t *testing.T) {
 	if got := notes("2026-10", lists[10][slices.Index(lists[10], "--refund-list"):][:2]...); strings.Contains(got, "open at the end of this month") { // its refunds are kept
 		t.Errorf("got %q", got)
 	}
+	// A month with nothing on either side is kept, too.
+	c.exec(`UPDATE cardgateway_copy SET since = $1`, closingDate(8, 1, 0).UnixMicro())
+	month("2026-08", "--list", writeText(t, c.dir, "august.csv", closingTitles[0])).want(t, exit.Failed, "0 lines read from august.csv", "nothing was compared")
+	var kept int
+	err := c.books.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM cardgateway_months WHERE kind = 'payment' AND start = $1`, closingDate(8, 1, 0).UnixMicro()).Scan(&kept)
+	if err != nil || kept != 1 {
+		t.Errorf("August was kept %d times, %v", kept, err)
+	}
 }
 
 // TestTryList: what try prints is what --as takes, and what cannot be read is named with the exit code.

@@ -39,9 +39,8 @@ type ListSource struct {
 }
 
 // Import replaces lists of the merchant: all of them, or none if one of them cannot be read. Lines that cannot be parsed are stored as
-// Unreadable. A list of which no line can be parsed is a *Refused, and so is a list of payments without lines; a list of refunds may
-// have none. The sign of the amounts of refunds is ignored. Lines with the gateway's ids get those of the rows that the copy has now, also
-// without sources.
+// Unreadable. A list of which no line can be parsed is a *Refused; one may have titles alone. The sign of the amounts of refunds is
+// ignored. Lines with the gateway's ids get those of the rows that the copy has now, also without sources.
 func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []ListInfo, err error) {
 	var lists []*openList
 	defer func() {
@@ -252,7 +251,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	if info.Rows == 0 && first != nil {
 		return &Refused{Why: fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
 	}
-	if info.Rows == 0 && (l.Kind == Payment || info.As.Totals > 0) { // a merchant without refunds is usual
+	if info.Rows == 0 && info.As.Totals > 0 { // with titles alone, there was nothing in the month
 		return &Refused{Why: fmt.Sprintf("the list %s has no lines with an id and an amount below the column names", info.Name)}
 	}
 	if err := flush(0); err != nil {
