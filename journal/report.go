@@ -140,11 +140,12 @@ func (j *Journal) logTrouble(ctx context.Context, what string, err error, more .
 	}
 }
 
-// final reports whether there is an outcome that Run acknowledges once it has been reported and stored.
+// final reports whether there is an outcome that Run acknowledges once it has been reported and stored. A conflict is for a person to
+// acknowledge: until then it is counted, for alerts.
 func (p *projection) final() bool {
 	switch p.state {
 	case NotSent, Abandoned, Declined, Succeeded:
-		return true
+		return !p.conflict
 	}
-	return p.conflict
+	return false
 }

@@ -11,9 +11,10 @@ import (
 // Run reports the outcomes of the shop's payments and refunds, until ctx ends, and returns the error of ctx. It lists everything that
 // is not acknowledged, at once and then at the given interval; if every is zero, it means 5 s. It calls report for every payment and
 // refund that has something to report, for one at a time. Once report returns nil, Run acknowledges an entry that has an outcome (NotSent,
-// Abandoned, Declined, Succeeded, Tested, or a conflict). So report should store the entry's Outcome in your own database, and must be idempotent.
-// An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported once by each Run, and so again after a restart, and
-// whenever more is known. Report should return when its context ends.
+// Abandoned, Declined, Succeeded or Tested). So report should store the entry's Outcome in your own database, and must be idempotent. An
+// entry without an outcome (Unknown, Pending, Refused, PresumedAbsent), or in conflict, is reported once by each Run, and so again after a
+// restart, and whenever more is known. A conflict is counted by RecoverInfo until a person has looked at it, and Ack is called. Report should
+// return when its context ends.
 //
 // The trouble of one entry does not keep back the others. If report returns an error, panics or ends its goroutine, or if the row is locked,
 // that is logged, and the entry is reported again at the next interval, and then after pauses that grow up to 5 minutes. If it has not

@@ -66,3 +66,38 @@ func TestRunAcknowledgesWhatItTold(t *testing.T) {
 		})
 	}
 }
+
+// TestRunKeepsConflict: Run reports a conflict once, and counts it in each list until a person has acknowledged it. An alert that looks once
+// a minute would otherwise miss it.
+func TestRunKeepsConflict(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		var told []string
+		lists, conflicts := 0, 0
+		j := s.restarted(journal.Options{Observe: func(_ context.Context, i journal.RecoverInfo) { lists, conflicts = lists+1, conflicts+i.Conflicts }})
+		run := func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			lists, conflicts = 0, 0
+			_ = j.Run(ctx, 0, func(_ context.Context, e journal.Entry) error {
+				told = append(told, e.State().String())
+				return nil
+			})
+		}
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		for range 2 {
+			_, _ = s.client.CreateSubscription(t.Context(), order("a", approved)) // what a proxy does that sends a request twice
+		}
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = j.CreateSubscription(t.Context(), order("a", approved))
+		run()
+		if want := []string{"conflict"}; len(told) != 1 || told[0] != want[0] || lists < 10 || conflicts < lists-1 {
+			t.Errorf("reported %q, counted in %d of %d lists; want %q, and all but the first", told, conflicts, lists, want)
+		}
+		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Conflicting); err != nil {
+			t.Error(err)
+		}
+		if run(); len(told) != 1 || conflicts > 0 {
+			t.Errorf("after Ack: reported %q, counted %d times", told, conflicts)
+		}
+	})
+}

@@ -369,8 +369,8 @@ func TestTested(t *testing.T) {
 			if got := e.State(); got != tt.want {
 				t.Errorf("%s: got %v, want %v", name, got, tt.want)
 			}
-			if !e.project().final() {
-				t.Errorf("%s: Run would not acknowledge it", name)
+			if got := e.project().final(); got != (tt.want != Conflicting) {
+				t.Errorf("%s: Run would acknowledge it: %v", name, got)
 			}
 			got, err := e.outcome()
 			if test, ok := errors.AsType[*cardgateway.TestPaymentError](err); ok != (tt.want == Tested) || ok && (!test.Transaction.IsTest || got.transaction == nil) {

@@ -30,8 +30,8 @@ type Payments struct {
 
 	// Report stores the entry's Outcome in your own database, as the function that is passed to journal.Journal.Run does, and
 	// must be idempotent. It is called whenever the state or the number of submissions has changed, and again until it returns
-	// nil; the gateway is queried meanwhile. After that, an entry that has an outcome (NotSent, Abandoned, Declined, Succeeded, Tested, or a
-	// conflict) is acknowledged.
+	// nil; the gateway is queried meanwhile. After that, an entry that has an outcome (NotSent, Abandoned, Declined, Succeeded or
+	// Tested) is acknowledged.
 	Report func(ctx context.Context, e journal.Entry) error
 }
 
@@ -195,7 +195,7 @@ func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
 		return Status{}, errors.New("the function Report has failed") // without its text, which the engine would store
 	}
 	s := statusOf(&e)
-	if s.settled() || s.State == journal.NotSent.String() {
+	if e.State() != journal.Conflicting && (s.settled() || e.State() == journal.NotSent) {
 		return s, p.journal.Ack(ctx, id, e.State()) // if the state has changed since: ErrChanged, and the engine tries again
 	}
 	return s, nil

@@ -562,7 +562,7 @@ func TestChangedWhileReporting(t *testing.T) {
 	}
 	got := s.settle(t, Settlement{ID: id})
 	e, err := j.Get(t.Context(), id)
-	if err != nil || e.Unacked() || got.State != "conflict" || !slices.Contains(s.told, "declined") || s.told[len(s.told)-1] != "conflict" {
+	if err != nil || !e.Unacked() || got.State != "conflict" || !slices.Contains(s.told, "declined") || s.told[len(s.told)-1] != "conflict" {
 		t.Errorf("got %+v, %v, unacknowledged %v, reported %q; want the conflict too", got, err, e.Unacked(), s.told)
 	}
 }

@@ -200,7 +200,8 @@ func (w *world) beginsTelling(ctx context.Context, p *process, t *thing) (ends f
 func (w *world) awaitReport(c *call, t *thing) {
 	p := c.process
 	e, err := w.entryOf(t)
-	if err != nil || !p.shop.config.Replicas || t.frozen || t.damaged || !e.Unacked() || !verdictOfState(&e).isFinal() {
+	if err != nil || !p.shop.config.Replicas || t.frozen || t.damaged || !e.Unacked() || !verdictOfState(&e).isFinal() ||
+		e.State() == journal.Conflicting && t.stored[conflict] { // a person acknowledges it
 		return
 	}
 	w.mu.Lock()
