@@ -57,6 +57,15 @@ func openWith(t *testing.T, database string, config cardgateway.Config) *Service
 	return s
 }
 
+// TestGatewayMoves: what was paid under one address of the gateway is found under another one.
+func TestGatewayMoves(t *testing.T) {
+	database := filepath.Join(t.TempDir(), "shop.db")
+	before, after := open(t, database), openWith(t, database, cardgateway.Config{BaseURL: "http://127.0.0.1:2", AppID: "1"})
+	if before.Journal.Shop() != after.Journal.Shop() {
+		t.Errorf("got the shops %v and %v", before.Journal.Shop(), after.Journal.Shop())
+	}
+}
+
 // TestDatabase runs the same tests for every kind of database.
 func TestDatabase(t *testing.T) {
 	for name, source := range map[string]func(*testing.T) string{

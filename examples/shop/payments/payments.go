@@ -63,7 +63,10 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	if s.urls, err = notify.NewTokenURLs(c.URL+NotificationPath, c.URLKey); err != nil {
 		return nil, err
 	}
-	s.Journal = journal.New(c.Client, c.Store, journal.Options{Logger: c.Logger, Observe: s.observeJournal})
+	s.Journal = journal.New(c.Client, c.Store, journal.Options{
+		Gateway: "shop", // its name in the journal, for ever
+		Logger:  c.Logger, Observe: s.observeJournal,
+	})
 	return s, nil
 }
 
