@@ -64,8 +64,8 @@ type Config struct {
 	// a refund, by a row that is later than now, and by one that Resolve finds and that is earlier than its SentAt. It then logs a
 	// warning, and walks have a WrongZone and no CompleteUpTo; see also Check. A client that does not pay may not notice it.
 	Location *time.Location
-	// Logger, if set, gets one line per call, without URLs, bodies or secrets: at warn level if the outcome is unknown,
-	// refused or a conflict, at debug level if the gateway does not know the payment, at info level otherwise. Each attempt, and
+	// Logger, if set, gets one line per call, without URLs, bodies or secrets: at warn level if the outcome is unknown, refused, a
+	// test or a conflict, or rows cannot be read, at debug level if the gateway does not know the payment, at info level otherwise. Each attempt, and
 	// each query of a walk or of Resolve, gets one at debug level. The line has the context that Observe returned.
 	Logger *slog.Logger
 	// Observe, if set, is called when a validated call begins, and the function that it returns when the call ends: use it

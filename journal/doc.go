@@ -9,7 +9,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	payments := journal.New(client, store, journal.Options{})
+//	payments := journal.New(client, store, journal.Options{Gateway: "candles"}) // the name of the shop, for ever
 //
 //	t, err := payments.CreateCheckout(ctx, req) // as on the client, with the same errors
 //	switch {
@@ -64,7 +64,7 @@
 // checkouts that nobody finishes come to an end. Until then a decline there is one attempt, because the cardholder may try
 // another card.
 //
-// Entries belong to a Shop, which is the gateway's base URL and the appId, so that several shops can share a store.
+// Entries belong to a Shop, which is Options.Gateway and the appId, so that several shops can share a store.
 //
 // No store ever contains a card number, a verification code, a token, or anything derived from one, nor free text from the
 // gateway, which could contain one.

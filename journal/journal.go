@@ -34,9 +34,9 @@ type Options struct {
 	// seconds, and writing an outcome for as long as WriteTimeout allows. Zero means 10 s; a call whose store hangs both
 	// before and after sending takes up to twice as long.
 	WriteTimeout time.Duration
-	// Gateway identifies the entries in the store, together with the client's AppID. Empty means the client's
-	// BaseURL. If the BaseURL of the gateway changes, set this to the old one, in any equivalent spelling: otherwise open
-	// payments are not recovered, and transactionIds that were already used can be used again.
+	// Gateway names the shop in the store, together with the client's AppID: choose a name that never changes. Empty means the client's
+	// BaseURL. If that changes, set this to the old one, in any equivalent spelling: otherwise open payments are not recovered, and
+	// transactionIds that were already used can be used again.
 	Gateway string
 	// Logger, if set, gets a line for each Recover that finds a problem (warn level) or something to report (debug level),
 	// and for each failure within Run, which names the entry that it is about. The first call that ends with an unknown outcome logs a

@@ -28,8 +28,8 @@
 //	}
 //	payments := journal.New(client, store, journal.Options{Observe: observeJournal})
 //
-// The file dashboard.json in the directory of this package shows all metrics in Grafana; it expects the names that Prometheus uses for
-// them.
+// Two files in the directory of this package expect the names that Prometheus uses for the metrics: dashboard.json shows all of them in
+// Grafana, alerts.yml has alert rules.
 //
 // # Secrets
 //

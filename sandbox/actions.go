@@ -38,7 +38,8 @@ func (g *Gateway) Chargeback(id string) error {
 
 // Renew makes a later charge of a subscription whose first charge was approved, now, sends its notification, and returns its
 // uniqueId. The charge is approved. What the interface does not document is up to Options.RenewalsHaveNewID. Neither the time
-// since the last charge nor the number of charges is checked.
+// since the last charge nor the number of charges is checked: without a new id, Client.Resolve and package journal take a charge
+// that is less than a cycle after the last one for a second payment, a conflict. Tests with virtual time can wait.
 func (g *Gateway) Renew(id string) (uniqueID string, err error) {
 	p, err := forConsole{g}.Act(id, console.Action{Kind: console.Renew})
 	return p.UniqueID, err

@@ -40,8 +40,8 @@ type Store struct {
 const maxConns = 8
 
 // Open opens the journal in a file. It creates the file and its parent directories if they do not exist, accessible only to
-// the current user. SQLite keeps two more files next to it, with the suffixes -wal and -shm: a backup must include all three,
-// or be made with SQLite itself ("VACUUM INTO"). Close the store after use.
+// the current user. SQLite keeps two more files next to it, with the suffixes -wal and -shm. Make a backup with SQLite itself
+// ("VACUUM INTO"), or copy all three while no program has the file open. Close the store after use.
 //
 // Every commit is synced to disk (journal_mode WAL, synchronous FULL), and processes wait up
 // to ten seconds for one another.
