@@ -17,7 +17,7 @@ import (
 
 type notifyCommand struct {
 	URL            string `arg:"" help:"URL of the handler."`
-	Event          string `enum:"approved,declined,refunded,refund-refused,chargeback" default:"approved" help:"approved, declined, refunded, refund-refused or chargeback."`
+	Event          string `enum:"approved,declined,refunded,refund-declined,chargeback" default:"approved" help:"approved, declined, refunded, refund-declined or chargeback."`
 	WithToken      bool   `help:"Add a made-up token."`
 	Transaction    string `default:"t-test" placeholder:"ID" help:"Your transactionId."`
 	UniqueID       string `default:"1867098610731065345" placeholder:"DIGITS" help:"The gateway's id of the payment."`
@@ -146,10 +146,10 @@ func (n *notifyCommand) create(appID, token string) (relay.Event, map[string]any
 	}
 	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency}
 	switch n.Event {
-	case "refunded", "refund-refused":
+	case "refunded", "refund-declined":
 		e.Kind, e.State, e.MerchantRefundID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID
 		code, message := cardgateway.CodeRefundSuccess, "Refund successful"
-		if n.Event == "refund-refused" {
+		if n.Event == "refund-declined" {
 			code, message = cardgateway.CodeRefundFailed, "Refund failed"
 		}
 		members["transactionType"], members["code"], members["message"], members["refundMessage"] = "Refund", int(code), message, message

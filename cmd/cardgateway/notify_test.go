@@ -51,7 +51,7 @@ func TestNotify(t *testing.T) {
 		{"declined", []string{"--event", "declined", "--transaction", "t-7", "--unique-id", "77"}, notify.KindPayment, 101, `payment  declined  t-7  12.50 EUR`},
 		{"a refund", []string{"--event", "refunded", "--amount", "2.50", "--currency", "USD", "--refund-id", "r-7"}, notify.KindRefund, 111,
 			`refund   refunded  r-7 of 1867098610731065345  2.50 USD`},
-		{"a refused refund", []string{"--event", "refund-refused"}, notify.KindRefund, 112, `refund   refused   r-test of`},
+		{"a declined refund", []string{"--event", "refund-declined"}, notify.KindRefund, 112, `refund   declined  r-test of`},
 		{"a chargeback", []string{"--event", "chargeback"}, notify.KindChargeback, 0, `chargeback claimed   1867098610731065345  12.50 EUR`},
 		{"a token", []string{"--with-token"}, notify.KindPayment, 100, `signed, with a made-up token`},
 	} {

@@ -54,7 +54,7 @@ func (o *ordersCommand) Run(c *call) error {
 
 type refundsCommand struct {
 	listFlags
-	State          []string `enum:"refunded,accepted,refused,unknown" placeholder:"WORD" help:"Only rows in these states, separated by commas."`
+	State          []string `enum:"refunded,accepted,declined,unknown" placeholder:"WORD" help:"Only rows in these states, separated by commas."`
 	Payment        string   `placeholder:"ID" help:"Only refunds of the payment with this uniqueId, the gateway's id."`
 	Transaction    string   `placeholder:"ID" help:"Only refunds of payments with this transactionId, your id."`
 	RefundID       string   `placeholder:"ID" help:"Only the refund with this refundTransactionId, your id."`
@@ -65,7 +65,7 @@ type refundsCommand struct {
 func (*refundsCommand) Help() string {
 	return listHelp + `
 
-States: refunded, accepted (not yet refunded), refused, unknown.
+States: refunded, accepted (not yet refunded), declined, unknown.
 
 Examples:
   cardgateway refunds --last 7d

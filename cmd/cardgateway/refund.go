@@ -43,7 +43,7 @@ func (*refundCommand) Help() string {
 amount, also if that changes before you confirm, and a refund id that an earlier refund of this payment has. It does not look at the
 refunds of other payments.
 
-The exit code is 0 if the refund was made, 1 if it was refused or you did not confirm, 2 if nothing was refunded, and 3 if it was
+The exit code is 0 if the refund was made, 1 if it was declined or refused, or you did not confirm, 2 if nothing was refunded, and 3 if it was
 sent and its outcome is not final: the gateway has accepted it and can still decline it, which is usual, or the outcome is unknown.
 Do not refund again after 3, but run the command that is printed.
 

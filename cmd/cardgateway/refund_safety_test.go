@@ -316,5 +316,5 @@ func TestDeclinedRefundsDoNotCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool(t, env, "refund", id, "--amount", "12.50", "--refund-id", "r-2", "--yes").
-		want(t, exit.Unknown, "remaining    12.50 EUR\n", "refund       4.50 EUR, refused, of ")
+		want(t, exit.Unknown, "remaining    12.50 EUR\n", "refund       4.50 EUR, declined, of ")
 }

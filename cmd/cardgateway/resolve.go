@@ -114,7 +114,7 @@ type resolveRefund struct {
 func (*resolveRefund) Help() string {
 	return `Queries the gateway until the outcome is known or --wait has passed. It sends no refund.
 
-The exit code is 0 if the refund was made, 1 if it was refused, is not known to the gateway, or was made twice, and 3 if it is still
+The exit code is 0 if the refund was made, 1 if it was declined, is not known to the gateway, or was made twice, and 3 if it is still
 unknown or in processing: do not refund again, but run the command that is printed later.
 
 Example:

@@ -69,7 +69,7 @@ func RefundState(r *cardgateway.Refund) string {
 	case cardgateway.StateProcessing:
 		return "accepted"
 	case cardgateway.StateDeclined:
-		return "refused"
+		return "declined"
 	}
 	return "unknown"
 }
