@@ -82,7 +82,7 @@ func (w *WallTime) UnmarshalText(text []byte) (err error) {
 // clock there does not show. Searches and walks then cover other hours than requested and miss rows.
 type WrongZone struct {
 	Location string   // the name of Config.Location
-	Likely   string   // the zone that explains the time, such as UTC+02:00; of a row that is later than now, at least that one
+	Likely   string   // the zone that explains the time, such as UTC+02:00; "at least UTC+02:00" if that is a row later than now
 	At       WallTime // as the gateway wrote it
 	Shown    WallTime // what a clock in Location showed then, at the latest
 }
@@ -124,8 +124,11 @@ func (c *Client) learnZone(ctx context.Context, at civil.Time, from, to, timesta
 	case found == zone.Right && !isRight:
 		c.zone.proof.Store(new(zoneProof))
 	case found == zone.Wrong:
-		shown := wallTime(civil.Of(to, c.cfg.Location))
-		wrong := &WrongZone{Location: c.cfg.Location.String(), Likely: zone.Name(likely), At: wallTime(at), Shown: shown}
+		name, shown := zone.Name(likely), wallTime(civil.Of(to, c.cfg.Location))
+		if from.IsZero() {
+			name = "at least " + name
+		}
+		wrong := &WrongZone{Location: c.cfg.Location.String(), Likely: name, At: wallTime(at), Shown: shown}
 		before := c.zone.proof.Swap(&zoneProof{wrong})
 		if c.cfg.Logger != nil && (before == nil || before.wrong == nil) {
 			c.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "cardgateway zone", slog.String("warning", wrong.String()))

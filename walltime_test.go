@@ -124,8 +124,8 @@ func TestWrongZone(t *testing.T) {
 		{"a payment", east, utc, pays, "UTC+00:00"}, {"a payment in the right zone", east, east, pays, ""}, {"a payment, eastern", west, east, pays, "UTC+08:00"},
 		{"a refund", east, utc, refunds, "UTC+00:00"}, {"a refund of an hour ago, and a payment before", east, east, refundsAgain, ""},
 		{"a resolved payment", east, utc, resolves, "UTC+00:00"},
-		{"another client's payment that is later than now", utc, east, others, "UTC+08:00"}, {"one that is not", east, utc, others, ""},
-		{"a single query", utc, east, gets, "UTC+08:00"}, {"no payment", utc, east, nil, ""},
+		{"another client's payment that is later than now", utc, east, others, "at least UTC+08:00"}, {"one that is not", east, utc, others, ""},
+		{"a single query", utc, east, gets, "at least UTC+08:00"}, {"no payment", utc, east, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -181,8 +181,8 @@ func TestRowLaterThanNow(t *testing.T) {
 		more   string        // a second row
 		likely string
 	}{
-		{"alone", 0, "", "UTC+02:00"},
-		{"beside one that no clock shows yet", 0, clienttest.OrderRow(100, "2", `,"transactionAt":"2000-01-02 09:00:00"`), "UTC+02:00"},
+		{"alone", 0, "", "at least UTC+02:00"},
+		{"beside one that no clock shows yet", 0, clienttest.OrderRow(100, "2", `,"transactionAt":"2000-01-02 09:00:00"`), "at least UTC+02:00"},
 		{"the clock is behind", 2 * time.Hour, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
