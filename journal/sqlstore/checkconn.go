@@ -179,7 +179,7 @@ func (c *checkedConns) check(ctx context.Context, conn *sql.Conn, pool *sql.DB) 
 		queries[i], dest[i] = "("+conditions[i].query+")", &values[i]
 	}
 	if err := s.QueryRowContext(ctx, "SELECT "+strings.Join(queries, ", ")).Scan(dest...); err != nil {
-		return s, fmt.Errorf("it cannot be found out what the settings and tables of %v are like: %w", c.dialect, err)
+		return s, fmt.Errorf("settings and tables cannot be read as those of %v: %w", c.dialect, err)
 	}
 	wal, inMemory := false, false // a database without a file, nothing in which is durable
 	for i, want := range conditions {
