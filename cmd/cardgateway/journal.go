@@ -42,7 +42,7 @@ func (s *journalSchema) Run(c *call) error {
 
 // journalFlags are the flags of every journal command.
 type journalFlags struct {
-	Gateway string `placeholder:"URL" help:"Base URL under which the entries are stored, if the shop's program sets journal.Options.Gateway; default base-url."`
+	Gateway string `placeholder:"NAME" help:"journal.Options.Gateway of the shop's program; default base-url."`
 }
 
 // patienceFlag is how long the journal waits. Its value must be that of the shop's program.
