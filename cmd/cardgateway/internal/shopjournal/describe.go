@@ -119,7 +119,7 @@ func next(e *journal.Entry, absentAfter time.Duration, client *cardgateway.Clien
 	case journal.Pending:
 		if in := e.Intent(); in.OnHostedPage() {
 			return "every Recover queries the gateway for the outcome; if the cardholder has not finished by " + wall(at.Add(client.HostedPageLifetime()), client) +
-				", it is abandoned"
+				", it is abandoned, or declined if a card was"
 		}
 		return "every Recover queries the gateway for the outcome"
 	case journal.Refused:
