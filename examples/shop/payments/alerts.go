@@ -20,7 +20,7 @@ func (s *Service) observeJournal(ctx context.Context, i journal.RecoverInfo) {
 	if i.Standby { // another process works, and observes
 		return
 	}
-	s.alertIf(ctx, i.Conflicts > 0, "money may have moved twice: look at what is in state conflict", "entries", i.Conflicts)
+	s.alertIf(ctx, i.Conflicts > 0, "money may have moved twice: look at what is in state conflict, then run cardgateway journal ack", "entries", i.Conflicts)
 	s.alertIf(ctx, i.Refused > 0, "the gateway refuses: correct the cause", "entries", i.Refused)
 	s.alertIf(ctx, i.Unanswered > 0, "queries fail: if this lasts, check gateway and credentials", "entries", i.Unanswered, "error", i.LastError)
 	s.alertIf(ctx, i.Unreadable > 0, "entries of the journal cannot be read", "entries", i.Unreadable)
