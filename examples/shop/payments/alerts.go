@@ -22,6 +22,7 @@ func (s *Service) observeJournal(ctx context.Context, i journal.RecoverInfo) {
 	}
 	s.alertIf(ctx, i.Conflicts > 0, "money may have moved twice: look at what is in state conflict, then run cardgateway journal ack", "entries", i.Conflicts)
 	s.alertIf(ctx, i.Refused > 0, "the gateway refuses: correct the cause", "entries", i.Refused)
+	s.alertIf(ctx, i.PresumedAbsent > 0, "the gateway has not known a payment or refund for a day: decide what becomes of it", "entries", i.PresumedAbsent)
 	s.alertIf(ctx, i.Unanswered > 0, "queries fail: if this lasts, check gateway and credentials", "entries", i.Unanswered, "error", i.LastError)
 	s.alertIf(ctx, i.Unreadable > 0, "entries of the journal cannot be read", "entries", i.Unreadable)
 	s.alertIf(ctx, !i.OldestOpen.IsZero() && time.Since(i.OldestOpen) > 25*time.Hour,
