@@ -63,7 +63,7 @@ func usageError(args []string, err error) error {
 }
 
 // checkEmptyFlags rejects a flag with an empty value, such as that of a variable that a script has not set: it would be ignored, so that
-// another profile is used, or all rows are listed. With --as, an empty value overrides that of the section.
+// another file is used, or all rows are listed. With --as, an empty value overrides that of the section.
 func checkEmptyFlags(parsed *kong.Context) error {
 	hasSection := sectionOf(parsed) != ""
 	for _, at := range parsed.Path {

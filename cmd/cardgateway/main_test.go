@@ -207,7 +207,7 @@ func TestWrongUse(t *testing.T) {
 		{"no such format of match", []string{"reconcile", "--quiet", "match", "--format", "xml"}, "see cardgateway reconcile match --help"},
 		{"no value", []string{"orders", "--last"}, "--last: the value is missing; see cardgateway orders --help"},
 		{"an empty filter", []string{"orders", "--last", "1h", "--order", ""}, "--order: the value is empty; set one, or omit the flag\n"},
-		{"an empty profile", []string{"refund", "123", "--all", "--profile="}, "--profile: the value is empty"},
+		{"an empty file", []string{"refund", "123", "--all", "--config="}, "--config: the value is empty"},
 		{"an amount, before anything is read", []string{"refund", "123", "--amount", "1,5"}, `--amount: "1,5" is not an amount; write 12.50`},
 		{"an empty list", []string{"reconcile", "run", "--list", ""}, "--list: the value is empty"},
 		{"empty columns", []string{"orders", "--last", "1h", "--columns", ""}, "--columns: the value is empty"},

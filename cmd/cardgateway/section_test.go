@@ -92,7 +92,7 @@ list-dsn = "postgres://u:geheim@127.0.0.1:1/d"
 	}
 	t.Run("not a table", func(t *testing.T) {
 		env := m.inConfig(t, "reconcile = 'shop'\n")
-		tool(t, env, "check").want(t, exit.Failed, "a reconcile is a table: [reconcile.NAME]")
+		tool(t, env, "check").want(t, exit.Failed, "a section is a table: [reconcile.NAME]")
 	})
 	t.Run("no file", func(t *testing.T) {
 		tool(t, nil, "reconcile", "match", "--as", "shop").

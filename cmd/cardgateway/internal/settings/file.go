@@ -26,41 +26,34 @@ type Source struct {
 	Stderr    io.Writer
 }
 
-// fileText reads the configuration file. If it is named or has to contain a profile, it must exist.
-func (f *Flags) fileText(src Source) (path, text, profile string, err error) {
-	profile = cmp.Or(f.Profile, src.Getenv(Variable("profile")))
+// fileText reads the configuration file. If it is named, it must exist.
+func (f *Flags) fileText(src Source) (path, text string, err error) {
 	path = cmp.Or(f.Config, src.Getenv(Variable("config")))
-	named := path != "" || profile != ""
-	if path == "" {
+	named := path != ""
+	if !named {
 		dir, err := src.ConfigDir()
-		if err != nil && !named { // no home directory, as in many containers
-			return "", "", "", nil
-		} else if err != nil {
-			return "", "", "", exit.Fail(exit.Failed, "profile %s: there is no configuration file; set its path with --config", profile)
+		if err != nil { // no home directory, as in many containers
+			return "", "", nil
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
 	text, err = files.ReadBounded(path, maxSettings)
 	if !named && errors.Is(err, fs.ErrNotExist) {
-		return path, "", "", nil
+		return path, "", nil
 	}
-	switch {
-	case err == nil:
-	case profile != "":
-		err = exit.Fail(exit.Failed, "the configuration file, which must have the profile %s, cannot be read: %v; set its path with --config", profile, err)
-	default:
+	if err != nil {
 		err = exit.Fail(exit.Failed, "the configuration file cannot be read: %v; set its path with --config", err)
 	}
-	return path, text, profile, err
+	return path, text, err
 }
 
 // readFile reads the settings in the configuration file.
 func readFile(f *Flags, src Source) (path string, values map[string]Setting, err error) {
-	path, text, profile, err := f.fileText(src)
+	path, text, err := f.fileText(src)
 	if err != nil {
 		return path, nil, err
 	}
-	values, err = parseFile(path, text, profile)
+	values, err = parseFile(path, text)
 	if err != nil {
 		return path, nil, err
 	}
@@ -73,7 +66,7 @@ func readFile(f *Flags, src Source) (path string, values map[string]Setting, err
 // Section returns the settings in the section [reconcile.NAME] of the configuration file, as they would be written in flags, and where
 // they are.
 func (f *Flags) Section(src Source, name string) (where string, values map[string]string, err error) {
-	path, text, _, err := f.fileText(src)
+	path, text, err := f.fileText(src)
 	if err != nil {
 		return "", nil, err
 	}
@@ -81,7 +74,7 @@ func (f *Flags) Section(src Source, name string) (where string, values map[strin
 	if err != nil {
 		return "", nil, err
 	}
-	sections, err := takeTables(path, raw, "reconcile")
+	sections, err := takeSections(path, raw)
 	if err != nil {
 		return "", nil, err
 	}
@@ -104,38 +97,16 @@ func (f *Flags) Section(src Source, name string) (where string, values map[strin
 	return where, values, nil
 }
 
-// parseFile parses the settings in a file, with those of the profile, if one is named. Errors do not quote values, because
-// they may contain the secret key.
-func parseFile(path, text, profile string) (map[string]Setting, error) {
+// parseFile parses the settings in a file. Errors do not quote values, because they may contain the secret key.
+func parseFile(path, text string) (map[string]Setting, error) {
 	raw, err := parseTOML(path, text)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := takeTables(path, raw, "reconcile"); err != nil { // Section returns them
+	if _, err := takeSections(path, raw); err != nil { // Section returns them
 		return nil, err
 	}
-	profiles, err := takeTables(path, raw, "profile")
-	if err != nil {
-		return nil, err
-	}
-	values, err := parseTable(path, raw)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(profiles)) { // errors in other profiles are reported too
-		own, err := parseTable(path+", profile "+name, profiles[name])
-		if err != nil {
-			return nil, err
-		}
-		if name == profile {
-			overrideWith(values, own)
-		}
-	}
-	if _, ok := profiles[profile]; profile != "" && !ok {
-		return nil, exit.Fail(exit.Failed, "%s: there is no profile %q; there are: %s", path, profile,
-			cmp.Or(strings.Join(slices.Sorted(maps.Keys(profiles)), ", "), "none; write [profile.NAME]"))
-	}
-	return values, nil
+	return parseTable(path, raw)
 }
 
 func parseTOML(path, text string) (raw map[string]any, err error) {
@@ -149,13 +120,13 @@ func parseTOML(path, text string) (raw map[string]any, err error) {
 	return raw, nil
 }
 
-// takeTables removes the tables [KIND.NAME] from the content of a file, and returns them.
-func takeTables(path string, raw map[string]any, kind string) (map[string]map[string]any, error) {
-	found, ok := raw[kind]
+// takeSections removes the tables [reconcile.NAME] from the content of a file, and returns them.
+func takeSections(path string, raw map[string]any) (map[string]map[string]any, error) {
+	found, ok := raw["reconcile"]
 	if !ok {
 		return nil, nil
 	}
-	delete(raw, kind)
+	delete(raw, "reconcile")
 	tables, ok := found.(map[string]any)
 	named := map[string]map[string]any{}
 	for name, table := range tables {
@@ -164,7 +135,7 @@ func takeTables(path string, raw map[string]any, kind string) (map[string]map[st
 		}
 	}
 	if !ok {
-		return nil, exit.Fail(exit.Failed, "%s: a %s is a table: [%s.NAME], and below it name = \"value\"", path, kind, kind)
+		return nil, exit.Fail(exit.Failed, "%s: a section is a table: [reconcile.NAME], and below it name = \"value\"", path)
 	}
 	return named, nil
 }
@@ -196,21 +167,6 @@ func textOf(value any) (string, bool) {
 		return fmt.Sprint(value), true
 	}
 	return "", false
-}
-
-// overrideWith overrides the settings with those of a profile. If the profile sets the secret key, in any way, the others for it
-// are dropped.
-func overrideWith(values, profile map[string]Setting) {
-	for name, set := range profile {
-		if slices.Contains(secretNames, name) && set.Value != "" {
-			for _, other := range secretNames {
-				if values[other].From != set.From {
-					delete(values, other)
-				}
-			}
-		}
-		values[name] = set
-	}
 }
 
 // maxSettings limits the size of the configuration file, and of the output or file with the secret key, in bytes.

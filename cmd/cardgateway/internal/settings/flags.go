@@ -9,7 +9,6 @@ import (
 // Flags are the flags that every command has.
 type Flags struct {
 	Config             string `placeholder:"FILE" help:"Configuration file."`
-	Profile            string `placeholder:"NAME" help:"Profile in that file, which overrides its other settings."`
 	BaseURL            string `placeholder:"URL" help:"Base URL of the gateway. Required."`
 	AppID              string `placeholder:"DIGITS" help:"The appId. Required."`
 	AnyApp             bool   `help:"Take payments that state another appId for those of this app, too."`
@@ -85,9 +84,6 @@ func Variable(name string) string {
 func (f *Flags) AsFlags() (args []string) {
 	if f.Config != "" {
 		args = append(args, "--config", f.Config)
-	}
-	if f.Profile != "" {
-		args = append(args, "--profile", f.Profile)
 	}
 	for _, set := range f.flags() {
 		switch {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 )
 
-// Settings contains every setting with its value, from the flag, the profile that was named, the environment or the file, in this order.
+// Settings contains every setting with its value, from the flag, the environment or the file, in this order.
 type Settings struct {
 	List []Setting
 	File string // path of the configuration file, which may not exist; empty if there is none
@@ -53,8 +52,6 @@ func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
 // error of the file, the list has what the flags and the environment set.
 func (f *Flags) merged(src Source) (file string, list []Setting, err error) {
 	file, inFile, err := readFile(f, src)
-	ofProfile := func(name string) bool { return strings.Contains(inFile[name].From, ", profile ") }
-	ownSecret := slices.ContainsFunc(secretNames, ofProfile) // no other secret key reaches the profile's gateway
 	list = append(f.flags(), Setting{Name: Secret})
 	for i := range list {
 		set := &list[i]
@@ -63,9 +60,7 @@ func (f *Flags) merged(src Source) (file string, list []Setting, err error) {
 		}
 		value, found := src.Getenv(Variable(set.Name)), inFile[set.Name]
 		switch {
-		case ofProfile(set.Name):
-			*set = found
-		case value != "" && !(ownSecret && slices.Contains(secretNames, set.Name)):
+		case value != "":
 			set.Value, set.From = value, "environment "+Variable(set.Name)
 		case found.Value != "":
 			*set = found

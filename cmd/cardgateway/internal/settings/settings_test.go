@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +49,7 @@ func TestSwitches(t *testing.T) {
 		want                    string // the value and the flags of a printed command
 	}{
 		{"not set", "", "", false, "false []"},
-		{"flag", "", "false", true, "true [--app-id 7 --any-app]"},
+		{"flag", "", "false", true, "true [--config F --app-id 7 --any-app]"},
 		{"environment", "any-app = true", "0", false, "false []"},
 		{"file", "any-app = true", "", false, "true []"},
 		{"file, in quotes", "any-app = 'true'", "", false, "true []"},
@@ -63,16 +62,16 @@ func TestSwitches(t *testing.T) {
 			env := map[string]string{"CARDGATEWAY_CONFIG": path, "CARDGATEWAY_ANY_APP": test.environment}
 			flags := &Flags{}
 			if test.flag {
-				flags = &Flags{AppID: "7", AnyApp: true}
+				flags = &Flags{Config: path, AppID: "7", AnyApp: true}
 			}
 			got := ""
 			set, err := flags.Load(t.Context(), Source{Getenv: func(name string) string { return env[name] }})
 			if err == nil {
 				got = fmt.Sprint(set.AnyApp, " ", flags.AsFlags())
 			} else {
-				got = strings.ReplaceAll(err.Error(), path, "F")
+				got = err.Error()
 			}
-			if got != test.want {
+			if got = strings.ReplaceAll(got, path, "F"); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -82,45 +81,13 @@ func TestSwitches(t *testing.T) {
 // FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
 func FuzzSettingsFile(f *testing.F) {
 	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5",
-		"[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
+		"[reconcile.a]\nzone = 'UTC'", "[reconcile]\na = 1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		values, err := parseFile("config.toml", text, "a")
+		values, err := parseFile("config.toml", text)
 		if err != nil && (values != nil || strings.Contains(err.Error(), secretKey)) {
 			t.Errorf("got %q, %v", values, err)
 		}
 	})
-}
-
-// TestOrder: a flag counts before the profile that is named, that before the environment, and that before the rest of the file. With a
-// secret key of its own, a profile has no other.
-func TestOrder(t *testing.T) {
-	path := writeFile(t, "base-url = \"https://file.example\"\nzone = \"UTC\"\n[profile.a]\nbase-url = \"https://a.example\"\nsecret-file = \"/a/key\"\n"+
-		"[profile.b]\napp-id = 2\n")
-	env := map[string]string{"CARDGATEWAY_BASE_URL": "https://environment.example", "CARDGATEWAY_SECRET": "of the environment", "CARDGATEWAY_ZONE": "Asia/Tokyo"}
-	for _, test := range []struct {
-		name  string
-		flags Flags
-		named string // profile in the environment
-		want  string // base URL, secret key, its file, zone
-	}{
-		{"no profile", Flags{}, "", "https://environment.example 'of the environment' '' Asia/Tokyo"},
-		{"profile", Flags{Profile: "a"}, "", "https://a.example '' '/a/key' Asia/Tokyo"},
-		{"profile of the environment", Flags{}, "a", "https://a.example '' '/a/key' Asia/Tokyo"},
-		{"profile without a gateway", Flags{Profile: "b"}, "a", "https://environment.example 'of the environment' '' Asia/Tokyo"},
-		{"flag", Flags{Profile: "a", BaseURL: "https://flag.example", Zone: "Europe/Berlin"}, "", "https://flag.example '' '/a/key' Europe/Berlin"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			test.flags.Config, env["CARDGATEWAY_PROFILE"] = path, test.named
-			_, list, err := test.flags.merged(Source{Getenv: func(name string) string { return env[name] }, Stderr: io.Discard})
-			if err != nil {
-				t.Fatal(err)
-			}
-			value := func(name string) string { return find(list, name).Value }
-			if got := fmt.Sprintf("%s '%s' '%s' %s", value("base-url"), value(Secret), value("secret-file"), value("zone")); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-		})
-	}
 }
