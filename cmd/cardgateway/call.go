@@ -36,7 +36,7 @@ type call struct {
 
 // load returns the settings.
 func (c *call) load() (*settings.Settings, error) {
-	return c.settings.Load(c.ctx, c.source())
+	return c.settings.Load(c.source())
 }
 
 func (c *call) source() settings.Source {

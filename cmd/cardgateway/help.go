@@ -20,7 +20,7 @@ Configuration: flags override environment variables, and environment variables o
 variable for --base-url is CARDGATEWAY_BASE_URL, and so on. The file is TOML, with the names of the flags
 (base-url = "https://..."). Set its path with --config or CARDGATEWAY_CONFIG; the default is cardgateway/config.toml in
 the user's configuration directory.
-There is no flag for the secret key: set CARDGATEWAY_SECRET, or use --secret-file or --secret-command.
+There is no flag for the secret key: set CARDGATEWAY_SECRET, or use --secret-file.
 
 Exit codes:
     0  success

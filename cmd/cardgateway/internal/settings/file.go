@@ -169,7 +169,7 @@ func textOf(value any) (string, bool) {
 	return "", false
 }
 
-// maxSettings limits the size of the configuration file, and of the output or file with the secret key, in bytes.
+// maxSettings limits the size of the configuration file, and of the file with the secret key, in bytes.
 const maxSettings = 64 << 10
 
 // warnIfReadable prints a warning if other users of the machine can read a file with the secret key.

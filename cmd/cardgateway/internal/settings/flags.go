@@ -15,7 +15,6 @@ type Flags struct {
 	TestPayments       bool   `help:"The gateway is a test system: take what it marks as a test for paid."`
 	MerchantID         string `placeholder:"ID" help:"Merchant id, the user name for HTTP Basic."`
 	SecretFile         string `placeholder:"FILE" help:"File that contains only the secret key."`
-	SecretCommand      string `placeholder:"COMMAND" help:"Shell command that prints the secret key; runs for at most 1 minute."`
 	Zone               string `placeholder:"NAME" help:"Time zone of the gateway, also used for your input and the output, such as Asia/Shanghai; default UTC+8."`
 	HostedPageLifetime string `placeholder:"DURATION" help:"Config.HostedPageLifetime of the shop's program: how long the cardholder can use the hosted page, such as 12h or 3d; default 24h."`
 	Timeout            string `placeholder:"DURATION" help:"Timeout of one request; default 30s."`
@@ -37,9 +36,6 @@ const (
 // switches are the settings that are true or false.
 var switches = []string{AnyApp, TestPayments}
 
-// secretNames are the settings that set the secret key: directly, with a file or with a command.
-var secretNames = []string{Secret, "secret-file", "secret-command"}
-
 // Setting is one setting, with the source of its value.
 type Setting struct {
 	Name  string
@@ -58,7 +54,7 @@ func (f *Flags) flags() []Setting {
 	all := []Setting{
 		{Name: "base-url", Value: f.BaseURL}, {Name: "app-id", Value: f.AppID}, {Name: AnyApp, Value: isSet(f.AnyApp)},
 		{Name: TestPayments, Value: isSet(f.TestPayments)},
-		{Name: "merchant-id", Value: f.MerchantID}, {Name: "secret-file", Value: f.SecretFile}, {Name: "secret-command", Value: f.SecretCommand},
+		{Name: "merchant-id", Value: f.MerchantID}, {Name: "secret-file", Value: f.SecretFile},
 		{Name: "zone", Value: f.Zone}, {Name: "hosted-page-lifetime", Value: f.HostedPageLifetime}, {Name: "timeout", Value: f.Timeout},
 		{Name: Journal, Value: f.Journal}, {Name: Database, Value: f.DB},
 	}

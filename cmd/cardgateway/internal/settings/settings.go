@@ -2,7 +2,6 @@ package settings
 
 import (
 	"cmp"
-	"context"
 	"io"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ func (s *Settings) Get(name string) Setting {
 }
 
 // Load reads all settings, including the secret key. Its errors name the setting and its source.
-func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
+func (f *Flags) Load(src Source) (*Settings, error) {
 	file, list, err := f.merged(src)
 	if err != nil {
 		return nil, err
@@ -45,7 +44,7 @@ func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
 	if err := cmp.Or(s.checkJournal(), s.parse()); err != nil {
 		return nil, err
 	}
-	return s, readSecret(ctx, s.List, src.Stderr)
+	return s, readSecret(s.List)
 }
 
 // merged returns the path of the configuration file, and all settings, those of a file or command with the secret key unread. After an
@@ -69,8 +68,8 @@ func (f *Flags) merged(src Source) (file string, list []Setting, err error) {
 	return file, list, err
 }
 
-// Paths returns the files that the settings name: the configuration file, that of the secret key, and SQLite databases. It runs no
-// command, prints nothing, and ignores a configuration file that cannot be read: Load reports it.
+// Paths returns the files that the settings name: the configuration file, that of the secret key, and SQLite databases. It prints
+// nothing, and ignores a configuration file that cannot be read: Load reports it.
 func (f *Flags) Paths(src Source) (all []files.Use) {
 	src.Stderr = io.Discard
 	path, list, _ := f.merged(src)

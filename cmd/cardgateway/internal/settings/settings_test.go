@@ -25,7 +25,7 @@ func writeFile(t *testing.T, text string) (path string) {
 func TestPrecedence(t *testing.T) {
 	path := writeFile(t, "base-url = 'file'\napp-id = 12\nzone = 'Asia/Tokyo'\ntimeout = '3s'\nsecret = 'file'\n")
 	env := map[string]string{"CARDGATEWAY_CONFIG": path, "CARDGATEWAY_BASE_URL": "environment", "CARDGATEWAY_ZONE": "UTC"}
-	set, err := (&Flags{BaseURL: "flag"}).Load(t.Context(), Source{Getenv: func(name string) string { return env[name] }})
+	set, err := (&Flags{BaseURL: "flag"}).Load(Source{Getenv: func(name string) string { return env[name] }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestPrecedence(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s=%s (%s)", s.Name, s.Value, strings.ReplaceAll(s.From, path, "F")))
 	}
 	want := "base-url=flag (flag --base-url), app-id=12 (file F), any-app= (), test-payments= (), merchant-id= (), secret-file= (), " +
-		"secret-command= (), zone=UTC (environment CARDGATEWAY_ZONE), hosted-page-lifetime= (), " +
+		"zone=UTC (environment CARDGATEWAY_ZONE), hosted-page-lifetime= (), " +
 		"timeout=3s (file F), journal= (), db= (), secret=file (file F)"
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -65,7 +65,7 @@ func TestSwitches(t *testing.T) {
 				flags = &Flags{Config: path, AppID: "7", AnyApp: true}
 			}
 			got := ""
-			set, err := flags.Load(t.Context(), Source{Getenv: func(name string) string { return env[name] }})
+			set, err := flags.Load(Source{Getenv: func(name string) string { return env[name] }})
 			if err == nil {
 				got = fmt.Sprint(set.AnyApp, " ", flags.AsFlags())
 			} else {
