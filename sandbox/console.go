@@ -3,7 +3,6 @@ package sandbox
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
@@ -29,7 +28,7 @@ func newConsole(g *Gateway) *console.Console {
 	})
 }
 
-// forConsole is a Gateway as the console sees it: views of its payments, and settings as JSON. The actions on payments and refunds
+// forConsole is a Gateway as the console sees it: views of its payments. The actions on payments and refunds
 // are in actions.go; the other methods of console.Gateway are those of Gateway itself.
 type forConsole struct{ *Gateway }
 
@@ -93,39 +92,6 @@ func (a *activeFault) view() console.Fault {
 	return console.Fault{
 		Number: a.number, Left: a.left, Seen: a.seen, Fault: text, Operation: string(a.Operation), Description: a.describe(),
 	}
-}
-
-func (g forConsole) Seed(settings []byte) (int, error) {
-	var o SeedOptions
-	if err := decodeSettings(settings, &o); err != nil {
-		return 0, err
-	}
-	if o.N < 1 && o.StrayRefunds < 1 || !o.From.Before(o.To) {
-		return 0, console.Invalid("n must be at least 1, and from before to")
-	}
-	for _, code := range o.Currencies {
-		if !isCode(code, 3) {
-			return 0, console.Invalid(fmt.Sprintf("currencies: %.40q is not a three-letter code", code))
-		}
-	}
-	g.SeedOrders(o)
-	return o.N, nil
-}
-
-func (g forConsole) SetSearch(settings []byte) error {
-	var s Search
-	if err := decodeSettings(settings, new(s.json())); err != nil {
-		return err
-	}
-	g.Gateway.SetSearch(s)
-	return nil
-}
-
-func (g forConsole) Search() any {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s := g.opts.Search
-	return s.json()
 }
 
 func (g forConsole) Info() console.Info {

@@ -102,7 +102,7 @@ func TestControlInterface(t *testing.T) {
 
 	// Notifications: the first delivery fails.
 	id := send(t, g, "POST", "/api/subscription", body("tx", nil)).str("uniqueId")
-	must(t, g, "GET", "flush?timeout=10s", nil)
+	must(t, g, "GET", "wait?for=notifications&state=accepted&timeout=10s", nil)
 	first := must(t, g, "GET", "notifications?transactionId=tx", nil)["data"].([]any)[0].(map[string]any)
 	deliveries := first["deliveries"].([]any)
 	if d := deliveries[0].(map[string]any); len(deliveries) != 2 || d["reason"] != "only HTTP 200 counts" || number(d["status"]) != "500" ||
@@ -110,7 +110,7 @@ func TestControlInterface(t *testing.T) {
 		t.Errorf("notification %v", first)
 	}
 	again := must(t, g, "POST", "notifications/"+number(first["number"])+"/resend", nil)
-	must(t, g, "GET", "flush?timeout=10s", nil)
+	must(t, g, "GET", "wait?for=notifications&state=accepted&count=2&timeout=10s", nil)
 	if len(m.got) != 3 || again["number"] == first["number"] {
 		t.Errorf("sent again as %v: %d deliveries, want 3", again["number"], len(m.got))
 	}
@@ -138,7 +138,7 @@ func TestControlInterface(t *testing.T) {
 	must(t, g, "DELETE", "faults/"+number(armed[0].(map[string]any)["number"]), nil)
 	must(t, g, "DELETE", "faults", nil)
 
-	// Tokens, seeds, searches.
+	// Tokens.
 	token := must(t, g, "POST", "tokens", map[string]any{"testCard": "declined"})["token"].(string)
 	wantCode(t, send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("tp", nil)), 101)
 	made := send(t, g, "POST", "/checkout/tokenization/create", body("to", nil))
@@ -148,15 +148,7 @@ func TestControlInterface(t *testing.T) {
 	if got := must(t, g, "GET", "payments/"+made.str("uniqueId")+"/token", nil)["token"]; got != tokenOf(t, g, "to") || got == "" {
 		t.Errorf("token %v", got)
 	}
-	must(t, g, "POST", "seed", map[string]any{"n": 50, "from": january, "to": january.AddDate(0, 0, 5), "currencies": []string{"EUR", "JPY"}, "refundEvery": 5})
-	expected := must(t, g, "GET", "expected/orders?from=2024-01-01T00:00:00Z&to=2024-01-06T00:00:00Z&limit=10", nil)
-	if len(expected["data"].([]any)) != 10 || number(expected["leftOff"]) != "40" {
-		t.Errorf("expected %v", expected)
-	}
-	must(t, g, "PUT", "search", map[string]any{"emptyEvery": 1, "latency": "1ms"})
-	if rows := send(t, g, "GET", "/search/list/order?startDate=2024-01-01&endingDate=2024-01-05", nil).rows(); len(rows) != 0 {
-		t.Errorf("%d rows, want none", len(rows))
-	}
+	g.Seed(50, january, january.AddDate(0, 0, 5))
 
 	// Requests, and totals of the gateway.
 	requests := must(t, g, "GET", "requests?operation=TokenPayment", nil)["data"].([]any)
@@ -220,18 +212,11 @@ func TestControlRefusals(t *testing.T) {
 		{"POST", "faults", map[string]any{"name": "no such fault"}, 400, "faults/names"},
 		{"POST", "tokens", map[string]any{"testCard": "lucky"}, 400, "approved"},
 		{"POST", "tokens", map[string]any{"testcard": "approved"}, 400, `"testCard"`},
-		{"POST", "seed", map[string]any{"n": 0}, 400, "n must"},
-		{"POST", "seed", map[string]any{"n": 1, "from": "2026-11-01"}, 400, "from: not a time such as 2026-01-31T12:00:00Z"},
-		{"POST", "seed", map[string]any{"n": 1, "from": "2026-11-01T00:00:00Z", "to": "2026-11-02T00:00:00Z", "currencies": []string{"USD", "usd"}}, 400,
-			`currencies: "usd" is not a three-letter code`},
-		{"PUT", "search", map[string]any{"lagg": "1s"}, 400, `"lag"`},
-		{"PUT", "search", map[string]any{"lag": "long"}, 400, `lag: not a duration such as "1.5s"`},
 		{"GET", "payments?limit=x", nil, 400, "limit"},
 		{"GET", "payments?transaction=x", nil, 400, "transactionId"},
 		{"GET", "executed", nil, 400, "transactionId"},
 		{"GET", "wait?for=miracles", nil, 400, "notifications"},
 		{"GET", "wait?for=payments&timeout=1h", nil, 400, "timeout"},
-		{"GET", "expected/orders?from=now", nil, 400, "from"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.method+" "+tt.path, func(t *testing.T) {

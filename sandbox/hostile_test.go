@@ -166,9 +166,7 @@ func TestHostileSettings(t *testing.T) {
 		}
 	}
 	const half = 1 << (strconv.IntSize / 2) // whose square is 0
-	must(t, g, "POST", "seed", map[string]any{
-		"n": 10, "from": january, "to": january.AddDate(0, 0, 1), "refundEvery": half, "refundTwiceEvery": half,
-	})
+	g.SeedOrders(SeedOptions{N: 10, From: january, To: january.AddDate(0, 0, 1), RefundEvery: half, RefundTwiceEvery: half})
 	wantCode(t, send(t, g, "GET", "/search/list/refund?startDate=2024-01-01&endingDate=2024-01-02", nil), 121)
 	for _, path := range []string{"/_sandbox/api/v1/reset", "/_sandbox/reset", "/checkout/payment", "/hosted/card/x"} {
 		r, err := http.NewRequest("POST", "http://127.0.0.1"+path, nil) // without a body, unlike what a server gives

@@ -9,7 +9,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
-// The control API reads and writes settings by the JSON tags of Fault, Search, SeedOptions and Options. A duration is a text
+// The control API reads faults and shows settings by the JSON tags of Fault, Search and Options. A duration is a text
 // such as "1.5s": each type below embeds one of them and points to its durations, whose names hide the embedded ones.
 
 type duration = params.Duration
@@ -71,7 +71,9 @@ func decodeFault(data []byte, slow time.Duration) (Fault, error) {
 			Name string `json:"name"`
 			faultJSON
 		}{faultJSON: f.json()}
-		err = decodeSettings(data, &in)
+		if err = params.Decode(data, &in); err != nil {
+			err = console.Invalid(err.Error())
+		}
 		return in.Name, err
 	}
 	name, err := decode()
@@ -90,11 +92,4 @@ func decodeFault(data []byte, slow time.Duration) (Fault, error) {
 		}
 	}
 	return f, err
-}
-
-func decodeSettings(data []byte, into any) error {
-	if err := params.Decode(data, into); err != nil {
-		return console.Invalid(err.Error())
-	}
-	return nil
 }

@@ -2,11 +2,9 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,10 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
-const (
-	maxWait     = 5 * time.Minute
-	maxExpected = 100_000 // ids in one response
-)
+const maxWait = 5 * time.Minute
 
 // reading reads what a request says, and returns what is to be done unless something is wrong with it. What that returns is
 // written as JSON.
@@ -164,16 +159,6 @@ func (c *Console) addAPI(mux *http.ServeMux) {
 	}
 	withBody("DELETE faults", removeFaults)
 	withBody("DELETE faults/{id}", removeFaults)
-	withBody("POST seed", func(body []byte, _ *http.Request) (any, error) {
-		n, err := c.gateway.Seed(body)
-		return done(fmt.Sprintf("%d orders added", n)), err
-	})
-	withBody("PUT search", func(body []byte, _ *http.Request) (any, error) {
-		if err := c.gateway.SetSearch(body); err != nil {
-			return nil, err
-		}
-		return c.gateway.Search(), nil
-	})
 	mux.HandleFunc(apiPath, func(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, nil, &Error{
 			Status: http.StatusNotFound, Text: "no such path, or not for method " + r.Method, Hint: "docs/sandbox.md lists them",
@@ -185,7 +170,6 @@ func (c *Console) addAPI(mux *http.ServeMux) {
 func (c *Console) queries() []route {
 	routes := []route{
 		{"info", plain(func(string) (any, error) { return c.info(), nil })},
-		{"search", plain(func(string) (any, error) { return c.gateway.Search(), nil })},
 		{"payments/{id}", plain(func(id string) (any, error) { return c.gateway.Payment(id) })},
 		{"refunds/{id}", plain(func(id string) (any, error) { return c.gateway.Refund(id) })},
 		{"requests/{id}", plain(func(id string) (any, error) { return c.log.request(id) })},
@@ -211,10 +195,7 @@ func (c *Console) queries() []route {
 				return nil, Invalid("either transactionId or refundTransactionId is required")
 			}
 		}},
-		{"expected/orders", expected(c.gateway.OrderIDs)},
-		{"expected/refunds", expected(c.gateway.RefundIDs)},
 		{"wait", c.wait},
-		{"flush", c.flush},
 	}
 	for _, kind := range lists() {
 		routes = append(routes, route{kind, func(_ *http.Request, p *params.Reader) func() (any, error) {
@@ -223,39 +204,6 @@ func (c *Console) queries() []route {
 		}})
 	}
 	return routes
-}
-
-// expected is a query for the ids that a complete walk must find.
-func expected(ids func(from, to time.Time) iter.Seq[string]) reading {
-	return func(_ *http.Request, p *params.Reader) func() (any, error) {
-		from, to, limit := p.Time("from"), p.Time("to"), p.Number("limit", maxExpected, maxExpected)
-		return func() (any, error) {
-			found := List[string]{Data: []string{}}
-			for id := range ids(from, to) {
-				if len(found.Data) < limit {
-					found.Data = append(found.Data, id)
-				} else {
-					found.LeftOff++
-				}
-			}
-			return found, nil
-		}
-	}
-}
-
-// flush responds as soon as no notification is pending.
-func (c *Console) flush(r *http.Request, p *params.Reader) func() (any, error) {
-	timeout := p.Duration("timeout", 10*time.Second, maxWait)
-	return func() (any, error) {
-		ctx, cancel := context.WithTimeout(r.Context(), timeout)
-		defer cancel()
-		if c.gateway.Flush(ctx) == nil {
-			return done("every notification has been accepted or given up"), nil
-		}
-		return nil, &Error{
-			Status: http.StatusRequestTimeout, Text: "notifications are still waiting", Hint: "GET " + apiPath + "notifications?state=will+be+repeated",
-		}
-	}
 }
 
 func lists() []string { return []string{"payments", "refunds", "requests", "notifications"} }

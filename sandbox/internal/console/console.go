@@ -4,10 +4,8 @@
 package console
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"sync"
 	"time"
@@ -26,8 +24,6 @@ type Gateway interface {
 
 	Inject(settings []byte, slow time.Duration) (Fault, error) // slow is how long the slow ones of the predefined faults take
 	RemoveFaults(number string) (n int, err error)             // all of them if number is empty
-	Seed(settings []byte) (n int, err error)
-	SetSearch(settings []byte) error
 
 	Payment(id string) (Payment, error)
 	Payments(Filter) List[Payment] // without seeded ones
@@ -37,13 +33,9 @@ type Gateway interface {
 	Token(id string) (string, error)
 	Executed(transactionID string) int
 	Refunded(refundTransactionID string) int
-	OrderIDs(from, to time.Time) iter.Seq[string]
-	RefundIDs(from, to time.Time) iter.Seq[string]
 	Faults() []Fault
 	Info() Info
-	Search() any // its settings
 
-	Flush(context.Context) error
 	Closing() <-chan struct{}
 }
 

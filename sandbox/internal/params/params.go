@@ -135,25 +135,13 @@ func (r *Reader) Duration(name string, usual, limit time.Duration) time.Duration
 	return d
 }
 
-// Time reads a time in RFC 3339.
-func (r *Reader) Time(name string) time.Time {
-	t, err := time.Parse(time.RFC3339, r.Text(name, 0))
-	if err != nil {
-		r.Problem(name, errTime.Error())
-	}
-	return t
-}
-
 // Duration is a time.Duration that is a text in JSON, such as "1.5s".
 type Duration time.Duration
 
 // MarshalText writes the duration.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-var (
-	errDuration = errors.New(`not a duration such as "1.5s"`)
-	errTime     = errors.New("not a time such as 2026-01-31T12:00:00Z")
-)
+var errDuration = errors.New(`not a duration such as "1.5s"`)
 
 // UnmarshalText reads a duration.
 func (d *Duration) UnmarshalText(text []byte) error {
@@ -188,9 +176,6 @@ func explained(err error, name string, into any) error {
 		text, _ := json.Marshal(into) // of settings, which always can be marshalled
 		known, _ := jsonobject.Members(text)
 		return unknown(name, slices.Collect(maps.Keys(known)))
-	}
-	if _, ok := errors.AsType[*time.ParseError](err); ok {
-		err = errTime
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("a JSON %s, which does not fit", wrong.Value)

@@ -28,8 +28,6 @@ func TestReader(t *testing.T) {
 		{"negative number", "a=-1", func(r *Reader) any { return r.Number("a", 1, 7) }, 1, "a: not a number"},
 		{"duration", "a=5s", func(r *Reader) any { return r.Duration("a", time.Second, time.Minute) }, 5 * time.Second, ""},
 		{"long duration", "a=2m", func(r *Reader) any { return r.Duration("a", time.Second, time.Minute) }, time.Second, "at most 1m0s"},
-		{"time", "a=2026-01-31T12:00:00Z", func(r *Reader) any { return r.Time("a") }, time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), ""},
-		{"no time", "", func(r *Reader) any { return r.Time("a") }, time.Time{}, "a: not a time"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			values, err := url.ParseQuery(tt.query)
