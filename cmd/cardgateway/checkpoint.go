@@ -27,9 +27,8 @@ type saved struct {
 	To      time.Time              `json:"to"`
 	Filter  map[string]string      `json:"filter,omitempty"` // --state and the id flags
 	Format  string                 `json:"format"`
-	Columns []string               `json:"columns,omitempty"` // --columns; empty means all
-	Headed  bool                   `json:"headed"`            // the header line has been written
-	Sums    tabular.Sums           `json:"sums"`              // of the rows that have been written
+	Headed  bool                   `json:"headed"` // the header line has been written
+	Sums    tabular.Sums           `json:"sums"`   // of the rows that have been written
 	At      cardgateway.Checkpoint `json:"at"`
 }
 
@@ -73,7 +72,6 @@ func (s *saved) differs(now *saved) string {
 		{"app-id", string(s.AppID), string(now.AppID)},
 		{"zone", s.Zone, now.Zone},
 		{"format", s.Format, now.Format},
-		{"columns", strings.Join(s.Columns, ","), strings.Join(now.Columns, ",")},
 	} {
 		if d.old != d.new {
 			return fmt.Sprintf("%s was %s and is %s now", d.what, d.old, d.new)

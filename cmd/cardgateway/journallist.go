@@ -31,8 +31,7 @@ States: unknown, not-sent, refused, presumed-absent, pending, abandoned, decline
 
 Examples:
   cardgateway journal list
-  cardgateway journal list --older 1h --state unknown,conflict
-  cardgateway journal list --format jsonl --columns id,state,why`
+  cardgateway journal list --older 1h --state unknown,conflict`
 }
 
 // Run lists the entries.
@@ -66,10 +65,7 @@ func (l *journalList) Run(c *call) (err error) {
 
 // list prints the wanted entries, oldest first.
 func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal.Entry) bool) error {
-	rows, err := newEntryRows(c, &l.Flags, l.Sum, j.Client.Location())
-	if err != nil {
-		return err
-	}
+	rows := newEntryRows(c, c.rowFormat(l.Format, l.Sum), false, j.Client.Location())
 	var failed error
 	unreadable := 0
 	for e, err := range j.Unacked(c.ctx) {
@@ -109,13 +105,8 @@ type entryRows struct {
 	onlyNew bool // without rows, nothing is new: print no totals
 }
 
-func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) (*entryRows, error) {
-	columns, err := tabular.Choose(shopjournal.Columns(zone), flags.Columns)
-	if err != nil {
-		return nil, err
-	}
-	format := c.rowFormat(flags.Format, sum)
-	return &entryRows{writer: tabular.NewWriter(format, columns, flags.NoHeader, c.out), format: format}, nil
+func newEntryRows(c *call, format string, headed bool, zone *time.Location) *entryRows {
+	return &entryRows{writer: tabular.NewWriter(format, shopjournal.Columns(zone), headed, c.out), format: format}
 }
 
 func (r *entryRows) write(e *journal.Entry) error {

@@ -82,12 +82,7 @@ type rounds struct {
 
 // round queries every entry once. It prints what is new since the previous round.
 func (s *rounds) round() error {
-	flags := s.Flags
-	flags.NoHeader = flags.NoHeader || s.headed
-	rows, err := newEntryRows(s.call, &flags, false, s.journal.Client.Location())
-	if err != nil {
-		return err
-	}
+	rows := newEntryRows(s.call, s.rowFormat(s.Format, false), s.headed, s.journal.Client.Location())
 	s.headed, rows.onlyNew = true, s.Every > 0
 	var failed error
 	still := map[journal.Key]string{}

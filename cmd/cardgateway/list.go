@@ -55,11 +55,7 @@ func (l *listing[T]) run() error {
 	if err := l.prepare(); err != nil {
 		return err
 	}
-	shown, err := tabular.Choose(l.columns, l.saved.Columns)
-	if err != nil {
-		return err
-	}
-	l.writer = tabular.NewWriter(l.saved.Format, shown, l.saved.Headed || l.flags.NoHeader, l.out)
+	l.writer = tabular.NewWriter(l.saved.Format, l.columns, l.saved.Headed, l.out)
 	l.progress = progress.New(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
 	defer l.progress.Stop()
 	l.watched, l.last = progress.IsTerminal(l.out), time.Now()
@@ -68,6 +64,7 @@ func (l *listing[T]) run() error {
 		l.progress.Update(p)
 		l.windowDone(walk.Checkpoint())
 	}})
+	var err error
 	for row, failed := range walk.All(l.ctx) {
 		if err = failed; err != nil {
 			break
@@ -104,9 +101,6 @@ func (l *listing[T]) prepare() error {
 	}
 	var before *saved
 	var err error
-	if _, err := tabular.Choose(l.columns, l.flags.Columns); err != nil {
-		return err
-	}
 	if path := l.flags.Checkpoint; path != "" {
 		if before, err = readSaved(path); err != nil {
 			return err
@@ -119,7 +113,7 @@ func (l *listing[T]) prepare() error {
 	zone := l.client.Location()
 	l.saved = saved{
 		List: l.name, Gateway: l.client.BaseURL(), AppID: l.client.AppID(), Zone: zone.String(), Filter: map[string]string{},
-		Format: l.rowFormat(format, l.flags.Sum), Columns: l.flags.Columns,
+		Format: l.rowFormat(format, l.flags.Sum),
 	}
 	for name, value := range l.filter {
 		if value != "" {
@@ -132,9 +126,6 @@ func (l *listing[T]) prepare() error {
 		}
 	}
 	if before != nil {
-		if len(l.flags.Columns) == 0 {
-			l.saved.Columns = before.Columns
-		}
 		if l.flags.Last != "" || l.flags.From != "" && l.flags.To == "" { // their range changes every second
 			l.saved.From, l.saved.To = before.From, before.To
 		}

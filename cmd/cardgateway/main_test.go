@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"encoding/csv"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +124,24 @@ func (r result) want(t *testing.T, code int, words ...string) {
 	}
 }
 
+// columns returns some columns of the CSV on stdout, without its header line.
+func (r result) columns(t *testing.T, names string) string {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
+	if err != nil || len(lines) == 0 {
+		t.Fatalf("got %q, want CSV: %v", r.out, err)
+	}
+	var rows []string
+	for _, line := range lines[1:] {
+		var row []string
+		for name := range strings.SplitSeq(names, ",") {
+			row = append(row, line[slices.Index(lines[0], name)])
+		}
+		rows = append(rows, strings.Join(row, ","))
+	}
+	return strings.Join(rows, "\n")
+}
+
 // writeText writes a file, and returns its path.
 func writeText(t *testing.T, dir, name, text string) string {
 	t.Helper()
@@ -210,7 +230,7 @@ func TestWrongUse(t *testing.T) {
 		{"an empty file", []string{"refund", "123", "--all", "--config="}, "--config: the value is empty"},
 		{"an amount, before anything is read", []string{"refund", "123", "--amount", "1,5"}, `--amount: "1,5" is not an amount; write 12.50`},
 		{"an empty list", []string{"reconcile", "run", "--list", ""}, "--list: the value is empty"},
-		{"empty columns", []string{"orders", "--last", "1h", "--columns", ""}, "--columns: the value is empty"},
+		{"empty states", []string{"orders", "--last", "1h", "--state", ""}, "--state: the value is empty"},
 		{"an empty section", []string{"reconcile", "match", "--as", ""}, "--as: the value is empty"},
 		{"no such flag", []string{"orders", "--dai", "2026-11-21"}, "unknown flag --dai"},
 		{"no such format", []string{"orders", "--format", "xml"}, `--format must be one of "table","csv","jsonl" but got "xml"; see`},

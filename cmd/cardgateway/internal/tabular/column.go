@@ -1,10 +1,8 @@
 package tabular
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
@@ -29,37 +27,7 @@ type Reason string
 
 // Flags are those of every list.
 type Flags struct {
-	Format   string   `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; default table on a terminal, csv otherwise."`
-	Columns  []string `placeholder:"NAMES" help:"Only these columns, in this order, such as id,amount,state: CSV column names, or table titles."`
-	NoHeader bool     `name:"no-header" help:"Omit the header line."`
-}
-
-// Choose returns the columns that are asked for: by their names, or by their titles in a table, with a hyphen or
-// a space in them. None asked for are all.
-func Choose[T any](all []Column[T], asked []string) ([]Column[T], error) {
-	if len(asked) == 0 {
-		return all, nil
-	}
-	var chosen []Column[T]
-	for _, word := range asked {
-		i := slices.IndexFunc(all, func(c Column[T]) bool {
-			return strings.EqualFold(word, c.name) || c.title != "" && strings.EqualFold(strings.ReplaceAll(word, "-", " "), c.title)
-		})
-		if i < 0 {
-			var names []string
-			for _, c := range all {
-				names = append(names, c.name)
-			}
-			return nil, fmt.Errorf("--columns: there is no column %q; there are %s", terminal.Clean(word), strings.Join(names, ", "))
-		}
-		c := all[i]
-		if slices.ContainsFunc(chosen, func(other Column[T]) bool { return other.name == c.name }) {
-			return nil, fmt.Errorf("--columns: %s is there twice", c.name)
-		}
-		c.title = cmp.Or(c.title, c.name)
-		chosen = append(chosen, c)
-	}
-	return chosen, nil
+	Format string `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; default table on a terminal, csv otherwise."`
 }
 
 // Cell writes a value for people and for CSV.

@@ -27,12 +27,12 @@ type Writer[T any] interface {
 	Flush() error
 }
 
-// NewWriter creates the writer of a format. If noHeader is set, the header line is omitted.
-func NewWriter[T any](format string, columns []Column[T], noHeader bool, out io.Writer) Writer[T] {
+// NewWriter creates the writer of a format. If headed is set, the header line has been written.
+func NewWriter[T any](format string, columns []Column[T], headed bool, out io.Writer) Writer[T] {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	switch format {
 	case CSV:
-		return &csvWriter[T]{columns: columns, headed: noHeader, out: csv.NewWriter(out)}
+		return &csvWriter[T]{columns: columns, headed: headed, out: csv.NewWriter(out)}
 	case JSONL:
 		return &textWriter[T]{buffered, func(row *T) ([]byte, error) { return JSON(columns, row) }}
 	case SumsOnly:
@@ -40,7 +40,7 @@ func NewWriter[T any](format string, columns []Column[T], noHeader bool, out io.
 	case Details:
 		return &textWriter[T]{buffered, details(columns)}
 	}
-	w := &tableWriter[T]{headed: noHeader, out: out}
+	w := &tableWriter[T]{headed: headed, out: out}
 	for _, c := range columns {
 		if c.title != "" {
 			w.columns = append(w.columns, c)
