@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
@@ -13,13 +12,11 @@ import (
 )
 
 type listenCommand struct {
-	Addr       string        `default:"127.0.0.1:4242" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free port."`
-	Public     bool          `help:"Allow an --addr that other machines can reach."`
-	ForwardTo  string        `placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
-	Ack        bool          `help:"Respond with 200 to notifications that are not forwarded. Without it the response is 503, and the gateway sends them again."`
-	SkipVerify bool          `help:"Do not verify signatures. Notifications are still confirmed by a query."`
-	ExitAfter  int           `placeholder:"N" help:"Exit after N notifications."`
-	Wait       time.Duration `placeholder:"DURATION" help:"Exit after this time."`
+	Addr       string `default:"127.0.0.1:4242" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free port."`
+	Public     bool   `help:"Allow an --addr that other machines can reach."`
+	ForwardTo  string `placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
+	Ack        bool   `help:"Respond with 200 to notifications that are not forwarded. Without it the response is 503, and the gateway sends them again."`
+	SkipVerify bool   `help:"Do not verify signatures. Notifications are still confirmed by a query."`
 }
 
 // Help is shown below the flags.
@@ -30,15 +27,13 @@ applies to your program's response. A notification that is not signed correctly,
 Ctrl-C waits for requests in flight, then prints how many notifications were received, forwarded, failed (the response was not
 200), refused and not forwarded.
 
-The exit code is 0 if none failed and none was refused, 1 if one was or if fewer than --exit-after arrived within --wait, and 130
-if interrupted before --exit-after.
+The exit code is 0 if none failed and none was refused, and 1 if one was.
 
-Examples:
-  cardgateway listen --forward-to http://localhost:8080/notify
-  cardgateway listen --exit-after 1 --wait 60s --ack`
+Example:
+  cardgateway listen --forward-to http://localhost:8080/notify`
 }
 
-// Run listens until it is interrupted, or until --exit-after or --wait.
+// Run listens until it is interrupted.
 func (f *listenCommand) Run(c *call) (err error) {
 	o, client, err := f.options(c)
 	if err != nil {
@@ -52,31 +47,19 @@ func (f *listenCommand) Run(c *call) (err error) {
 	if o.Forwarder != nil && o.Forwarder.IsAt(socket.Addr()) {
 		return exit.Fail(exit.Failed, "--forward-to is the address of --addr: notifications would be forwarded to this program itself")
 	}
-	ctx := c.ctx
-	if f.Wait > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, f.Wait)
-		defer stop()
-	}
 	where := "; nothing is forwarded"
 	if o.Forwarder != nil {
 		where = ", forwarding to " + o.Forwarder.Shown
 	}
 	c.tell("listening on http://%s%s", socket.Addr(), where)
 	l := listener.New(client, o)
-	err = l.Serve(ctx, socket)
+	err = l.Serve(c.ctx, socket)
 	client.CloseIdleConnections()
 	return f.finish(c, l.Totals(), &o, err)
 }
 
 // options checks the flags, and converts them to the options of a listener.
 func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Client, err error) {
-	switch {
-	case f.ExitAfter < 0:
-		return o, nil, exit.Fail(exit.Failed, "--exit-after must not be negative")
-	case f.Wait < 0:
-		return o, nil, exit.Fail(exit.Failed, "--wait must not be negative")
-	}
 	set, client, err := c.configure()
 	if err != nil {
 		return o, nil, err
@@ -87,7 +70,7 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 			"--merchant-id; or use --skip-verify", settings.Variable(settings.Secret))
 	}
 	o = listener.Options{
-		SecretKey: secret, SkipVerify: f.SkipVerify, Ack: f.Ack, Max: f.ExitAfter,
+		SecretKey: secret, SkipVerify: f.SkipVerify, Ack: f.Ack,
 		Printer: &relay.Printer{Zone: client.Location(), Body: 200, Out: c.out},
 		Tell:    c.tell, End: func(inFlight int) {
 			if c.ctx.Err() != nil && inFlight > 0 {
@@ -130,12 +113,6 @@ func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, 
 	}
 	if err != nil {
 		return err
-	}
-	if n := f.ExitAfter; t.Received() < n {
-		if c.ctx.Err() != nil {
-			return exit.Fail(exit.Interrupted, "interrupted; %d of %d notifications arrived", t.Received(), n)
-		}
-		return exit.Fail(exit.Negative, "%d of %d notifications arrived within %v", t.Received(), n, f.Wait)
 	}
 	if t[relay.Failed]+t[relay.Refused] > 0 {
 		return exit.Fail(exit.Negative, "")

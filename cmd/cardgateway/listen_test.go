@@ -28,7 +28,7 @@ func TestListen(t *testing.T) {
 			http.Error(w, "order not found", http.StatusInternalServerError)
 		}
 	})
-	l := listen(t, env, "--forward-to", shop.URL+"/notify", "--exit-after", "3")
+	l := listen(t, env, "--forward-to", shop.URL+"/notify")
 	id := payAndNotify(t, server, "t-1", "12.50", sandbox.Approved, l.url+"/").UniqueID
 	if err := server.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,10 @@ func TestListen(t *testing.T) {
 	if _, err := server.Refund(id, "2.50", "r-1"); err != nil {
 		t.Fatal(err)
 	}
-	r := l.wait(t)
+	if err := server.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := l.end(t)
 	r.want(t, exit.Negative, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
 	wantWords(t, r.out,
 		`^\d\d:\d\d:\d\d  -> payment  approved  t-1  12.50 EUR  \[n-1\]  signature good, confirmed by query\n`,
@@ -150,14 +153,14 @@ func TestListenAnswers(t *testing.T) {
 				shop = newReceiver(t, test.answer)
 				to = shop.URL
 			}
-			l := listen(t, environment(server.URL), "--forward-to", to, "--timeout", "300ms", "--exit-after", "1")
+			l := listen(t, environment(server.URL), "--forward-to", to, "--timeout", "300ms")
 			if test.name == "hangs" {
 				defer close(hang)
 			}
 			if status, _ := post(t, about(t, l.url, secretKey, "t-1", id)); status != test.status {
 				t.Errorf("got %d, want %d", status, test.status)
 			}
-			r := l.wait(t)
+			r := l.end(t)
 			r.want(t, exit.Negative, "received 1: forwarded 0, failed 1")
 			wantWords(t, r.out, test.want)
 			if strings.ContainsAny(r.out, "\x1b\u202e") {
@@ -175,7 +178,7 @@ func TestListenAtOnce(t *testing.T) {
 	server := notifyingGateway(t)
 	shop := newReceiver(t, func(http.ResponseWriter, *http.Request) { time.Sleep(20 * time.Millisecond) })
 	const n = 200
-	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--exit-after", fmt.Sprint(n))
+	l := listen(t, environment(server.URL), "--forward-to", shop.URL)
 	var requests []*http.Request
 	for i := range n {
 		id := fmt.Sprintf("t-%03d", i)
@@ -190,7 +193,7 @@ func TestListenAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	r := l.wait(t)
+	r := l.end(t)
 	r.want(t, exit.OK, "received 200: forwarded 200, failed 0, refused 0, not forwarded 0")
 	if got := strings.Count(r.out, "\n"); got != 2*n {
 		t.Errorf("got %d lines, want %d", got, 2*n)
@@ -221,7 +224,7 @@ func TestListenInterrupted(t *testing.T) {
 		arrived <- struct{}{}
 		<-released
 	})
-	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--exit-after", "2")
+	l := listen(t, environment(server.URL), "--forward-to", shop.URL)
 	t.Cleanup(release) // a failed test must not wait for the receiver
 	answered := make(chan int, 1)
 	go func() {
@@ -235,7 +238,7 @@ func TestListenInterrupted(t *testing.T) {
 	if status := await(t, answered, "the response to the gateway"); status != http.StatusOK {
 		t.Errorf("got %d, want 200", status)
 	}
-	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications arrived")
+	l.wait(t).want(t, exit.OK, "received 1: forwarded 1, failed 0")
 }
 
 // TestListenHungUp: the gateway closes the connection before the program has responded.
@@ -248,7 +251,7 @@ func TestListenHungUp(t *testing.T) {
 		close(arrived)
 		<-released
 	})
-	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--exit-after", "1")
+	l := listen(t, environment(server.URL), "--forward-to", shop.URL)
 	t.Cleanup(release) // a failed test must not wait for the receiver
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan struct{})
@@ -265,5 +268,5 @@ func TestListenHungUp(t *testing.T) {
 	await(t, gone, "the end of the request")
 	time.Sleep(100 * time.Millisecond) // until the server has seen it
 	release()
-	wantWords(t, l.wait(t).out, `<- 200 in \d+ ms .*the gateway closed the connection before the response`)
+	wantWords(t, l.end(t).out, `<- 200 in \d+ ms .*the gateway closed the connection before the response`)
 }

@@ -124,7 +124,7 @@ func (l *listening) end(t *testing.T) result {
 	return l.wait(t)
 }
 
-// wait waits until the run ends by itself.
+// wait waits until the run ends.
 func (l *listening) wait(t *testing.T) result {
 	t.Helper()
 	select {

@@ -41,7 +41,7 @@ func TestListenPrintsNoSecret(t *testing.T) {
 		w.WriteHeader(status.Code)
 		_, _ = io.WriteString(w, token+" of card "+card+", key "+secretKey+strings.Repeat("x", 140)+token)
 	})
-	l := listen(t, env, "--forward-to", shop.URL, "--exit-after", "1", "--verbose")
+	l := listen(t, env, "--forward-to", shop.URL, "--verbose")
 	id := "order-1"
 	bound, err := urls.URL(id, time.Now().Add(time.Hour))
 	if err != nil {
@@ -59,7 +59,10 @@ func TestListenPrintsNoSecret(t *testing.T) {
 	if _, err := server.EnterCard(order.RedirectURL, sandbox.TestCard(sandbox.Approved)); err != nil {
 		t.Fatal(err)
 	}
-	r := l.wait(t)
+	if err := server.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := l.end(t)
 	r.want(t, exit.OK, "received 1: forwarded 1")
 	if made, err := server.Token(id); err != nil || token != made {
 		t.Fatalf("the program did not get the token: %v", err)

@@ -23,7 +23,6 @@ type Options struct {
 	SecretKey  string // verifies signatures
 	SkipVerify bool   // do not verify signatures; notifications are still confirmed by a query
 	Ack        bool   // respond with 200 to notifications that are not forwarded; otherwise with 503, so that they are sent again
-	Max        int    // end after this number; zero means no limit
 
 	Forwarder *relay.Forwarder // nil: nothing is forwarded
 	Printer   *relay.Printer   // required, as are the functions below
@@ -39,7 +38,6 @@ type Listener struct {
 	handler  http.Handler // bounds how many notifications are processed at once
 	inFlight atomic.Int64
 	number   atomic.Int64 // of the last delivery
-	stop     func()       // ends Serve when Max is reached
 
 	mu     sync.Mutex
 	totals Totals
@@ -64,7 +62,7 @@ const (
 
 // New creates a listener that confirms notifications by queries with the client.
 func New(client *cardgateway.Client, o Options) *Listener {
-	l := &Listener{o: o, stop: func() {}}
+	l := &Listener{o: o}
 	opts := notify.Options{
 		AllowUnboundTokens: true, // the program checks its own URLs
 		Observe: func(ctx context.Context, info notify.Info) {
@@ -78,11 +76,11 @@ func New(client *cardgateway.Client, o Options) *Listener {
 	return l
 }
 
-// Serve receives notifications until ctx ends, Max is reached, or printing fails. It then finishes those in flight.
+// Serve receives notifications until ctx ends, or printing fails. It then finishes those in flight.
 func (l *Listener) Serve(ctx context.Context, socket net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	l.stop, l.o.Printer.Stopped = stop, stop
+	l.o.Printer.Stopped = stop
 	maxTime := beforeForward + 5*time.Second
 	if l.o.Forwarder != nil {
 		maxTime += l.o.Forwarder.Timeout
@@ -200,12 +198,9 @@ func (l *Listener) outcome(d *delivery) relay.AnswerLine {
 	}
 }
 
-// count counts a delivery, and ends Serve if Max is reached.
+// count counts a delivery.
 func (l *Listener) count(o relay.Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.totals[o]++
-	if n := l.o.Max; n > 0 && l.totals.Received() >= n {
-		l.stop()
-	}
 }
