@@ -65,7 +65,7 @@ func (l *journalList) Run(c *call) (err error) {
 
 // list prints the wanted entries, oldest first.
 func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal.Entry) bool) error {
-	rows := newEntryRows(c, c.rowFormat(l.Format, l.Sum), false, j.Client.Location())
+	rows := newEntryRows(c, c.rowFormat(l.Format, l.Sum), j.Client.Location())
 	var failed error
 	unreadable := 0
 	for e, err := range j.Unacked(c.ctx) {
@@ -99,14 +99,13 @@ func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal
 
 // entryRows prints entries and their totals.
 type entryRows struct {
-	writer  tabular.Writer[journal.Entry]
-	format  string
-	sums    tabular.Sums
-	onlyNew bool // without rows, nothing is new: print no totals
+	writer tabular.Writer[journal.Entry]
+	format string
+	sums   tabular.Sums
 }
 
-func newEntryRows(c *call, format string, headed bool, zone *time.Location) *entryRows {
-	return &entryRows{writer: tabular.NewWriter(format, shopjournal.Columns(zone), headed, c.out), format: format}
+func newEntryRows(c *call, format string, zone *time.Location) *entryRows {
+	return &entryRows{writer: tabular.NewWriter(format, shopjournal.Columns(zone), false, c.out), format: format}
 }
 
 func (r *entryRows) write(e *journal.Entry) error {
@@ -122,9 +121,6 @@ func (r *entryRows) write(e *journal.Entry) error {
 func (r *entryRows) end(c *call) error {
 	if err := r.writer.Flush(); err != nil {
 		return exit.CannotWrite("rows", err)
-	}
-	if r.onlyNew && len(r.sums) == 0 {
-		return nil
 	}
 	return c.printSums(r.sums, r.format)
 }
