@@ -26,7 +26,6 @@ type notifyCommand struct {
 	Amount         string `default:"12.50" placeholder:"AMOUNT" help:"The amount."`
 	Currency       string `default:"EUR" placeholder:"CODE" help:"The currency."`
 	WrongSignature bool   `help:"Sign with a different key. The handler must reject it."`
-	Repeat         int    `default:"1" placeholder:"N" help:"Send the same notification N times, one after the other; at most 1,000."`
 }
 
 // Help is shown below the flags.
@@ -35,15 +34,15 @@ func (*notifyCommand) Help() string {
 response. A handler that confirms by a query, as package notify does, accepts it only if the gateway knows the ids: make a payment
 in the sandbox, and use its ids with --unique-id and --transaction.
 
-The exit code is 0 if the handler accepted it (200) each time, 1 for any other response, and 2 if there was no response.
+The exit code is 0 if the handler accepted it (200), 1 for any other response, and 2 if there was no response.
 
 Examples:
   cardgateway notify http://localhost:8080/notify --unique-id 1600000000000002994 --transaction t-1002
   cardgateway notify http://localhost:8080/notify --wrong-signature
-  cardgateway notify http://localhost:8080/notify --event refunded --repeat 3`
+  cardgateway notify http://localhost:8080/notify --event refunded`
 }
 
-// Run sends the notification as often as --repeat says, and prints a line for each and one for each response. It needs no gateway.
+// Run sends the notification, and prints a line for it and one for the response. It needs no gateway.
 func (n *notifyCommand) Run(c *call) error {
 	set, err := c.load()
 	if err != nil {
@@ -81,37 +80,23 @@ func (n *notifyCommand) Run(c *call) error {
 	}
 	lines := &relay.Printer{Zone: set.Location, Body: relay.MaxBody, Out: c.out}
 	hidden := relay.Hide(secret, cardgateway.NewToken(token))
-	taken, unreachable := 0, 0
-	for i := range n.Repeat {
-		name := relay.Name(i + 1)
-		line := relay.EventLine{Delivery: name, At: time.Now(), Event: event, Note: note}
-		if i > 0 {
-			line.Note += ", the same again"
-		}
-		lines.Event(line)
-		a := forwarder.Send(c.ctx, r.Header, "", body)
-		if c.ctx.Err() != nil {
-			return exit.Fail(exit.Interrupted, "interrupted; %d were sent", i)
-		}
-		if a.IsTaken() {
-			taken++
-		}
-		if a.Err != nil {
-			unreachable++
-		}
-		lines.Answer(relay.NewAnswerLine(name, forwarder.Shown, a, hidden))
-		if err := lines.Failure(); err != nil {
-			return exit.CannotWrite("lines", err)
-		}
+	name := relay.Name(1)
+	lines.Event(relay.EventLine{Delivery: name, At: time.Now(), Event: event, Note: note})
+	a := forwarder.Send(c.ctx, r.Header, "", body)
+	if c.ctx.Err() != nil {
+		return exit.Fail(exit.Interrupted, "interrupted")
 	}
-	if n.WrongSignature && taken > 0 {
-		c.tell("THE HANDLER ACCEPTED A NOTIFICATION WITH A WRONG SIGNATURE: does it verify signatures?")
+	lines.Answer(relay.NewAnswerLine(name, forwarder.Shown, a, hidden))
+	if err := lines.Failure(); err != nil {
+		return exit.CannotWrite("lines", err)
 	}
 	switch {
-	case unreachable > 0:
-		return exit.Fail(exit.Failed, "no response: %d of %d", unreachable, n.Repeat)
-	case taken < n.Repeat:
-		return exit.Fail(exit.Negative, "not accepted: %d of %d", n.Repeat-taken, n.Repeat)
+	case a.Err != nil:
+		return exit.Fail(exit.Failed, "no response")
+	case !a.IsTaken():
+		return exit.Fail(exit.Negative, "not accepted")
+	case n.WrongSignature:
+		c.tell("THE HANDLER ACCEPTED A NOTIFICATION WITH A WRONG SIGNATURE: does it verify signatures?")
 	}
 	return nil
 }
@@ -128,8 +113,6 @@ func (n *notifyCommand) check(appID string) error {
 		return exit.Fail(exit.Failed, "--unique-id must be 1 to 32 digits")
 	case appID != "" && !ascii.IsDigits(appID) || len(appID) > 32:
 		return exit.Fail(exit.Failed, "app-id must be at most 32 digits")
-	case n.Repeat < 1 || n.Repeat > 1000:
-		return exit.Fail(exit.Failed, "--repeat must be 1 to 1,000")
 	}
 	return nil
 }

@@ -101,25 +101,15 @@ func TestNotifyDefences(t *testing.T) {
 	var seen []*notify.Notification
 	shop := newReceiver(t, verifying(t, &seen))
 	r := tool(t, noGateway(), "notify", shop.URL, "--wrong-signature")
-	r.want(t, exit.Negative, "not accepted: 1 of 1")
+	r.want(t, exit.Negative, "not accepted")
 	wantWords(t, r.out, `wrong signature\n.*<- 403 in \d+ ms .*body: "wrong signature"`)
-
-	r = tool(t, noGateway(), "notify", shop.URL, "--repeat", "3")
-	r.want(t, exit.OK)
-	if len(seen) != 3 || strings.Count(r.out, "\n") != 6 {
-		t.Errorf("got %d notifications, %s", len(seen), r.out)
-	}
-	bodies := shop.got()
-	if string(bodies[1]) != string(bodies[2]) || string(bodies[2]) != string(bodies[3]) {
-		t.Errorf("got %q, want the same three times", bodies[1:])
-	}
 
 	careless := newReceiver(t, nil)
 	tool(t, noGateway(), "notify", careless.URL, "--wrong-signature").want(t, exit.OK, "THE HANDLER ACCEPTED A NOTIFICATION WITH A WRONG SIGNATURE")
 
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	tool(t, noGateway(), "notify", closed.URL).want(t, exit.Failed, "no response: 1 of 1")
+	tool(t, noGateway(), "notify", closed.URL).want(t, exit.Failed, "no response")
 }
 
 func TestNotifyWrongUse(t *testing.T) {
@@ -134,7 +124,6 @@ func TestNotifyWrongUse(t *testing.T) {
 		{"amount", noGateway(), []string{"http://127.0.0.1:1/", "--amount", "1,50"}, "--amount:"},
 		{"currency", noGateway(), []string{"http://127.0.0.1:1/", "--currency", "euro"}, "--currency:"},
 		{"unique id", noGateway(), []string{"http://127.0.0.1:1/", "--unique-id", "u-1"}, "--unique-id must be 1 to 32 digits"},
-		{"repeat", noGateway(), []string{"http://127.0.0.1:1/", "--repeat", "1001"}, "--repeat must be 1 to 1,000"},
 		{"app id", with(noGateway(), "CARDGATEWAY_APP_ID", "x"), []string{"http://127.0.0.1:1/"}, "app-id must be at most 32 digits"},
 		{"event", noGateway(), []string{"http://127.0.0.1:1/", "--event", "paid"}, "--event must be one of"},
 	} {
