@@ -99,7 +99,7 @@ func (g forConsole) Info() console.Info {
 	defer g.mu.Unlock()
 	text, _ := json.Marshal(g.opts.json()) // always can be marshalled
 	info := console.Info{
-		StartedAt: g.started, Orders: len(g.ledger.orders), Refunds: len(g.ledger.refunds), Faults: len(g.faults.active()), Options: text,
+		StartedAt: g.started, Orders: len(g.ledger.orders.rows), Refunds: len(g.ledger.refunds.rows), Faults: len(g.faults.active()), Options: text,
 	}
 	info.SeededOrders, info.SeededRefunds = g.ledger.seeded.Rows()
 	return info
@@ -118,20 +118,21 @@ func (g forConsole) Payment(id string) (console.Payment, error) {
 func (g forConsole) Payments(f console.Filter) console.List[console.Payment] {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	return console.Newest(g.ledger.orders, f.Limit, func(o *order) bool {
+	return console.Newest(g.ledger.orders.rows, f.Limit, func(o *order) bool {
 		return f.Matches(o.code, "transactionId", o.transactionID, "orderId", o.orderID, "uniqueId", o.uniqueID, "operation", string(o.op))
 	}, g.ledger.view)
 }
 
 // view returns a copy of an order for the console.
 func (l *ledger) view(o *order) console.Payment {
+	back, open := l.refunded(o)
 	v := console.Payment{
 		UniqueID: o.uniqueID, TransactionID: o.transactionID, OrderID: o.orderID, Operation: string(o.op), Code: o.code,
 		Message: codes.Message(o.code), TransactionMessage: o.text, Amount: o.amount, Currency: o.currency,
 		CreatedAt: o.created, CardNumber: o.card.masked, Is3D: o.is3d,
-		NotificationURL: mask.URL(o.notificationURL), Executed: l.executed[o.transactionID],
+		NotificationURL: mask.URL(o.notificationURL), Executed: l.executed(o.transactionID),
 		TrackingNumber: l.tracking[o.uniqueID].Number, Events: append([]console.Event{}, o.events...),
-		Refundable: o.movedMoney() && l.left(o) > 0, OpenRefunds: o.openRefunds, MakesToken: o.free, Retry: o.canRetry, Products: o.products,
+		Refundable: o.movedMoney() && back < money.Thousandths(o.amount), Refunding: open, MakesToken: o.free, Retry: o.canRetry, Products: o.products,
 		Page: o.pagePath(), Callback: o.callbackURL,
 	}
 	for k := range console.Cancel + 1 {
@@ -147,7 +148,7 @@ func (l *ledger) view(o *order) console.Payment {
 	case o.stage == stageProcessing:
 		v.WaitsFor = "settlement"
 	}
-	if back := l.refundedOf(o.uniqueID); back > 0 {
+	if back > 0 {
 		v.Refunded = money.Of(back, o.currency)
 	}
 	return v
@@ -166,7 +167,7 @@ func (g forConsole) Refund(id string) (console.Refund, error) {
 func (g forConsole) Refunds(f console.Filter) console.List[console.Refund] {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	return console.Newest(g.ledger.refunds, f.Limit, func(r *refund) bool {
+	return console.Newest(g.ledger.refunds.rows, f.Limit, func(r *refund) bool {
 		return f.Matches(r.code, "transactionId", r.transactionID, "uniqueId", r.uniqueID, "refundTransactionId", r.merchantRefundID)
 	}, g.ledger.viewRefund)
 }
@@ -176,7 +177,7 @@ func (l *ledger) viewRefund(r *refund) console.Refund {
 	v := console.Refund{
 		RefundUniqueID: r.refundUniqueID, RefundTransactionID: r.merchantRefundID, UniqueID: r.uniqueID,
 		TransactionID: r.transactionID, Code: r.code, Message: codes.Message(r.code), Amount: r.amount, Currency: r.currency,
-		Remark: r.remark, RequestedAt: r.requested, Refunded: l.givenBack[r.merchantRefundID],
+		Remark: r.remark, RequestedAt: r.requested, Refunded: l.timesRefunded(r.merchantRefundID),
 	}
 	if completed := r.completed; !completed.IsZero() {
 		v.CompletedAt = &completed

@@ -455,6 +455,9 @@ func TestDashboardTells(t *testing.T) {
 	must(t, g, "POST", "refunds/"+refund("")+"/settle", nil)
 	want("payments", true, ">refunded<")
 	want("payments", false, ">Refund<", "100 ")
+	g.Seed(20, time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour))
+	must(t, g, "POST", "payments/book-transaction-0-1/refund", map[string]any{"amount": "0.01"})
+	want("payments/book-transaction-0-1", true, "refund requested")
 
 	g.Inject(Fault{Reply: ReplyClose})
 	if _, err := exchange(g, "POST", "/api/subscription", "{}"); err == nil {

@@ -23,20 +23,14 @@ type ledger struct {
 
 // contents is what Reset removes.
 type contents struct {
-	orders        orderList // by time
-	refunds       refundList
-	byUniqueID    map[string]*order
-	byTransaction map[string][]*order
-	byOrder       map[string][]*order
-	tokens        map[string]payment        // what the order of each token said
-	pages         map[string]*order         // by the unguessable id in the page's URL
-	due           []due                     // settles by itself, the next one first
-	executed      map[string]int            // successful charges by transactionId
-	refunded      map[string]int64          // in thousandths, by uniqueId
-	givenBack     map[string]int            // completed refunds by refundTransactionId
-	tracking      map[string]TrackingNumber // by uniqueId
-	moves         []Move                    // of money, in their order
-	seeded        generated.Data
+	orders   table[*order]
+	refunds  table[*refund]
+	tokens   map[string]payment        // what the order of each token said
+	pages    map[string]*order         // by the unguessable id in the page's URL
+	due      []due                     // settles by itself, the next one first
+	tracking map[string]TrackingNumber // by uniqueId
+	moves    []Move                    // of money, in their order
+	seeded   generated.Data
 }
 
 func newLedger(opts *Options, n *notices, settleAfter func(time.Duration)) ledger {
@@ -47,15 +41,11 @@ func newLedger(opts *Options, n *notices, settleAfter func(time.Duration)) ledge
 
 func (l *ledger) reset() {
 	l.contents = contents{
-		byUniqueID:    make(map[string]*order),
-		byTransaction: make(map[string][]*order),
-		byOrder:       make(map[string][]*order),
-		tokens:        make(map[string]payment),
-		pages:         make(map[string]*order),
-		executed:      make(map[string]int),
-		refunded:      make(map[string]int64),
-		givenBack:     make(map[string]int),
-		tracking:      make(map[string]TrackingNumber),
+		orders:   table[*order]{by: make(map[key][]*order)},
+		refunds:  table[*refund]{by: make(map[key][]*refund)},
+		tokens:   make(map[string]payment),
+		pages:    make(map[string]*order),
+		tracking: make(map[string]TrackingNumber),
 	}
 }
 
@@ -74,17 +64,13 @@ func (l *ledger) issue(prefix string) string {
 
 func (l *ledger) addOrder(o *order) {
 	o.uniqueID = l.issue(prefixOrder)
-	l.byUniqueID[o.uniqueID] = o
-	l.byTransaction[o.transactionID] = append(l.byTransaction[o.transactionID], o)
-	if o.orderID != "" {
-		l.byOrder[o.orderID] = append(l.byOrder[o.orderID], o)
-	}
-	l.orders = insert(l.orders, o, func(o *order) time.Time { return o.created })
+	l.orders.add(o)
 }
 
 func (l *ledger) addRefund(r *refund) {
 	r.refundUniqueID = l.issue(prefixRefund)
-	l.refunds = insert(l.refunds, r, func(r *refund) time.Time { return r.requested })
+	r.merchantRefundID = cmp.Or(r.merchantRefundID, "refund-"+r.refundUniqueID)
+	l.refunds.add(r)
 }
 
 // insert adds a value to a list that is in order of time. It belongs at the end, except after a clock that was set back, and if it
@@ -99,13 +85,30 @@ func insert[T any](list []T, value T, timeOf func(T) time.Time) []T {
 
 // isPaid reports whether an order of the merchant has its success.
 func (l *ledger) isPaid(orderID string) bool {
-	return slices.ContainsFunc(l.byOrder[orderID], (*order).movedMoney)
+	return slices.ContainsFunc(l.orders.of(generated.IDs{OrderID: orderID}), (*order).movedMoney)
+}
+
+// executed returns how many times a request has moved money for a transactionId.
+func (l *ledger) executed(transactionID string) (n int) {
+	for _, o := range l.orders.of(generated.IDs{TransactionID: transactionID}) {
+		if o.movedMoney() && !o.renewal {
+			n++
+		}
+	}
+	return n
 }
 
 // find returns the order with that uniqueId, stored or seeded, or nil.
 func (l *ledger) find(uniqueID string) *order {
-	if found := l.ordersOf(generated.IDs{UniqueID: uniqueID}); len(found) > 0 {
-		return found[0]
+	return newest(l.ordersOf, generated.IDs{UniqueID: uniqueID})
+}
+
+// newest returns the row with the first of these ids that a row has, or nil. Of several it is the one that was added last.
+func newest[R any](of func(generated.IDs) []*R, ids ...generated.IDs) *R {
+	for _, id := range ids {
+		if found := of(id); len(found) > 0 {
+			return found[len(found)-1]
+		}
 	}
 	return nil
 }
@@ -113,10 +116,8 @@ func (l *ledger) find(uniqueID string) *order {
 // payment returns the payment with that id: a uniqueId, a transactionId, or the URL or the path of the page on which it
 // waits.
 func (l *ledger) payment(id string) (*order, error) {
-	for _, ids := range []generated.IDs{{UniqueID: id}, {TransactionID: id}} {
-		if found := l.ordersOf(ids); len(found) > 0 {
-			return found[len(found)-1], nil
-		}
+	if o := newest(l.ordersOf, generated.IDs{UniqueID: id}, generated.IDs{TransactionID: id}); o != nil {
+		return o, nil
 	}
 	o := l.onPage(id)
 	switch {
@@ -133,43 +134,29 @@ func (l *ledger) onPage(path string) *order { return l.pages[path[strings.LastIn
 
 // ordersOf returns the orders that have all the ids, of which there is at least one; the stored ones come last.
 func (l *ledger) ordersOf(ids generated.IDs) (found []*order) {
-	for _, g := range l.seeded.OrdersOf(ids) {
-		o := seededOrder(g)
-		found = append(found, &o)
-	}
-	stored := l.byOrder[ids.OrderID]
-	if o := l.byUniqueID[ids.UniqueID]; ids.UniqueID != "" {
-		stored = []*order{o}
-	} else if ids.TransactionID != "" {
-		stored = l.byTransaction[ids.TransactionID]
-	}
-	for _, o := range stored {
-		if o != nil && ids.Match(o.ids()) {
-			found = append(found, o)
+	for _, b := range l.seeded.Orders {
+		if i, ok := b.Find(ids); ok {
+			o := seededOrder(b.Order(i))
+			found = append(found, &o)
 		}
 	}
-	return found
+	return append(found, l.orders.of(ids)...)
 }
 
 // refund returns the refund with that refundUniqueId, or the newest with that refundTransactionId.
 func (l *ledger) refund(id string) (*refund, error) {
-	for _, ids := range []generated.IDs{{RefundUniqueID: id}, {RefundTransactionID: id}} {
-		if found := l.refundsOf(ids); len(found) > 0 && id != "" {
-			return found[len(found)-1], nil
-		}
+	if r := newest(l.refundsOf, generated.IDs{RefundUniqueID: id}, generated.IDs{RefundTransactionID: id}); r != nil {
+		return r, nil
 	}
 	return nil, console.NotFound("refund", id)
 }
 
-// refundsOf returns the refunds that have all the ids, of which there is at least one; the stored ones come last, by time.
+// refundsOf returns the refunds that have all the ids, of which there is at least one; the stored ones come last.
 func (l *ledger) refundsOf(ids generated.IDs) (found []*refund) {
-	for _, g := range l.seeded.RefundsOf(ids) {
-		found = append(found, seededRefund(g))
-	}
-	for _, r := range l.refunds {
-		if ids.Match(r.ids()) {
-			found = append(found, r)
+	for _, b := range l.seeded.Refunds {
+		if i, ok := b.Find(ids); ok {
+			found = append(found, seededRefund(b.Refund(i)))
 		}
 	}
-	return found
+	return append(found, l.refunds.of(ids)...)
 }

@@ -17,7 +17,7 @@ import (
 func (g *Gateway) Executed(transactionID string) int {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	return g.ledger.executed[transactionID]
+	return g.ledger.executed(transactionID)
 }
 
 // Refunded returns how many times money was refunded for a refundTransactionId. Use it to check tests that lose the
@@ -25,7 +25,7 @@ func (g *Gateway) Executed(transactionID string) int {
 func (g *Gateway) Refunded(refundTransactionID string) int {
 	g.lockSettled()
 	defer g.mu.Unlock()
-	return g.ledger.givenBack[refundTransactionID]
+	return g.ledger.timesRefunded(refundTransactionID)
 }
 
 // Move is one movement of money: a charge, which has a TransactionID, or a refund, which has a RefundTransactionID.
@@ -59,7 +59,7 @@ func (g *Gateway) Rows(transactionID string) []Row {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	var rows []Row
-	for _, o := range g.ledger.byTransaction[transactionID] {
+	for _, o := range g.ledger.orders.of(generated.IDs{TransactionID: transactionID}) {
 		rows = append(rows, Row{UniqueID: o.uniqueID, Code: o.code, At: o.created, Page: o.pagePath(), Renewal: o.renewal})
 	}
 	return rows
@@ -70,10 +70,8 @@ func (g *Gateway) RefundRows(refundTransactionID string) []Row {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	var rows []Row
-	for _, r := range g.ledger.refunds {
-		if r.merchantRefundID == refundTransactionID {
-			rows = append(rows, Row{UniqueID: r.refundUniqueID, Code: r.code, At: r.requested})
-		}
+	for _, r := range g.ledger.refunds.of(generated.IDs{RefundTransactionID: refundTransactionID}) {
+		rows = append(rows, Row{UniqueID: r.refundUniqueID, Code: r.code, At: r.requested})
 	}
 	return rows
 }
@@ -100,7 +98,7 @@ func (g *Gateway) OrderIDs(from, to time.Time) iter.Seq[string] {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	all := g.ledger.series(OpSearchOrders, generated.IDs{})
-	all[0] = slices.Clone(g.ledger.orders)
+	all[0] = slices.Clone(g.ledger.orders.rows)
 	return idsBetween(all, from, to)
 }
 
@@ -109,7 +107,7 @@ func (g *Gateway) RefundIDs(from, to time.Time) iter.Seq[string] {
 	g.lockSettled()
 	defer g.mu.Unlock()
 	all := g.ledger.series(OpSearchRefunds, generated.IDs{})
-	all[0] = slices.Clone(g.ledger.refunds)
+	all[0] = slices.Clone(g.ledger.refunds.rows)
 	return idsBetween(all, from, to)
 }
 

@@ -28,8 +28,6 @@ type order struct {
 	seeded   bool            // computed, and not stored: it never changes
 	renewal  bool            // a later charge of a subscription
 	free     bool            // a token order that only stores the card
-
-	openRefunds int // accepted and not ended
 }
 
 // payment is what the gateway stores of the body of a payment request.
@@ -67,6 +65,12 @@ func seededOrder(g generated.Order) order {
 
 func (o *order) ids() generated.IDs {
 	return generated.IDs{UniqueID: o.uniqueID, OrderID: o.orderID, TransactionID: o.transactionID}
+}
+
+func (o *order) at() time.Time { return o.created }
+
+func (o *order) appendTo(b jsonobject.Object, f resultFormat) jsonobject.Object {
+	return f.appendResult(b, o, true)
 }
 
 func (o *order) record(text string) {
@@ -124,7 +128,7 @@ func (l *ledger) pay(c *call) reply {
 			o.appID = source.appID
 		}
 	}
-	if len(l.byTransaction[o.transactionID]) > 0 {
+	if len(l.orders.of(generated.IDs{TransactionID: o.transactionID})) > 0 {
 		if answer, refused := l.refuseDuplicate(o); refused {
 			return answer
 		}
@@ -321,9 +325,6 @@ func (l *ledger) finish(o *order, approved bool, reason string) {
 			l.tokens[o.token] = o.payment
 		}
 		if !o.free {
-			if !o.renewal {
-				l.executed[o.transactionID]++
-			}
 			l.moves = append(l.moves, Move{TransactionID: o.transactionID, UniqueID: o.uniqueID, At: time.Now()})
 		}
 	}

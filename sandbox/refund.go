@@ -36,6 +36,8 @@ func (r *refund) ids() generated.IDs {
 	}
 }
 
+func (r *refund) at() time.Time { return r.requested }
+
 // refundRequest is the request of a merchant. An empty amount means all that has not been refunded.
 type refundRequest struct{ uniqueID, amount, merchantRefundID, remark string }
 
@@ -87,7 +89,7 @@ func acceptedRefund(r *refund, zone *time.Location) reply {
 
 // giveBack carries out a refund, or returns the refund that an earlier identical request made.
 func (l *ledger) giveBack(request refundRequest) (*refund, error) {
-	if r := l.repeatedRefund(request.merchantRefundID); r != nil {
+	if r := newest(l.refundsOf, generated.IDs{RefundTransactionID: request.merchantRefundID}); r != nil {
 		switch same := r.uniqueID == request.uniqueID && money.Thousandths(r.asked) == money.Thousandths(request.amount); {
 		case l.opts.RefundDuplicates == RefundDuplicatesExecuted:
 		case same && l.opts.RefundDuplicates == RefundDuplicatesRepeated:
@@ -103,7 +105,8 @@ func (l *ledger) giveBack(request refundRequest) (*refund, error) {
 	if !o.movedMoney() {
 		return nil, errors.New("the transaction has moved no money")
 	}
-	left, amount := l.left(o), request.amount
+	back, _ := l.refunded(o)
+	left, amount := money.Thousandths(o.amount)-back, request.amount
 	if amount == "" {
 		amount = money.Of(left, o.currency)
 	}
@@ -114,16 +117,11 @@ func (l *ledger) giveBack(request refundRequest) (*refund, error) {
 	case wanted > left:
 		return nil, errors.New("the refund amount is greater than the transaction amount")
 	}
-	l.refunded[o.uniqueID] += wanted
 	r := &refund{
 		uniqueID: o.uniqueID, transactionID: o.transactionID, merchantRefundID: request.merchantRefundID,
 		amount: amount, asked: request.amount, currency: o.currency, remark: request.remark, code: codes.RefundRequested, requested: time.Now(),
 	}
 	l.addRefund(r)
-	o.openRefunds++
-	if r.merchantRefundID == "" {
-		r.merchantRefundID = "refund-" + r.refundUniqueID
-	}
 	o.record("refund requested: " + amount)
 	switch after := l.opts.RefundSettleAfter; {
 	case after == 0:
@@ -134,20 +132,25 @@ func (l *ledger) giveBack(request refundRequest) (*refund, error) {
 	return r, nil
 }
 
-// repeatedRefund returns the first refund that already has this refundTransactionId, or nil.
-func (l *ledger) repeatedRefund(merchantRefundID string) *refund {
-	if found := l.refundsOf(generated.IDs{RefundTransactionID: merchantRefundID}); len(found) > 0 && merchantRefundID != "" {
-		return found[0]
+// refunded returns how much of an order is refunded, or will be, in thousandths, and whether a refund of it is open.
+func (l *ledger) refunded(o *order) (sum int64, open bool) {
+	for _, r := range l.refundsOf(generated.IDs{UniqueID: o.uniqueID}) {
+		if r.code != codes.RefundFailed {
+			sum += money.Thousandths(r.amount)
+		}
+		open = open || r.code == codes.RefundRequested
 	}
-	return nil
+	return sum, open
 }
 
-// left returns how much of an order can still be refunded, in thousandths.
-func (l *ledger) left(o *order) int64 { return money.Thousandths(o.amount) - l.refundedOf(o.uniqueID) }
-
-// refundedOf returns how much of an order is refunded, or will be, in thousandths.
-func (l *ledger) refundedOf(uniqueID string) int64 {
-	return l.refunded[uniqueID] + l.seeded.Refunded(uniqueID)
+// timesRefunded returns how many times money was refunded for a refundTransactionId.
+func (l *ledger) timesRefunded(merchantRefundID string) (n int) {
+	for _, r := range l.refunds.of(generated.IDs{RefundTransactionID: merchantRefundID}) {
+		if r.code == codes.Refunded {
+			n++
+		}
+	}
+	return n
 }
 
 // completeRefund ends an accepted refund; if approved, the money is refunded.
@@ -158,21 +161,18 @@ func (l *ledger) completeRefund(r *refund, approved bool) {
 	r.completed = time.Now()
 	if approved {
 		r.code = codes.Refunded
-		l.givenBack[r.merchantRefundID]++
 		l.moves = append(l.moves, Move{RefundTransactionID: r.merchantRefundID, UniqueID: r.refundUniqueID, At: time.Now()})
 	} else {
 		r.code = codes.RefundFailed
-		l.refunded[r.uniqueID] -= money.Thousandths(r.amount)
 	}
 	if o := l.find(r.uniqueID); o != nil {
-		o.openRefunds--
 		o.record(strings.ToLower(codes.Message(r.code)) + ": " + r.amount)
 		l.notices.refund(o, r)
 	}
 }
 
-// appendRefundRow writes a refund record as the interface shows it.
-func (f resultFormat) appendRefundRow(b jsonobject.Object, r *refund) jsonobject.Object {
+// appendTo writes a refund record as the interface shows it.
+func (r *refund) appendTo(b jsonobject.Object, f resultFormat) jsonobject.Object {
 	name := "merchantRefundId"
 	if f.opts.Responses.RefundTransactionIDInRows {
 		name = "refundTransactionId"

@@ -82,9 +82,7 @@ func (l *ledger) uploadTrackingNumbers(c *call) reply {
 	}
 	for _, e := range c.tracking {
 		l.tracking[e.UniqueID] = e
-		if o := l.byUniqueID[e.UniqueID]; o != nil {
-			o.record("tracking number uploaded")
-		}
+		l.find(e.UniqueID).record("tracking number uploaded")
 	}
 	return shortReply(codes.Uploaded, codes.Message(codes.Uploaded))
 }

@@ -46,7 +46,7 @@ func stateCell(code int, message string) pages.Cell {
 // paymentState is the state of a payment with its refunds: the gateway's code for it stays 100.
 func paymentState(p Payment) pages.Cell {
 	switch {
-	case p.OpenRefunds > 0:
+	case p.Refunding:
 		return pages.Cell{Text: "refund requested", Tone: "wait"}
 	case p.Refunded == "":
 		return stateCell(p.Code, p.Message)

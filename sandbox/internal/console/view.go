@@ -34,13 +34,13 @@ type Payment struct {
 	TrackingNumber     string    `json:"trackingNumber,omitempty"`
 	Events             []Event   `json:"events"`
 
-	Allows      []Kind    `json:"-"` // the actions that its state allows
-	Refundable  bool      `json:"-"` // at least in part
-	OpenRefunds int       `json:"-"` // accepted and not ended
-	MakesToken  bool      `json:"-"` // the card is stored and no money is charged
-	Retry       bool      `json:"-"` // the card was declined, and the cardholder may try another one
-	Products    []Product `json:"-"`
-	Callback    string    `json:"-"` // where the cardholder goes after the hosted pages
+	Allows     []Kind    `json:"-"` // the actions that its state allows
+	Refundable bool      `json:"-"` // at least in part
+	Refunding  bool      `json:"-"` // a refund is accepted and not ended
+	MakesToken bool      `json:"-"` // the card is stored and no money is charged
+	Retry      bool      `json:"-"` // the card was declined, and the cardholder may try another one
+	Products   []Product `json:"-"`
+	Callback   string    `json:"-"` // where the cardholder goes after the hosted pages
 }
 
 // Next returns where the cardholder is sent: to the page that is open, or to the shop.

@@ -142,6 +142,12 @@ func rowOf(id string, n int) (int, bool) {
 	return i, err == nil && i >= 0 && i < n
 }
 
+// Find returns the row that has all the ids, of which there is at least one. A row is found from its time on.
+func (b *Orders) Find(ids IDs) (i int, ok bool) {
+	i, ok = b.row(ids)
+	return i, ok && !b.At(i).After(time.Now()) && ids.Match(b.Order(i).IDs)
+}
+
 // row returns the row that can have the ids.
 func (b *Orders) row(ids IDs) (int, bool) {
 	id := cmp.Or(ids.UniqueID, ids.TransactionID, ids.OrderID)
@@ -186,6 +192,12 @@ func (b *Refunds) Refund(i int) Refund {
 		r.Code = codes.RefundFailed
 	}
 	return r
+}
+
+// Find does the same for refunds.
+func (b *Refunds) Find(ids IDs) (i int, ok bool) {
+	i, ok = b.row(ids)
+	return i, ok && !b.At(i).After(time.Now()) && ids.Match(b.Refund(i).IDs)
 }
 
 // row returns the row that can have the ids.

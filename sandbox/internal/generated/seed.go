@@ -1,11 +1,6 @@
 package generated
 
-import (
-	"time"
-
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
-	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
-)
+import "time"
 
 // Seed says which orders and refunds are generated. sandbox.SeedOptions describes the fields.
 type Seed struct {
@@ -69,45 +64,6 @@ func (d *Data) addOrders(b *Orders) *Orders {
 func (d *Data) addRefunds(b *Refunds) {
 	b.number = len(d.Refunds)
 	d.Refunds = append(d.Refunds, b)
-}
-
-// A row is found by its ids from its time on.
-func hasHappened(b book, i int) bool { return !b.At(i).After(time.Now()) }
-
-// OrdersOf returns the orders that have all the ids, of which there is at least one.
-func (d *Data) OrdersOf(ids IDs) []Order {
-	var found []Order
-	for _, b := range d.Orders {
-		if i, ok := b.row(ids); ok && hasHappened(b, i) {
-			if o := b.Order(i); ids.Match(o.IDs) {
-				found = append(found, o)
-			}
-		}
-	}
-	return found
-}
-
-// RefundsOf does the same for refunds.
-func (d *Data) RefundsOf(ids IDs) []Refund {
-	var found []Refund
-	for _, b := range d.Refunds {
-		if i, ok := b.row(ids); ok && hasHappened(b, i) {
-			if r := b.Refund(i); ids.Match(r.IDs) {
-				found = append(found, r)
-			}
-		}
-	}
-	return found
-}
-
-// Refunded returns how much the refunds of an order have refunded until now, in thousandths.
-func (d *Data) Refunded(uniqueID string) (sum int64) {
-	for _, r := range d.RefundsOf(IDs{UniqueID: uniqueID}) {
-		if r.TransactionID != "" && r.Code != codes.RefundFailed {
-			sum += money.Thousandths(r.Amount)
-		}
-	}
-	return sum
 }
 
 // Rows returns the number of orders and of refunds.
