@@ -1,42 +1,43 @@
 package otel_test
 
 import (
-	"context"
 	"errors"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/otel"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 )
 
+// ofShop returns options with an attribute, which comes last in the names of all values.
+func (tm *telemetry) ofShop() otel.Options {
+	tm.Attributes = []attribute.KeyValue{attribute.String("shop", "berlin")}
+	return tm.Options
+}
+
 // gauges returns the gauges of a journal with these counts.
 func gauges(unknown, pending, absent, refused, conflicting, settled, unanswered, unreadable, failing float64) map[string]float64 {
-	const entries = "cardgateway.journal.entries cardgateway.journal.state="
+	const entries, shop = "cardgateway.journal.entries cardgateway.journal.state=", " shop=berlin"
 	return map[string]float64{
-		"cardgateway.journal.working": 1,
-		entries + "unknown":           unknown, entries + "pending": pending, entries + "presumed_absent": absent, entries + "refused": refused,
-		entries + "conflict": conflicting, entries + "settled": settled,
-		"cardgateway.journal.unanswered": unanswered, "cardgateway.journal.unreadable": unreadable, "cardgateway.journal.failing": failing,
+		"cardgateway.journal.working" + shop: 1,
+		entries + "unknown" + shop:           unknown, entries + "pending" + shop: pending, entries + "presumed_absent" + shop: absent,
+		entries + "refused" + shop: refused, entries + "conflict" + shop: conflicting, entries + "settled" + shop: settled,
+		"cardgateway.journal.unanswered" + shop: unanswered, "cardgateway.journal.unreadable" + shop: unreadable, "cardgateway.journal.failing" + shop: failing,
 	}
 }
 
 // TestObserveJournal: the gauges are those of the last complete Recover; every Recover has a duration.
 func TestObserveJournal(t *testing.T) {
-	const complete, incomplete = "cardgateway.journal.recover.duration cardgateway.journal.complete=true",
-		"cardgateway.journal.recover.duration cardgateway.journal.complete=false"
+	const complete, incomplete = "cardgateway.journal.recover.duration cardgateway.journal.complete=true shop=berlin",
+		"cardgateway.journal.recover.duration cardgateway.journal.complete=false shop=berlin"
 	counted := journal.RecoverInfo{
 		Open: 1, Pending: 2, PresumedAbsent: 3, Refused: 4, Conflicts: 5, Settled: 6, Unanswered: 7, Unreadable: 8, Failing: 9, Complete: true,
 		OldestOpen: time.Now().Add(-time.Hour), Duration: time.Second,
@@ -55,14 +56,14 @@ func TestObserveJournal(t *testing.T) {
 			durations{complete: 1, incomplete: 1}},
 		{"a failed one first", []journal.RecoverInfo{{Open: 9}}, nil, -1, durations{incomplete: 1}},
 		{"another process works then", []journal.RecoverInfo{counted, {Standby: true}},
-			map[string]float64{"cardgateway.journal.working": 0}, -1, durations{complete: 1}},
+			map[string]float64{"cardgateway.journal.working shop=berlin": 0}, -1, durations{complete: 1}},
 		{"and this one again", []journal.RecoverInfo{{Standby: true}, counted}, gauges(1, 2, 3, 4, 5, 6, 7, 8, 9), time.Hour, durations{complete: 1}},
 		{"a clock that was set back", []journal.RecoverInfo{{Open: 1, Complete: true, OldestOpen: time.Now().Add(time.Hour)}},
 			gauges(1, 0, 0, 0, 0, 0, 0, 0, 0), 0, durations{complete: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			telemetry := newTelemetry()
-			observe, err := otel.ObserveJournal(telemetry.Options)
+			observe, err := otel.ObserveJournal(telemetry.ofShop())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,8 +71,8 @@ func TestObserveJournal(t *testing.T) {
 				observe(t.Context(), info)
 			}
 			got := telemetry.values(t)
-			age, ok := got[otel.JournalOldestUnknownMetric]
-			if delete(got, otel.JournalOldestUnknownMetric); ok != (tt.age >= 0) || ok && (age < tt.age.Seconds() || age > tt.age.Seconds()+60) {
+			age, ok := got[otel.JournalOldestUnknownMetric+" shop=berlin"]
+			if delete(got, otel.JournalOldestUnknownMetric+" shop=berlin"); ok != (tt.age >= 0) || ok && (age < tt.age.Seconds() || age > tt.age.Seconds()+60) {
 				t.Errorf("age: got %v, %t, want %v", age, ok, tt.age)
 			}
 			want := maps.Clone(map[string]float64(tt.durations))
@@ -85,37 +86,13 @@ func TestObserveJournal(t *testing.T) {
 
 type durations map[string]float64
 
-// TestObserveJournalOfAPayment: a journal reports a payment without an outcome.
-func TestObserveJournalOfAPayment(t *testing.T) {
-	b := newBench(t)
-	b.Attributes = []attribute.KeyValue{attribute.String("shop", "berlin")}
-	observe, err := otel.ObserveJournal(b.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	payments := journal.New(b.client, journal.NewMemoryStore(), journal.Options{Observe: observe})
-	b.gateway.Inject(sandbox.Fault{Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
-	if _, err := payments.TokenPayment(t.Context(), b.token, clienttest.TokenPaymentRequest("t-lost")); err == nil {
-		t.Fatal("no error")
-	}
-	for _, err := range payments.Recover(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := b.values(t)
-	if n := got["cardgateway.journal.entries cardgateway.journal.state=unknown shop=berlin"]; n != 1 {
-		t.Errorf("got %v unknown in %v", n, got)
-	}
-	if age := got["cardgateway.journal.oldest_unknown.age shop=berlin"]; age <= 0 || age > 60 {
-		t.Errorf("got an age of %v s", age)
-	}
-}
-
 // TestObserveNotifications: notifications are counted by result, from zero.
 func TestObserveNotifications(t *testing.T) {
 	const count, duration = "cardgateway.notifications cardgateway.notification.result=", "cardgateway.notification.duration "
-	zero := map[string]float64{count + "handled": 0, count + "repeated": 0, count + "throttled": 0, count + "failed": 0, count + "rejected": 0}
+	zero := map[string]float64{}
+	for _, result := range []string{"handled", "repeated", "throttled", "failed", "rejected"} {
+		zero[count+result+" shop=berlin"] = 0
+	}
 	for _, tt := range []struct {
 		name   string
 		info   *notify.Info
@@ -135,34 +112,19 @@ func TestObserveNotifications(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			telemetry := newTelemetry()
-			observe, err := otel.ObserveNotifications(telemetry.Options)
+			observe, err := otel.ObserveNotifications(telemetry.ofShop())
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := maps.Clone(zero)
 			if tt.info != nil {
 				observe(t.Context(), *tt.info)
-				want[count+tt.result], want[duration+"cardgateway.notification.kind="+tt.want] = 1, 1
+				want[count+tt.result+" shop=berlin"], want[duration+"cardgateway.notification.kind="+tt.want+" shop=berlin"] = 1, 1
 			}
 			if diff := cmp.Diff(want, telemetry.values(t)); diff != "" {
 				t.Errorf("metrics (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestObserveNotificationsOfAHandler: a handler reports what is no notification.
-func TestObserveNotificationsOfAHandler(t *testing.T) {
-	b := newBench(t)
-	b.Attributes = []attribute.KeyValue{attribute.String("shop", "berlin")}
-	observe, err := otel.ObserveNotifications(b.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := notify.NewHandler(b.client, notify.Options{Observe: observe}, func(context.Context, *notify.Notification) error { return nil })
-	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x")))
-	if n := b.values(t)["cardgateway.notifications cardgateway.notification.result=rejected shop=berlin"]; n != 1 {
-		t.Errorf("got %v rejected", n)
 	}
 }
 

@@ -3,7 +3,6 @@ package otel_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -200,20 +199,6 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("got status %+v beside error.type %q", span.Status, errorType)
 			}
 		})
-	}
-}
-
-// TestInvalidByHook: a call that BasicAuth rejects is not a canceled one.
-func TestInvalidByHook(t *testing.T) {
-	telemetry := newTelemetry()
-	client := telemetry.newClient(t, cardgateway.Config{BaseURL: "https://gateway.example", Authenticate: func(r *http.Request, body []byte) error {
-		return cardgateway.BasicAuth("", "")(r, body)
-	}})
-	if _, err := client.GetTransaction(t.Context(), "1"); !errors.Is(err, cardgateway.ErrInvalidRequest) {
-		t.Fatal(err)
-	}
-	if got := valueOf(telemetry.one(t, "GetTransaction").Attributes, "error.type"); got != "invalid_request" {
-		t.Errorf("got error.type %q, want invalid_request", got)
 	}
 }
 
