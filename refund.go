@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -251,8 +250,7 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	e := c.newEncoder('[')
 	e.check.AddIf(len(shipments) == 0 || len(shipments) > maxShipments, "shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), maxShipments)
 	for i := range shipments {
-		e.json.Separate()
-		shipments[i].encode(e, "shipments["+strconv.Itoa(i)+"]")
+		e.item("shipments", i, func() { shipments[i].encode(e) })
 	}
 	e.check.Context(ctx)
 	body, err := e.finish(opUploadTrackingNumbers.Name)
@@ -280,14 +278,12 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	return call.endQuery(err)
 }
 
-func (s *Shipment) encode(e *encoder, path string) {
-	e.nested(path, func() {
-		e.uniqueID(s.UniqueID)
-		e.text("company", s.Company, required, maxRemark)
-		e.text("number", s.Number, optional, noLimit)
-		e.text("remark", s.Remark, optional, maxRemark)
-		e.extra(s.Extra, shipmentMembers)
-	})
+func (s *Shipment) encode(e *encoder) {
+	e.uniqueID(s.UniqueID)
+	e.text("company", s.Company, required, maxRemark)
+	e.text("number", s.Number, optional, noLimit)
+	e.text("remark", s.Remark, optional, maxRemark)
+	e.extra(s.Extra, shipmentMembers)
 }
 
 var shipmentMembers = []string{"uniqueId", "company", "number", "remark"}

@@ -133,15 +133,24 @@ func (e *encoder) secure(secure bool) {
 // object writes a nested object; its violations are named with the prefix member.
 func (e *encoder) object(member string, encode func()) {
 	e.json.Name(member)
-	e.nested(member, encode)
+	e.check.Prefix(member, e.braces(encode))
 }
 
-func (e *encoder) nested(path string, encode func()) {
-	found := e.check.Len()
+// item writes an object of a list; its violations are named with the list and the index.
+func (e *encoder) item(list string, i int, encode func()) {
+	e.json.Separate()
+	if found := e.braces(encode); e.check.Len() > found { // avoids building the path if it is not needed
+		e.check.Prefix(list+"["+strconv.Itoa(i)+"]", found)
+	}
+}
+
+// braces writes an object, and returns how many violations were found before it.
+func (e *encoder) braces(encode func()) (found int) {
+	found = e.check.Len()
 	e.json.Open('{')
 	encode()
 	e.json.Close('}')
-	e.check.Prefix(path, found)
+	return found
 }
 
 func (e *encoder) products(products []ProductInfo) {
@@ -151,14 +160,7 @@ func (e *encoder) products(products []ProductInfo) {
 	e.json.Name("productInfos")
 	e.json.Open('[')
 	for i := range products {
-		e.json.Separate()
-		found := e.check.Len()
-		e.json.Open('{')
-		e.product(&products[i])
-		e.json.Close('}')
-		if e.check.Len() > found { // avoids building the path if it is not needed
-			e.check.Prefix("productInfos["+strconv.Itoa(i)+"]", found)
-		}
+		e.item("productInfos", i, func() { e.product(&products[i]) })
 	}
 	e.json.Close(']')
 }
