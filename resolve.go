@@ -52,8 +52,8 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // It returns what the original call would have returned: the transaction, a *DeclinedError, a *TestPaymentError, or again an
 // *OutcomeUnknownError, whose cause says why. A transaction that waits for the cardholder (code 301) is returned at once, unless one is
 // in processing (code 102), or another row does not tell its state, or has another amount. For what is in processing, Resolve keeps
-// querying, and returns it when Wait has passed. Two approved rows are a *ConflictError. One approved row means approved, even if there are declined rows too. A *ValidationError says that q is
-// invalid, and that nothing was queried.
+// querying, and returns it when Wait has passed. Two approved rows are a *ConflictError. One approved row means approved, even if
+// there are declined rows too. A *ValidationError says that q is invalid, and that nothing was queried.
 //
 // On the hosted page, a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
 // final only if the gateway returns code 103 (closed), or Config.HostedPageLifetime after SentAt; until then the outcome
