@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"net/http/httptest"
 	"time"
 
 	"github.com/shopspring/decimal"
-
-	"net/http/httptest"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/notify"

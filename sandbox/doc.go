@@ -51,7 +51,7 @@
 // (500 for a bad request, 404, 401, 501 for a repeated transactionId), the time zone of wall-clock times (Location), and
 // everything in Search. Creating a token moves no money unless
 // Cards.TokenOrderCharges is set. POST /api/refund and POST /upload/trackingNumber are
-// published, and implemented. docs/sandbox.md has the whole list.
+// published, and implemented. The comments of Options have the whole list.
 //
 // # Dashboard
 //

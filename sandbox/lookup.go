@@ -65,7 +65,7 @@ func (g *Gateway) Rows(transactionID string) []Row {
 	return rows
 }
 
-// RefundRows does the same for a refundTransactionId. The UniqueID is that of the refund.
+// RefundRows returns the refunds with that refundTransactionId, as Rows does transactions. The UniqueID is that of the refund.
 func (g *Gateway) RefundRows(refundTransactionID string) []Row {
 	g.lockSettled()
 	defer g.mu.Unlock()
