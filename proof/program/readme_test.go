@@ -40,7 +40,7 @@ func TestReadme(t *testing.T) {
 			t.Fatalf("go %s: %v\n%s", args[0], err, out)
 		}
 	}
-	if want := "t-1002 approved 12.5 USD\n"; string(out) != want {
+	if want := "t-1002 approved 12.50 USD\n"; string(out) != want {
 		t.Errorf("got %q, want %q", out, want)
 	}
 }
