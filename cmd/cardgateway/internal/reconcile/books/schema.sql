@@ -162,6 +162,7 @@ CREATE TABLE cardgateway_open (
     was    $TEXT  NOT NULL,  -- JSON
     PRIMARY KEY (kind, month, id)
 );
+CREATE INDEX cardgateway_open_id ON cardgateway_open (kind, id);
 
 -- Which months have closed it: the later ones in which it matched or became a difference, and its own if it was not open. The first counts.
 CREATE TABLE cardgateway_closed (
