@@ -3,19 +3,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -101,49 +96,10 @@ func TestDashboardUnderAName(t *testing.T) {
 	}
 }
 
-// TestGatewayLook checks the sandbox's pages with an accessibility checker, on desktop and phone, light and dark: there are
-// no findings, and no horizontal scrolling. Without CARDGATEWAY_LONG=1, it looks at the largest and the smallest size. With
-// CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the docs.
+// TestGatewayLook checks the sandbox's pages; see looksAt.
 func TestGatewayLook(t *testing.T) {
 	t.Parallel()
-	b := newTab(t, nil)
-	looks := gatewayLooks(t)
-	for _, screen := range []struct {
-		width, height int64
-		scheme        string
-		inShort       bool // the checker looks at these only: the others differ in nothing that it sees
-	}{{1280, 900, "light", true}, {1280, 900, "dark", false}, {1024, 768, "light", false}, {390, 844, "light", false}, {390, 844, "dark", true}} {
-		if !screen.inShort && !long && !screenshots {
-			continue
-		}
-		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: screen.scheme}}}
-		b.do(chromedp.EmulateViewport(screen.width, screen.height), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
-			return err
-		}))
-		for _, look := range looks {
-			name := fmt.Sprintf("sandbox-%s-%d-%s", look.name, screen.width, screen.scheme)
-			b.open(look.path)
-			if look.then != nil {
-				look.then(b)
-			}
-			if screen.inShort {
-				for impact, n := range b.examine(name) {
-					t.Errorf("%s: %d findings, %s", name, n, impact)
-				}
-			}
-			b.fits(name)
-			if look.picture == "docs" && screen.width != 1024 && screenshots {
-				png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-				if err == nil {
-					err = os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), png, 0o644)
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		}
-	}
+	newTab(t, nil).looksAt("", gatewayLooks(t))
 }
 
 // gatewayLooks are the pages of a gateway with a payment of each kind, and of one with the longest ids.
@@ -180,18 +136,18 @@ func gatewayLooks(t *testing.T) []look {
 	longID := strings.Repeat("w", 122) // orderId has more
 	enter(long, long.checkout(t, longID), sandbox.Approved)
 	return []look{
-		{"card", card, "docs", nil},
-		{"card-problems", card, "", func(b *tab) { b.click("#pay") }},
-		{"card-filled", card + "?card=declined", "", nil},
-		{"3d", threeD, "docs", nil},
-		{"finished", finished, "", nil},
-		{"dashboard", g.URL + "/_sandbox/", "docs", nil},
-		{"payment", g.URL + "/_sandbox/payments/tx-1042", "", nil},
-		{"notification", g.URL + "/_sandbox/notifications/1", "docs", nil},
-		{"requests", g.URL + "/_sandbox/requests", "", nil},
-		{"request", g.URL + "/_sandbox/requests/1", "", nil},
-		{"faults", g.URL + "/_sandbox/faults", "", nil},
-		{"dashboard-long", long.URL + "/_sandbox/", "", nil},
-		{"payment-long", long.URL + "/_sandbox/payments/" + longID, "", nil},
+		{"sandbox-card", card, "docs", nil},
+		{"sandbox-card-problems", card, "", func(b *tab) { b.click("#pay") }},
+		{"sandbox-card-filled", card + "?card=declined", "", nil},
+		{"sandbox-3d", threeD, "docs", nil},
+		{"sandbox-finished", finished, "", nil},
+		{"sandbox-dashboard", g.URL + "/_sandbox/", "docs", nil},
+		{"sandbox-payment", g.URL + "/_sandbox/payments/tx-1042", "", nil},
+		{"sandbox-notification", g.URL + "/_sandbox/notifications/1", "docs", nil},
+		{"sandbox-requests", g.URL + "/_sandbox/requests", "", nil},
+		{"sandbox-request", g.URL + "/_sandbox/requests/1", "", nil},
+		{"sandbox-faults", g.URL + "/_sandbox/faults", "", nil},
+		{"sandbox-dashboard-long", long.URL + "/_sandbox/", "", nil},
+		{"sandbox-payment-long", long.URL + "/_sandbox/payments/" + longID, "", nil},
 	}
 }

@@ -107,13 +107,18 @@ func (b *tab) fits(name string) {
 	}
 }
 
-// TestBrowserLook checks every page on desktop and phone, light and dark; see isSound. Without CARDGATEWAY_LONG=1, it looks at each size and each
-// scheme, not at each with each. With CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the README and of docs.
+// TestBrowserLook checks every page; see looksAt.
 func TestBrowserLook(t *testing.T) {
 	t.Parallel()
 	w := open(t, withoutRun, func(s *setup) { s.gateway.RefundSettleAfter, s.tokenLate = -1, time.Nanosecond })
 	b := newTab(t, w)
-	looks := prepareLooks(b)
+	b.looksAt(w.url, prepareLooks(b))
+}
+
+// looksAt checks pages on desktop and phone, light and dark; see isSound. Without CARDGATEWAY_LONG=1, it looks at each size and each
+// scheme, not at each with each. With CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the README and of docs.
+func (b *tab) looksAt(base string, looks []look) {
+	b.t.Helper()
 	shown := screens
 	if !long && !screenshots {
 		shown = []screen{screens[0], screens[3]}
@@ -121,18 +126,17 @@ func TestBrowserLook(t *testing.T) {
 	for _, screen := range shown {
 		b.use(screen)
 		for _, look := range looks {
-			b.visit(look.path)
+			b.open(base + look.path)
 			if look.then != nil {
 				look.then(b)
 			}
 			b.isSound(look.name + ", " + screen.name)
-			if screenshots {
-				if look.picture == screen.name {
-					b.picture(filepath.Join("docs", look.name+".png"), screen.width > 500)
-				}
-				if look.name == "story" && screen.width == 1280 {
-					b.picture(filepath.Join("..", "..", "docs", "images", "shop-story-1280-"+screen.scheme+".png"), false)
-				}
+			switch {
+			case !screenshots:
+			case look.picture == screen.name:
+				b.picture(filepath.Join("docs", look.name+".png"), screen.width > 500)
+			case look.picture == "docs" && screen.width > 500:
+				b.picture(filepath.Join("..", "..", "docs", "images", look.name+"-1280-"+screen.scheme+".png"), look.name != "shop-story")
 			}
 		}
 	}
@@ -141,7 +145,7 @@ func TestBrowserLook(t *testing.T) {
 // look is a page to check.
 type look struct {
 	name, path string
-	picture    string     // at which screen it is taken for the README
+	picture    string     // at which screen it is taken for the README, or "docs"
 	then       func(*tab) // what is done there first
 }
 
@@ -208,7 +212,7 @@ func prepareLooks(b *tab) []look {
 		{"order-cancelled", "/orders/" + cancelled, "", nil},
 		{"order-refunded", "/orders/" + refunded, "phone", nil},
 		{"order-being-refunded", "/orders/" + refunding, "", nil},
-		{"story", "/orders/" + story + "/story", "", nil},
+		{"shop-story", "/orders/" + story + "/story", "docs", nil},
 		{"order-resolved", "/orders/" + story, "desk", nil},
 		{"order-processing", "/orders/" + processing, "", nil},
 		{"order-waiting", "/orders/" + waiting, "", nil},
