@@ -165,41 +165,6 @@ func (s *shop) settle(t *testing.T, in Settlement, prepare ...func(*testsuite.Te
 	return got
 }
 
-// TestLostResponse: the response to a payment, or its request, is lost, and the workflow finds the outcome.
-func TestLostResponse(t *testing.T) {
-	for _, fault := range sandbox.Faults(10 * time.Second) {
-		if fault.Before > 0 || fault.After > 0 || fault.Late > 0 {
-			continue // takes as long in reality
-		}
-		t.Run(fault.Name, func(t *testing.T) {
-			s := newShop(t)
-			fault.Operation = sandbox.OpTokenPayment
-			s.gateway.Inject(fault.Fault)
-			in := Settlement{ID: journal.PaymentID("t-1"), KeepOpen: time.Minute}
-			executed := fault.Commit == sandbox.CommitNow
-			env := s.env(t)
-			if !executed {
-				env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
-			}
-			env.ExecuteWorkflow(Settle, in)
-			var got Status
-			if err := env.GetWorkflowResult(&got); err != nil && executed {
-				t.Error(err)
-			}
-			want := map[bool]int{true: 1}[executed]
-			if n := s.gateway.Executed("t-1"); n != want {
-				t.Errorf("got %d charges, want %d", n, want)
-			}
-			if executed && got.State != "succeeded" {
-				t.Errorf("got %+v, want that it succeeded", got)
-			}
-			if s.calls.Load() != 1 {
-				t.Errorf("got %d calls of Submit, want 1", s.calls.Load())
-			}
-		})
-	}
-}
-
 // TestNoSecondSubmission: whatever starts the activity once more, and however often, the gateway gets one request.
 func TestNoSecondSubmission(t *testing.T) {
 	id := journal.PaymentID("t-1")
