@@ -242,13 +242,15 @@ func (r *recovery) stop() {
 
 // observe logs what a Recover found, and calls Options.Observe.
 func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
+	before := j.found.Load()
 	if i.Complete && !i.Standby {
 		j.found.Store(&i)
-	} else if before := j.found.Load(); before != nil && !i.Standby {
+	} else if before != nil && !i.Standby {
 		i.atLeast(before)
 	}
 	level := slog.LevelDebug
-	if i.Conflicts > 0 || i.Unreadable > 0 || i.Failing > 0 || i.Unanswered > 0 || !i.Complete {
+	isNew := before == nil || i.Conflicts > before.Conflicts // a conflict stays until a person acknowledges it
+	if i.Conflicts > 0 && isNew || i.Unreadable > 0 || i.Failing > 0 || i.Unanswered > 0 || !i.Complete {
 		level = slog.LevelWarn
 	}
 	if i.Reported > 0 || level > slog.LevelDebug {

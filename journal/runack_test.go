@@ -1,7 +1,10 @@
 package journal_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,7 +76,11 @@ func TestRunKeepsConflict(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		var told []string
 		lists, conflicts := 0, 0
-		j := s.restarted(journal.Options{Observe: func(_ context.Context, i journal.RecoverInfo) { lists, conflicts = lists+1, conflicts+i.Conflicts }})
+		var log bytes.Buffer
+		j := s.restarted(journal.Options{
+			Observe: func(_ context.Context, i journal.RecoverInfo) { lists, conflicts = lists+1, conflicts+i.Conflicts },
+			Logger:  slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		})
 		run := func() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
@@ -92,6 +99,9 @@ func TestRunKeepsConflict(t *testing.T) {
 		run()
 		if want := []string{"conflict"}; len(told) != 1 || told[0] != want[0] || lists < 10 || conflicts < lists-1 {
 			t.Errorf("reported %q, counted in %d of %d lists; want %q, and all but the first", told, conflicts, lists, want)
+		}
+		if warnings := strings.Count(log.String(), "conflicts=1"); warnings != 1 {
+			t.Errorf("got %d warnings, want one:\n%s", warnings, log.String())
 		}
 		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Conflicting); err != nil {
 			t.Error(err)
