@@ -425,3 +425,26 @@ func TestRunPages(t *testing.T) {
 		})
 	}
 }
+
+// TestEachPage: how many pages are queried of one range, if each is the same.
+func TestEachPage(t *testing.T) {
+	full := strings.Split("0123456789", "")
+	for _, tt := range []struct {
+		name             string
+		page             resolve.Listed
+		queries, missing int
+	}{
+		{"all on one", resolve.Listed{IDs: full[:3], Total: 3}, 1, 0},
+		{"a full one, which may not be all", resolve.Listed{IDs: full, Total: 10}, 2, 0},
+		{"as many as announced", resolve.Listed{IDs: full[:3], Total: 9, Pages: 2}, 2, 6},
+	} {
+		queries := 0
+		missing, hasMore, err := resolve.EachPage(time.Unix(0, 0), time.Unix(1, 0), resolve.MaxPages, func(time.Time, time.Time, int) (resolve.Listed, error) {
+			queries++
+			return tt.page, nil
+		})
+		if queries != tt.queries || missing != tt.missing || hasMore || err != nil {
+			t.Errorf("%s: %d queries, %d missing, more: %t, %v; want %d and %d", tt.name, queries, missing, hasMore, err, tt.queries, tt.missing)
+		}
+	}
+}
