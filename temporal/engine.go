@@ -105,6 +105,13 @@ const (
 // Run works until ctx ends, and then finishes what it is doing. The error is one of the fields, or why Temporal ended the
 // worker; otherwise it is that of ctx.
 func (w Worker) Run(ctx context.Context, c client.Client) error {
+	if w.Payments == nil {
+		return errors.New("temporal: Worker: Payments is nil")
+	}
+	p, err := newPayments(*w.Payments, c.RecordActivityHeartbeat)
+	if err != nil {
+		return err
+	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	w.Options.OnFatalError = fail
@@ -116,14 +123,6 @@ func (w Worker) Run(ctx context.Context, c client.Client) error {
 		o.TaskQueueActivitiesPerSecond = perSecond
 		return worker.New(c, w.TaskQueue+name, o)
 	}
-	if w.Payments == nil {
-		return errors.New("temporal: Worker: Payments is nil")
-	}
-	p, err := newPayments(*w.Payments)
-	if err != nil {
-		return err
-	}
-	p.heartbeat = c.RecordActivityHeartbeat
 	main, queries := queue("", 0), queue(queriesQueue, cmp.Or(w.QueriesPerSecond, defaultQueriesPerSecond))
 	p.register(main, queries)
 	for _, started := range []worker.Worker{main, queries} {

@@ -15,8 +15,8 @@ import (
 // knows it also if the worker and what the journal wrote last are lost together.
 type noting struct {
 	Methods
-	id        string
-	heartbeat func(details ...any) error // an error means that it may not have been noted
+	id   string
+	send func(details ...any) error // a heartbeat; an error means that it may not have been noted
 
 	mu    sync.Mutex // heartbeats are sent in turn, because each replaces what the one before noted
 	begun int        // calls that may have sent the payment
@@ -30,7 +30,7 @@ func (n *noting) beat(begins int) error {
 	if n.begun+begins > 0 {
 		details = []any{"begun"}
 	}
-	err := n.heartbeat(details...)
+	err := n.send(details...)
 	if err == nil {
 		n.begun += begins
 	}

@@ -89,22 +89,18 @@ type order struct {
 // payments has the activities for payments and refunds.
 type payments struct {
 	Payments
-	journal   *journal.Journal
-	heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
+	journal *journal.Journal
+	beat    func(ctx context.Context, taskToken []byte, details ...any) error // sends a heartbeat to the engine
 
 	running sync.Map // the calls of functions of the merchant's that have not returned
 }
 
-func newPayments(p Payments) (*payments, error) {
+func newPayments(p Payments, beat func(ctx context.Context, taskToken []byte, details ...any) error) (*payments, error) {
 	if p.Client == nil || p.Store == nil || p.Submit == nil || p.Report == nil {
 		return nil, errors.New("temporal: Payments needs Client, Store, Submit and Report")
 	}
 	p.Journal.Observe = nil
-	heartbeat := func(ctx context.Context, _ []byte, details ...any) error {
-		activity.RecordHeartbeat(ctx, details...)
-		return nil
-	}
-	return &payments{Payments: p, journal: journal.New(p.Client, p.Store, p.Journal), heartbeat: heartbeat}, nil
+	return &payments{Payments: p, journal: journal.New(p.Client, p.Store, p.Journal), beat: beat}, nil
 }
 
 // submit makes the ordered submission, unless the journal shows that it has been made, or that it must not be made. That a
@@ -114,10 +110,10 @@ func (p *payments) submit(ctx context.Context, id journal.ID, o order) (Status, 
 	deadline, _ := ctx.Deadline()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
-	n := &noting{id: id.Text, heartbeat: func(details ...any) error {
-		return p.heartbeat(ctx, activity.GetInfo(ctx).TaskToken, details...)
+	n := &noting{id: id.Text, send: func(details ...any) error {
+		return p.beat(ctx, activity.GetInfo(ctx).TaskToken, details...)
 	}}
-	defer beat(func() { _ = n.beat(0) })() // the next one may succeed, and without them the engine gives the activity up
+	defer beating(func() { _ = n.beat(0) })() // the next one may succeed, and without them the engine gives the activity up
 	before, err := p.status(ctx, id)
 	if err != nil || before.Submissions != o.Submission-1 {
 		return before, err
@@ -162,7 +158,7 @@ func (p *payments) status(ctx context.Context, id journal.ID) (Status, error) {
 
 // query queries the gateway if the journal has no outcome, and records what it returns.
 func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
-	defer beat(func() { activity.RecordHeartbeat(ctx) })()
+	defer beating(func() { activity.RecordHeartbeat(ctx) })()
 	s, err := p.status(ctx, id)
 	if err != nil || s.Submissions == 0 || s.settled() {
 		return s, err
@@ -183,7 +179,7 @@ func (p *payments) query(ctx context.Context, id journal.ID) (Status, error) {
 
 // report tells the merchant what the journal has, and acknowledges it as journal.Journal.Run does. It returns what was told.
 func (p *payments) report(ctx context.Context, id journal.ID) (Status, error) {
-	defer beat(func() { activity.RecordHeartbeat(ctx) })()
+	defer beating(func() { activity.RecordHeartbeat(ctx) })()
 	e, err := p.journal.Get(ctx, id)
 	if errors.Is(err, journal.ErrNoEntry) {
 		return Status{}, sdk.NewNonRetryableApplicationError("the journal has lost the entry", Lost, nil)
@@ -247,15 +243,15 @@ func (s Status) settled() bool {
 	return false
 }
 
-// heartbeat is after which time without a sign of life the engine gives an activity's worker up.
-const heartbeat = 10 * time.Second
+// heartbeatTimeout is after which time without a sign of life the engine gives an activity's worker up.
+const heartbeatTimeout = 10 * time.Second
 
-// beat calls send for each heartbeat until the function that it returns is called.
-func beat(send func()) (stop func()) {
+// beating calls send often enough until the function that it returns is called.
+func beating(send func()) (stop func()) {
 	done := make(chan struct{})
-	var beating sync.WaitGroup
-	beating.Go(func() {
-		ticker := time.NewTicker(heartbeat / 4)
+	var ends sync.WaitGroup
+	ends.Go(func() {
+		ticker := time.NewTicker(heartbeatTimeout / 4)
 		defer ticker.Stop()
 		for {
 			select {
@@ -268,6 +264,6 @@ func beat(send func()) (stop func()) {
 	})
 	return func() {
 		close(done)
-		beating.Wait()
+		ends.Wait()
 	}
 }

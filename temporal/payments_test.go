@@ -104,10 +104,16 @@ func (s *shop) submit(ctx context.Context, m Methods, id journal.ID) error {
 	return pay(ctx, m, id, s.token)
 }
 
+// recordHeartbeat sends a heartbeat as the test environments take it.
+func recordHeartbeat(ctx context.Context, _ []byte, details ...any) error {
+	activity.RecordHeartbeat(ctx, details...)
+	return nil
+}
+
 // env returns a test environment with the shop's activities.
 func (s *shop) env(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
-	p, err := newPayments(s.Payments)
+	p, err := newPayments(s.Payments, recordHeartbeat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +135,7 @@ func newEnv() *testsuite.TestWorkflowEnvironment {
 // activities returns a test environment in which a single activity of the shop can be run.
 func (s *shop) activities(t *testing.T) *testsuite.TestActivityEnvironment {
 	t.Helper()
-	p, err := newPayments(s.Payments)
+	p, err := newPayments(s.Payments, recordHeartbeat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +186,7 @@ func TestNoSecondSubmission(t *testing.T) {
 		{"a retry policy with ten attempts", func(t *testing.T, s *shop) {
 			env := s.env(t)
 			failing := func(ctx context.Context, id journal.ID) error { // as if the report of the result were lost
-				p, err := newPayments(s.Payments)
+				p, err := newPayments(s.Payments, recordHeartbeat)
 				if err != nil {
 					return err
 				}
@@ -580,7 +586,7 @@ func TestMerchantErrorIsNotStored(t *testing.T) {
 // TestSlow: activities that take longer than the engine waits for a sign of life are not given up.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const takes = heartbeat + 2*time.Second
+		const takes = heartbeatTimeout + 2*time.Second
 		gateway, err := cardgateway.New(cardgateway.Config{
 			BaseURL: "https://gateway.example", AppID: "1", TestPayments: true, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 			HTTPClient: &http.Client{Transport: noResponse(takes)},
@@ -622,7 +628,7 @@ func TestCanceledWhileSending(t *testing.T) {
 		ended := make(chan error, 1)
 		s.Submit = func(ctx context.Context, _ Methods, _ journal.ID) error {
 			env.CancelWorkflow()
-			time.Sleep(3 * heartbeat) // a heartbeat is answered by the cancellation
+			time.Sleep(3 * heartbeatTimeout) // a heartbeat is answered by the cancellation
 			ended <- ctx.Err()
 			return nil
 		}
@@ -634,7 +640,7 @@ func TestCanceledWhileSending(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Errorf("got %v while the payment was being sent", err)
 		}
-		time.Sleep(heartbeat)
+		time.Sleep(heartbeatTimeout)
 	})
 }
 
@@ -651,7 +657,7 @@ func (takes noResponse) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestPaymentsInvalid: a worker without what it needs does not start.
 func TestPaymentsInvalid(t *testing.T) {
-	if _, err := newPayments(Payments{}); err == nil {
+	if _, err := newPayments(Payments{}, recordHeartbeat); err == nil {
 		t.Error("got no error")
 	}
 }

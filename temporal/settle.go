@@ -169,7 +169,7 @@ func (s *settling) submit(ctx workflow.Context, o order) (known bool, err error)
 		within = max(time.Second, min(within, s.timeToSubmit(ctx)))
 	}
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: within, HeartbeatTimeout: heartbeat, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: 1},
+		ScheduleToCloseTimeout: within, HeartbeatTimeout: heartbeatTimeout, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: 1},
 	})
 	var got Status
 	err = workflow.ExecuteActivity(ctx, submitName, s.ID, o).Get(ctx, &got)
@@ -192,7 +192,7 @@ const maxSubmission = 2 * time.Minute
 func (s *settling) query(ctx workflow.Context) (known bool) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              workflow.GetInfo(ctx).TaskQueueName + queriesQueue,
-		ScheduleToCloseTimeout: 10 * time.Minute, StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: heartbeat,
+		ScheduleToCloseTimeout: 10 * time.Minute, StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: heartbeatTimeout,
 	})
 	var got Status
 	if err := workflow.ExecuteActivity(ctx, queryName, s.ID).Get(ctx, &got); err != nil {
@@ -204,7 +204,7 @@ func (s *settling) query(ctx workflow.Context) (known bool) {
 // report tells the merchant. If the gateway is still to be queried, it gives up after a while, and is called again after the next query.
 func (s *settling) report(ctx workflow.Context) error {
 	o := workflow.ActivityOptions{
-		StartToCloseTimeout: time.Minute, HeartbeatTimeout: heartbeat, RetryPolicy: &sdk.RetryPolicy{MaximumInterval: time.Minute},
+		StartToCloseTimeout: time.Minute, HeartbeatTimeout: heartbeatTimeout, RetryPolicy: &sdk.RetryPolicy{MaximumInterval: time.Minute},
 	}
 	if !s.Status.settled() {
 		o.ScheduleToCloseTimeout = maxReport
