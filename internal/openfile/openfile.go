@@ -109,6 +109,15 @@ func (f *File) Check(beside ...Beside) error {
 	return nil
 }
 
+// Lose notes that the file is lost, and returns the *Lost. A database without a file cannot be.
+func (f *File) Lose(what string) error {
+	if len(f.paths) == 0 {
+		return nil
+	}
+	f.lost.CompareAndSwap(nil, &Lost{f.paths[0].path, what})
+	return f.lost.Load()
+}
+
 // isHollow reports whether a log begins with a zero, as none does: it was cut to nothing, and written to at a later place. The database itself must
 // not be opened here: to close it would release its locks.
 func isHollow(path string) bool {

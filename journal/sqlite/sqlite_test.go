@@ -204,6 +204,15 @@ func TestMovedFile(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(dir, "backup.db"))
 			return errors.Join(err, os.Remove(path), os.WriteFile(path, data, 0o600))
 		}, true},
+		{"a backup copied over it", func(dir, path string) error {
+			db, err := sql.Open("sqlite", path)
+			if err != nil {
+				return err
+			}
+			_, err = db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+			data, readErr := os.ReadFile(filepath.Join(dir, "backup.db"))
+			return errors.Join(err, db.Close(), readErr, os.WriteFile(path, data, 0o600)) // the file itself stays
+		}, true},
 		{"its log deleted", func(_, path string) error { return os.Remove(path + "-wal") }, true},
 		{"its log deleted, and another one created", func(_, path string) error {
 			return errors.Join(os.Remove(path+"-wal"), os.WriteFile(path+"-wal", nil, 0o600))

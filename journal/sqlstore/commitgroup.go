@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 )
@@ -35,7 +36,8 @@ type write struct {
 	key       journal.Key
 	statement string
 	args      []any
-	sender    string // of a submission
+	sender    string    // of a submission
+	at        time.Time // of a submission
 
 	ctx  context.Context // of the caller
 	done chan struct{}

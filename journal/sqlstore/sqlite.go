@@ -3,9 +3,11 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 
 	"github.com/cardgateway/cardgateway-go/internal/openfile"
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // applySQLite writes a batch in one transaction. If that fails, each write is made in a transaction of its own, so that
@@ -43,9 +45,29 @@ func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 				return w.err
 			}
 		}
+		if s.lacksLast(ctx, tx) {
+			if err := s.conns.file.Lose("no longer has what was last written to it: it was emptied, or a backup was copied over it"); err != nil {
+				return err
+			}
+		}
 		if err := tx.Commit(); err != nil {
 			return err
 		}
+		for _, w := range batch {
+			if w.changed && w.sender != "" {
+				s.last = w
+			}
+		}
 		return s.conns.file.Check(conn.beside...) // while the connection, which keeps the log, is open
 	})
+}
+
+// lacksLast reports whether the entry of the last submission that this Store has recorded is gone, and nobody can have forgotten it.
+func (s *Store) lacksLast(ctx context.Context, tx *sql.Tx) bool {
+	const find = `SELECT 1 FROM cardgateway_journal WHERE shop = ? AND transaction_id = ?`
+	if s.last == nil {
+		return false
+	}
+	err := tx.QueryRowContext(ctx, s.sql(find), s.last.key.Shop.String(), s.last.key.ID.String()).Scan(new(int))
+	return errors.Is(err, sql.ErrNoRows) && journal.CheckForget(s.last.at) != nil
 }

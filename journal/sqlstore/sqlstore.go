@@ -36,6 +36,7 @@ type Store struct {
 	// Of SQLite, which has one writer: concurrent callers share transactions, so that the more there are at the same time, the less each
 	// one costs the disk.
 	group *commitGroup
+	last  *write // of a submission that this Store has recorded; used by one transaction at a time
 }
 
 // New creates the tables cardgateway_journal, cardgateway_journal_lease and cardgateway_journal_schema if they do not exist, and
@@ -65,7 +66,8 @@ type Store struct {
 //
 // The tables must be as New creates them: ordinary, permanent tables with a unique index on exactly their keys,
 // with these types, and without triggers, foreign keys, conflict clauses or row-level security. If the file of SQLite, or its log, is
-// moved, deleted or replaced while it is open, every method fails from then on, and Begin before anything is sent.
+// moved, deleted or replaced while it is open, every method fails from then on, and Begin before anything is sent; a backup that is copied over
+// the file is noticed if this Store has written to it within a day.
 //
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
 // all connections that SetMaxOpenConns allows: each call would end with cardgateway.ErrNotSent after Options.WriteTimeout. Begin your own
@@ -164,7 +166,7 @@ func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 		return journal.Entry{}, false, fmt.Errorf("sqlstore: %w", err)
 	}
 	w := &write{
-		key: in.Key(), sender: in.Sender, statement: s.dialect.insertMissing(insertOne, "shop, transaction_id"),
+		key: in.Key(), sender: in.Sender, at: in.At, statement: s.dialect.insertMissing(insertOne, "shop, transaction_id"),
 		args: []any{in.Shop.String(), in.ID.String(), in.At.UnixMicro(), string(text)},
 	}
 	if err := s.write(ctx, w); err != nil {
@@ -190,7 +192,7 @@ func (s *Store) Record(ctx context.Context, key journal.Key, version int, ev jou
 		w.statement = recordOneMySQL
 	}
 	if ev.Submission != nil {
-		w.sender = ev.Submission.Sender
+		w.sender, w.at = ev.Submission.Sender, ev.Submission.At
 	}
 	if err := s.write(ctx, w); err != nil {
 		return s.explain(ctx, err)
