@@ -97,12 +97,13 @@ const keepLater = `INSERT INTO cardgateway_later_lines (kind, month, line, id, u
 		WHERE at = 0 AND EXISTS (SELECT 1 FROM $rows r WHERE r.$id = l.id AND r.at >= $3)
 	) l WHERE number > (SELECT COUNT(*) FROM $rows r WHERE r.$id = l.id AND r.state = 'approved' AND r.at >= $2 AND r.at < $3)`
 
-// keepOn keeps the lines of the month before that belong to a later month than this one. EXCEPT sorts the ids: a list of a year would be searched
-// without an index for each line that it has for later months.
+// keepOn keeps the lines of the month before that belong to a later month than this one. What this list has not is found once, by sorting both: a
+// list of a year would be searched, or sorted, for each line that it has for later months.
 const keepOn = `INSERT INTO cardgateway_later_lines (kind, month, line, id, unique_id, amount, currency, state, order_id, at, until)
+	WITH other AS MATERIALIZED (SELECT id FROM cardgateway_later_lines EXCEPT SELECT id FROM $list)
 	SELECT e.kind, CAST($2 AS BIGINT), e.line, e.id, e.unique_id, e.amount, e.currency, e.state, e.order_id, e.at, e.until
 	FROM cardgateway_later_lines e JOIN cardgateway_months m ON m.kind = e.kind AND m.start = e.month AND m.finish = $2
-	WHERE e.kind = $1 AND e.until >= $3 AND e.id IN (SELECT id FROM cardgateway_later_lines EXCEPT SELECT id FROM $list)`
+	WHERE e.kind = $1 AND e.until >= $3 AND e.id IN (SELECT id FROM other)`
 
 // Untimed returns in which month before one each row without a time counted first, by Row.Key. Otherwise it would count in every month.
 func (b *Books) Untimed(ctx context.Context, kind Kind, month time.Time) (map[string]time.Time, error) {

@@ -441,10 +441,7 @@ func TestManyLaterRefunds(t *testing.T) {
 			"refunds SELECT 'u' || i, 'u' || i, 'r' || i, 'p', 'approved', 111, '1', 'EUR', " + later + ", 1",
 			"listed_refunds SELECT i, 'x' || i, '', '1', 'EUR', 'approved', '', '', 0, 0",
 		} {
-			if _, err := d.db.ExecContext(t.Context(), "INSERT INTO cardgateway_"+rows+
-				" FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT i FROM n) n"); err != nil {
-				t.Fatal(err)
-			}
+			d.many(t, rows, 10_000)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
@@ -452,6 +449,38 @@ func TestManyLaterRefunds(t *testing.T) {
 		o.Found = func(*Difference) error { return nil }
 		if s, err := Run(ctx, d.Books, o); err != nil || s.Rows(ClassRefundMissingThere) != 10000 {
 			t.Errorf("got %+v, %v", s, err)
+		}
+	})
+}
+
+// many inserts rows, which are numbered by i.
+func (d *database) many(t *testing.T, rows string, n int) {
+	t.Helper()
+	if _, err := d.db.ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO cardgateway_%s FROM (
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i FROM n) n`, rows, n)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestListOfAYear: the lines that a list has for later months are compared once with those that are kept of the month before. Doing so for each
+// of them would take minutes.
+func TestListOfAYear(t *testing.T) {
+	onEach(t, func(t *testing.T, d *database) {
+		d.fill(t, new(memory))
+		december := fmt.Sprint(day0(12, 10, 0).UnixMicro())
+		d.many(t, "listed_payments SELECT i, 'x' || i, '', '1', 'EUR', 'approved', '', '', "+december+", "+december, 30_000)
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		defer stop()
+		for _, month := range []time.Month{9, 10} {
+			o := monthOf(month)
+			o.Now = day0(12, 20, 0)
+			s, err := Run(ctx, d.Books, o)
+			if err == nil {
+				err = s.Keep(ctx)
+			}
+			if err != nil || s.Newer != 30_000 {
+				t.Fatalf("%s: got %+v, %v", month, s, err)
+			}
 		}
 	})
 }
