@@ -17,9 +17,6 @@ type series interface {
 	appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.Object
 }
 
-// rowRef is one row of a series.
-type rowRef = listing.RowRef[series]
-
 // row is a stored order or refund.
 type row interface {
 	ids() generated.IDs

@@ -78,8 +78,8 @@ func (s *searches) arrive(op Operation) {
 }
 
 // list returns the rows that a query finds at now.
-func (s *searches) list(op Operation, q query, now time.Time) *listing.Listing[series] {
-	l := listing.New[series](q.from, q.to)
+func (s *searches) list(op Operation, q query, now time.Time) *listing.Listing {
+	l := listing.New(q.from, q.to)
 	for _, rows := range s.ledger.series(op, q.IDs) {
 		complete, late := s.visible(rows, now)
 		l.Add(rows, complete, s.opts.Location)
@@ -120,7 +120,7 @@ func (s *searches) lagOf(uniqueID string) time.Duration {
 }
 
 // rows returns one page of the listing.
-func (s *searches) rows(q query, l *listing.Listing[series], page int) []rowRef {
+func (s *searches) rows(q query, l *listing.Listing, page int) []listing.RowRef {
 	if page > l.Total()/q.pageSize+1 { // also prevents an overflow of the product on 32 bits
 		return nil
 	}
@@ -150,7 +150,7 @@ func gcd(a, b int) int {
 }
 
 // envelope writes a page.
-func envelope(q query, total int, refs []rowRef, format resultFormat, now time.Time) reply {
+func envelope(q query, total int, refs []listing.RowRef, format resultFormat, now time.Time) reply {
 	o := append(make(jsonobject.Object, 0, 256+720*len(refs)), '{')
 	o = appendCode(o, codes.SearchSuccess).Number("timestamp", now.UnixMilli()).Raw("currPage", q.pageText)
 	o = o.Number("pageSize", int64(q.pageSize)).Number("totalCount", int64(total))
@@ -160,13 +160,13 @@ func envelope(q query, total int, refs []rowRef, format resultFormat, now time.T
 		if i > 0 {
 			o = append(o, ',')
 		}
-		o = append(r.Series.appendRow(append(o, '{'), format, r.I), '}')
+		o = append(r.Series.(series).appendRow(append(o, '{'), format, r.I), '}')
 	}
 	return jsonReply(codes.SearchSuccess, append(o, ']'))
 }
 
 // misbehave changes a page according to the settings.
-func (s *searches) misbehave(op Operation, q query, l *listing.Listing[series], refs []rowRef) []rowRef {
+func (s *searches) misbehave(op Operation, q query, l *listing.Listing, refs []listing.RowRef) []listing.RowRef {
 	switch n := s.count; {
 	case every(s.EmptyEvery, n):
 		refs = nil
@@ -185,24 +185,24 @@ func (s *searches) misbehave(op Operation, q query, l *listing.Listing[series], 
 }
 
 // outside returns a row that is older than the range of the query, if there is one.
-func (s *searches) outside(op Operation, q query) []rowRef {
+func (s *searches) outside(op Operation, q query) []listing.RowRef {
 	for _, rows := range s.ledger.series(op, generated.IDs{}) {
 		if i := listing.FirstAt(rows, q.from-2*day); i > 0 {
-			return []rowRef{{Series: rows, I: i - 1}}
+			return []listing.RowRef{{Series: rows, I: i - 1}}
 		}
 	}
 	return nil
 }
 
 // others returns LeakRows orders of other transactions.
-func (s *searches) others(q query) []rowRef {
-	var refs []rowRef
+func (s *searches) others(q query) []listing.RowRef {
+	var refs []listing.RowRef
 	own := s.ledger.ordersOf(generated.IDs{TransactionID: q.TransactionID})
 	for _, rows := range s.ledger.series(OpSearchOrders, generated.IDs{}) {
 		end, _ := s.visible(rows, time.Now())
 		for i := end - 1; i >= 0 && len(refs) < s.LeakRows; i-- {
 			if !slices.ContainsFunc(own, func(o *order) bool { return o.uniqueID == rows.UniqueID(i) }) {
-				refs = append(refs, rowRef{Series: rows, I: i})
+				refs = append(refs, listing.RowRef{Series: rows, I: i})
 			}
 		}
 	}

@@ -18,8 +18,8 @@ type Series interface {
 }
 
 // RowRef refers to row I of a series.
-type RowRef[S Series] struct {
-	Series S
+type RowRef struct {
+	Series Series
 	I      int
 }
 
@@ -28,20 +28,20 @@ type RowRef[S Series] struct {
 type Tie func(wall int64, n, p int) int
 
 // Listing is the rows of any number of series whose wall-clock second is in a range. Create one with New.
-type Listing[S Series] struct {
-	runs     []zoneRun[S]
+type Listing struct {
+	runs     []zoneRun
 	from, to int64
 }
 
 // New returns a listing without rows. The bounds are wall-clock seconds, counted as if they were UTC, and inclusive.
-func New[S Series](from, to int64) *Listing[S] {
-	return &Listing[S]{from: from, to: to}
+func New(from, to int64) *Listing {
+	return &Listing{from: from, to: to}
 }
 
 const day = 24 * 60 * 60
 
 // Add adds those of the first n rows of a series that are in the range.
-func (l *Listing[S]) Add(series S, n int, loc *time.Location) {
+func (l *Listing) Add(series Series, n int, loc *time.Location) {
 	const widest = 2 * day // more than the offset of any zone
 	for at := l.from - widest; at <= l.to+widest; {
 		t := time.Unix(at, 0).In(loc)
@@ -51,7 +51,7 @@ func (l *Listing[S]) Add(series S, n int, loc *time.Location) {
 		if !change.IsZero() {
 			end = min(end, change.Unix())
 		}
-		part := zoneRun[S]{series: series, hi: n}
+		part := zoneRun{series: series, hi: n}
 		part.lo = part.find(max(at, l.from-int64(offset)))
 		part.hi = part.find(min(end, l.to-int64(offset)+1))
 		part.offset = int64(offset)
@@ -63,7 +63,7 @@ func (l *Listing[S]) Add(series S, n int, loc *time.Location) {
 }
 
 // Total returns the number of rows.
-func (l *Listing[S]) Total() int {
+func (l *Listing) Total() int {
 	n := 0
 	for _, r := range l.runs {
 		n += r.hi - r.lo
@@ -73,7 +73,7 @@ func (l *Listing[S]) Total() int {
 
 // Page returns rows a to b-1. Row 0 is the newest row of the listing, or the oldest if oldestFirst is set. Rows that do not
 // exist are left out.
-func (l *Listing[S]) Page(a, b int, oldestFirst bool, tie Tie) []RowRef[S] {
+func (l *Listing) Page(a, b int, oldestFirst bool, tie Tie) []RowRef {
 	total := l.Total()
 	b = min(b, total)
 	if a >= b {
@@ -89,26 +89,26 @@ func (l *Listing[S]) Page(a, b int, oldestFirst bool, tie Tie) []RowRef[S] {
 
 // FirstAt returns the index of the first row of a series at or after a second of Unix time, or its length.
 func FirstAt(series Series, second int64) int {
-	return zoneRun[Series]{series: series, hi: series.Len()}.find(second)
+	return zoneRun{series: series, hi: series.Len()}.find(second)
 }
 
 // zoneRun is rows lo to hi-1 of a series, for which the zone's offset is the same, so that they are also in the order of
 // their wall-clock times. A range that contains a clock change has several.
-type zoneRun[S Series] struct {
-	series S
+type zoneRun struct {
+	series Series
 	lo, hi int
 	offset int64 // seconds east of UTC
 }
 
-func (r zoneRun[S]) wall(i int) int64 { return r.series.At(i).Unix() + r.offset }
+func (r zoneRun) wall(i int) int64 { return r.series.At(i).Unix() + r.offset }
 
 // find returns the first row of the run at or after a wall-clock second, or hi.
-func (r zoneRun[S]) find(wall int64) int {
+func (r zoneRun) find(wall int64) int {
 	return r.lo + sort.Search(r.hi-r.lo, func(n int) bool { return r.wall(r.lo+n) >= wall })
 }
 
 // before counts the rows before a wall-clock second.
-func (l *Listing[S]) before(wall int64) int {
+func (l *Listing) before(wall int64) int {
 	n := 0
 	for _, r := range l.runs {
 		n += r.find(wall) - r.lo
@@ -117,20 +117,20 @@ func (l *Listing[S]) before(wall int64) int {
 }
 
 // slice returns rows a to b-1 in order of time, oldest first: it finds the second of row a and merges the runs from there.
-func (l *Listing[S]) slice(a, b int, tie Tie) []RowRef[S] {
-	refs := make([]RowRef[S], 0, b-a)
+func (l *Listing) slice(a, b int, tie Tie) []RowRef {
+	refs := make([]RowRef, 0, b-a)
 	// The second of row a is the last one with at most a rows before it.
 	wall := l.to - int64(sort.Search(int(l.to-l.from), func(n int) bool { return l.before(l.to-int64(n)) <= a }))
 	skip := a - l.before(wall)
-	cursors := make([]cursor[S], 0, len(l.runs))
+	cursors := make([]cursor, 0, len(l.runs))
 	for _, r := range l.runs {
 		if i := r.find(wall); i < r.hi {
-			cursors = append(cursors, cursor[S]{zoneRun: r, i: i, second: r.wall(i)})
+			cursors = append(cursors, cursor{zoneRun: r, i: i, second: r.wall(i)})
 		}
 	}
-	var groups []group[S]
+	var groups []group
 	for len(refs) < b-a {
-		second := slices.MinFunc(cursors, func(a, b cursor[S]) int { return cmp.Compare(a.second, b.second) }).second
+		second := slices.MinFunc(cursors, func(a, b cursor) int { return cmp.Compare(a.second, b.second) }).second
 		groups = groups[:0]
 		n := 0
 		for c := range cursors {
@@ -139,7 +139,7 @@ func (l *Listing[S]) slice(a, b int, tie Tie) []RowRef[S] {
 				n += g.n
 			}
 		}
-		cursors = slices.DeleteFunc(cursors, func(c cursor[S]) bool { return c.i == c.hi })
+		cursors = slices.DeleteFunc(cursors, func(c cursor) bool { return c.i == c.hi })
 		for p := skip; p < n && len(refs) < b-a; p++ {
 			refs = append(refs, nth(groups, tie(second, n, p)))
 		}
@@ -149,26 +149,26 @@ func (l *Listing[S]) slice(a, b int, tie Tie) []RowRef[S] {
 }
 
 // cursor is a position in a run.
-type cursor[S Series] struct {
-	zoneRun[S]
+type cursor struct {
+	zoneRun
 	i      int
 	second int64 // wall-clock second of row i
 }
 
 // group is the rows of one series in one second.
-type group[S Series] struct {
-	series   S
+type group struct {
+	series   Series
 	first, n int
 }
 
 // advance moves the cursor past the rows of a second and returns them.
-func (c *cursor[S]) advance(second int64) group[S] {
-	g := group[S]{series: c.series, first: c.i}
+func (c *cursor) advance(second int64) group {
+	g := group{series: c.series, first: c.i}
 	for c.second == second && c.i < c.hi {
 		if c.i-g.first < 8 { // enough for nearly every second; for more rows, a binary search finds the end
 			c.i++
 		} else {
-			rest := zoneRun[S]{series: c.series, lo: c.i, hi: c.hi, offset: c.offset}
+			rest := zoneRun{series: c.series, lo: c.i, hi: c.hi, offset: c.offset}
 			c.i = rest.find(second + 1)
 		}
 		if c.i < c.hi {
@@ -180,10 +180,10 @@ func (c *cursor[S]) advance(second int64) group[S] {
 }
 
 // nth returns row p of the groups, counted through all of them.
-func nth[S Series](groups []group[S], p int) RowRef[S] {
+func nth(groups []group, p int) RowRef {
 	for _, g := range groups {
 		if p < g.n {
-			return RowRef[S]{Series: g.series, I: g.first + p}
+			return RowRef{Series: g.series, I: g.first + p}
 		}
 		p -= g.n
 	}

@@ -18,7 +18,7 @@ func inOrder(_ int64, _, p int) int { return p }
 // TestPages merges two series and reads pages of every size at every position.
 func TestPages(t *testing.T) {
 	a, b := times{10, 20, 20, 20, 30, 90}, times{5, 20, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31}
-	l := New[times](10, 60)
+	l := New(10, 60)
 	l.Add(a, len(a), time.UTC)
 	l.Add(b, len(b), time.UTC)
 	if got, want := l.Total(), 5+11; got != want {
@@ -43,10 +43,10 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func describe(refs []RowRef[times]) []int64 {
+func describe(refs []RowRef) []int64 {
 	seconds := []int64{}
 	for _, r := range refs {
-		seconds = append(seconds, r.Series[r.I])
+		seconds = append(seconds, r.Series.(times)[r.I])
 	}
 	return seconds
 }
