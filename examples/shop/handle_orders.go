@@ -97,12 +97,6 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "order", page)
 }
 
-// MayAgain reports whether the same products may be ordered again: the payment was most likely not made, but that is not proved, so this order gets
-// no other attempt.
-func (p orderPage) MayAgain() bool {
-	return (p.State == payments.Refused || p.State == payments.Unpaid) && (p.Kind == payments.KindHosted || p.Kind == payments.KindToken)
-}
-
 // MaySubscribeAgain reports whether the form of the subscription is offered again: this order has ended without a payment, and gets no other attempt.
 func (p orderPage) MaySubscribeAgain() bool {
 	isWeekly := p.Kind == payments.KindWeekly || p.Kind == payments.KindWeeklyCard
@@ -178,18 +172,6 @@ func (s *Shop) payOtherwise(w http.ResponseWriter, r *http.Request) error {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
 	return s.payAndLead(w, r, &o, cardgateway.Card{})
-}
-
-// orderAgain begins a new order with the same products.
-func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
-	o, err := s.ownOrder(w, r)
-	if err != nil {
-		return err
-	}
-	if !(orderPage{Order: o}).MayAgain() {
-		return redirect(w, r, "/orders/"+o.ID)
-	}
-	return s.backToCheckout(w, r, o)
 }
 
 // backToCheckout puts the products of an order that was not paid back into the cart.

@@ -93,7 +93,6 @@ func (s *Shop) Handler() http.Handler {
 	page("GET /orders/{id}/pay", s.showRedirect)
 	page("POST /orders/{id}/pay", s.payAgain)
 	page("POST /orders/{id}/otherwise", s.payOtherwise)
-	page("POST /orders/{id}/again", s.orderAgain)
 	page("GET /cards", s.showCards)
 	page("POST /cards", s.storeCard)
 	page("GET /cards/{id}/enter", s.showCardRedirect)
