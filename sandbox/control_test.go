@@ -117,12 +117,9 @@ func TestControlInterface(t *testing.T) {
 	if p := must(t, g, "GET", "payments/tx", nil); p["uniqueId"] != id || number(p["executed"]) != "1" {
 		t.Errorf("payment %v", p)
 	}
-	if got := must(t, g, "GET", "executed?transactionId=tx", nil); number(got["executed"]) != "1" {
-		t.Errorf("executed: %v", got)
-	}
 	must(t, g, "POST", "payments/tx/refund", map[string]any{"refundTransactionId": "r1"})
-	if got := must(t, g, "GET", "executed?refundTransactionId=r1", nil); number(got["executed"]) != "1" {
-		t.Errorf("executed of a refund: %v", got)
+	if r := must(t, g, "GET", "refunds/r1", nil); number(r["refunded"]) != "1" {
+		t.Errorf("refund %v", r)
 	}
 
 	// Faults: by fields, by name, and removed.
@@ -214,7 +211,6 @@ func TestControlRefusals(t *testing.T) {
 		{"POST", "tokens", map[string]any{"testcard": "approved"}, 400, `"testCard"`},
 		{"GET", "payments?limit=x", nil, 400, "limit"},
 		{"GET", "payments?transaction=x", nil, 400, "transactionId"},
-		{"GET", "executed", nil, 400, "transactionId"},
 		{"GET", "wait?for=miracles", nil, 400, "notifications"},
 		{"GET", "wait?for=payments&timeout=1h", nil, 400, "timeout"},
 	}

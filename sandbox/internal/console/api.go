@@ -183,18 +183,6 @@ func (c *Console) queries() []route {
 		})},
 		{"faults", plain(func(string) (any, error) { return List[Fault]{Data: c.gateway.Faults()}, nil })},
 		{"faults/names", plain(func(string) (any, error) { return List[string]{Data: c.settings.FaultNames}, nil })},
-		{"executed", func(_ *http.Request, p *params.Reader) func() (any, error) {
-			transaction, refund := p.Text("transactionId", 0), p.Text("refundTransactionId", 0)
-			return func() (any, error) {
-				switch {
-				case transaction != "" && refund == "":
-					return map[string]int{"executed": c.gateway.Executed(transaction)}, nil
-				case refund != "" && transaction == "":
-					return map[string]int{"executed": c.gateway.Refunded(refund)}, nil
-				}
-				return nil, Invalid("either transactionId or refundTransactionId is required")
-			}
-		}},
 		{"wait", c.wait},
 	}
 	for _, kind := range lists() {

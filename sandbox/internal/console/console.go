@@ -31,8 +31,6 @@ type Gateway interface {
 	Refunds(Filter) List[Refund]
 	HostedPage(path string) (Payment, error) // the payment of a hosted page, also if it waits on another page or is finished
 	Token(id string) (string, error)
-	Executed(transactionID string) int
-	Refunded(refundTransactionID string) int
 	Faults() []Fault
 	Info() Info
 

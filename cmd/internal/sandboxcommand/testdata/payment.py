@@ -90,7 +90,7 @@ try:
     sys.exit("the response was not lost")
 except (OSError, http.client.HTTPException):
     pass
-want("executed", control("executed?transactionId=tx-2")["executed"], 1)
+want("executed", control("payments/tx-2")["executed"], 1)
 again = call(BASE + "/api/subscription", payment("tx-2", card=card, extension=subscription))
 want("repeated", again["code"], 501)
 lost = control("payments/tx-2")
@@ -107,7 +107,7 @@ except (OSError, http.client.HTTPException):
 want("refund repeated", call(BASE + "/api/refund", refund)["code"], 501)
 want("refund waits", control("refunds/back-1")["code"], 110)
 want("refund settled", control("refunds/back-1/settle", {})["code"], 111)
-want("given back", control("executed?refundTransactionId=back-1")["executed"], 1)
+want("given back", control("refunds/back-1")["refunded"], 1)
 kinds = [n["transactionType"] for n in control("wait?for=notifications&transactionType=Refund&state=accepted&timeout=20s")["data"]]
 want("refund notified", kinds, ["Refund"])
 
