@@ -81,7 +81,7 @@ func TestReportInBrowser(t *testing.T) {
 						t.Errorf("%s: the difference ends at %g of 844 pixels, %v", name, bottom, err)
 					}
 				}
-				if r.name == "reconcile-report" && os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" {
+				if name == "reconcile-report-1280-light" && os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" {
 					png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 					if err == nil {
 						err = os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), png, 0o644)
