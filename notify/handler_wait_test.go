@@ -46,7 +46,7 @@ func confirmation(path string) string {
 // busyShop is a shop with a slow gateway that knows every transaction of signed except number 0.
 type busyShop struct {
 	*shop
-	asking, mostAsking atomic.Int64
+	asking, maxAsking atomic.Int64
 }
 
 func newBusyShop(t testing.TB, opts notify.Options, takes time.Duration) *busyShop {
@@ -56,7 +56,7 @@ func newBusyShop(t testing.TB, opts notify.Options, takes time.Duration) *busySh
 	s.gateway.RegisterNoResponder(func(r *http.Request) (*http.Response, error) {
 		n := s.asking.Add(1)
 		defer s.asking.Add(-1)
-		for most := s.mostAsking.Load(); n > most && !s.mostAsking.CompareAndSwap(most, n); most = s.mostAsking.Load() {
+		for most := s.maxAsking.Load(); n > most && !s.maxAsking.CompareAndSwap(most, n); most = s.maxAsking.Load() {
 		}
 		select {
 		case <-time.After(takes):
@@ -119,7 +119,7 @@ func TestHandlerWaits(t *testing.T) {
 		if len(tokens) != many {
 			t.Errorf("tokens: got %d, want %d", len(tokens), many)
 		}
-		if most := s.mostAsking.Load(); most != notify.MaxActive {
+		if most := s.maxAsking.Load(); most != notify.MaxActive {
 			t.Errorf("queries at once: got %d, want %d", most, notify.MaxActive)
 		}
 		if took := time.Since(begun); took != 4*time.Second {

@@ -334,7 +334,7 @@ func TestOfWideWindows(t *testing.T) {
 		time.Sleep(time.Until(to.AddDate(0, 0, 1)))
 		m := &modelGateway{loc: gatewayZone}
 		m.add(0, evenly(maxRows+maxRows/2, from, to)...)
-		got, err := collect(context.Background(), m.walk(from, to, settings{pageSize: largestPageSize, splitAbove: 10 * maxRows}))
+		got, err := collect(context.Background(), m.walk(from, to, settings{pageSize: maxPageSize, splitAbove: 10 * maxRows}))
 		wantAll(t, m, got, err)
 	})
 }

@@ -26,8 +26,8 @@ import (
 var gatewayZone = time.FixedZone("UTC+8", 8*60*60)
 
 const (
-	largestPageSize = 999
-	lag             = 15 * time.Minute
+	maxPageSize = 999
+	lag         = 15 * time.Minute
 )
 
 // modelGateway responds to queries for windows like a gateway, without HTTP, and misbehaves in every way that the interface
@@ -109,7 +109,7 @@ type settings struct {
 func (m *modelGateway) walk(start, end time.Time, s settings) *Walk[modelRow] {
 	return New(Config[modelRow]{
 		Source: m.source(), Start: start, End: end, Location: m.loc,
-		PageSize: s.pageSize, MaxPageSize: largestPageSize, Prefetch: cmp.Or(s.prefetch, 4),
+		PageSize: s.pageSize, MaxPageSize: maxPageSize, Prefetch: cmp.Or(s.prefetch, 4),
 		Window: s.window, SplitAbove: s.splitAbove, Lag: lag, Outage: 2 * time.Minute, Resume: s.resume,
 	})
 }

@@ -46,7 +46,7 @@ func TestPageSize(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPageSize(tt.asked, largestPageSize, tt.split)
+			p := newPageSize(tt.asked, maxPageSize, tt.split)
 			smaller := true
 			for _, r := range tt.responses {
 				if r.refused {
@@ -65,7 +65,7 @@ func TestPageSize(t *testing.T) {
 
 // TestPageSizeRestart: a shorter range is queried with the first size again, unless another one was accepted.
 func TestPageSizeRestart(t *testing.T) {
-	p := newPageSize(0, largestPageSize, 0)
+	p := newPageSize(0, maxPageSize, 0)
 	p.shrink()
 	if p.restart(); p.size != 999 {
 		t.Errorf("asks for %d, want 999", p.size)

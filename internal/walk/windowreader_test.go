@@ -23,7 +23,7 @@ func secondsReader(fetch func(request, page, size int) *Page[int]) *windowReader
 			Name:  func(n *int, e *RowError) { e.UniqueID = strconvID(n) },
 			Times: func(n *int) [2]civil.Time { return [2]civil.Time{civil.Time(*n), civil.None} },
 		},
-		from: 100, to: 200, size: 10, maxSize: largestPageSize, granted: 10,
+		from: 100, to: 200, size: 10, maxSize: maxPageSize, granted: 10,
 	}
 }
 
@@ -157,8 +157,8 @@ func TestEndlessRows(t *testing.T) {
 		}
 		return p
 	})
-	r.from, r.to, r.size, r.granted = 0, 1<<30, largestPageSize, largestPageSize
-	if err := r.run(t.Context()); err != nil || r.state != incomplete || n > maxRows+largestPageSize {
+	r.from, r.to, r.size, r.granted = 0, 1<<30, maxPageSize, maxPageSize
+	if err := r.run(t.Context()); err != nil || r.state != incomplete || n > maxRows+maxPageSize {
 		t.Errorf("got %v in state %v after %d rows, want an incomplete window after %d", err, r.state, n, maxRows)
 	}
 }

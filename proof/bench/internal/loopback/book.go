@@ -12,7 +12,7 @@ import (
 const (
 	MaxMonths    = 60
 	RowsPerMonth = 2000
-	largestPage  = 999
+	maxPageSize  = 999
 )
 
 // Month returns the start of the n-th month of the book, counted from 0, on the gateway's wall clock.
@@ -61,7 +61,7 @@ func (b *book) search(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	first, past, err := b.between(q)
 	page, size := number(q, "currPage", 1), number(q, "pageSize", 10)
-	if err != nil || page < 1 || size < 1 || size > largestPage {
+	if err != nil || page < 1 || size < 1 || size > maxPageSize {
 		http.Error(w, `{"code":500,"message":"request parameter error"}`, http.StatusBadRequest)
 		return
 	}

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	longestLine = 1 << 20 // bytes of one line of a list
-	longestCell = 100     // further lines of a row with line breaks in quotation marks
-	mostColumns = 1000
-	separators  = ",;\t|"
-	byteOrder   = "\xef\xbb\xbf" // UTF-8 byte order mark
-	windows1252 = "Windows-1252"
-	mostAbove   = 20 // lines above the titles
+	maxLineBytes  = 1 << 20 // bytes of one line of a list
+	maxCellLines  = 100     // further lines of a row with line breaks in quotation marks
+	maxColumns    = 1000
+	separators    = ",;\t|"
+	byteOrder     = "\xef\xbb\xbf" // UTF-8 byte order mark
+	windows1252   = "Windows-1252"
+	maxLinesAbove = 20 // lines above the titles
 )
 
 // separatorLine is what spreadsheet programs write before the titles. The separator is found without it.
@@ -105,8 +105,8 @@ func (r *csvReader) readTitles(text string, choose func(titles []string) error) 
 		if err != nil {
 			continue
 		}
-		if r.width = len(titles); r.width > mostColumns {
-			err = &Refused{Why: fmt.Sprintf("has more than %d columns", mostColumns)}
+		if r.width = len(titles); r.width > maxColumns {
+			err = &Refused{Why: fmt.Sprintf("has more than %d columns", maxColumns)}
 		} else if err = choose(titles); err == nil {
 			return r.width, nil
 		}
@@ -174,7 +174,7 @@ func (r *csvReader) quoted(text string) (line int, cells []string, err error) {
 			break
 		}
 		err = errors.New("has a quotation mark that is not closed")
-		if len(more) == longestCell || len(all) > longestLine {
+		if len(more) == maxCellLines || len(all) > maxLineBytes {
 			break
 		}
 		following, failed := r.text()
@@ -228,7 +228,7 @@ func (r *csvReader) text() (string, error) {
 	line, tooLong := r.buffer[:0], false
 	for {
 		part, err := r.in.ReadSlice('\n')
-		if len(line)+len(part) > longestLine {
+		if len(line)+len(part) > maxLineBytes {
 			tooLong = true
 		}
 		if !tooLong {
@@ -248,7 +248,7 @@ func (r *csvReader) text() (string, error) {
 	r.line++
 	r.buffer, r.isCut = line, !bytes.HasSuffix(line, []byte("\n"))
 	if tooLong {
-		return "", &badLine{r.line, fmt.Sprintf("is longer than %d MiB", longestLine>>20)}
+		return "", &badLine{r.line, fmt.Sprintf("is longer than %d MiB", maxLineBytes>>20)}
 	}
 	return r.decode(strings.TrimRight(string(line), "\r\n")), nil
 }

@@ -75,7 +75,7 @@ func TestCSV(t *testing.T) {
 		{"cells that a spreadsheet left out", "a;b;c\n1;2\n", map[int][]string{2: {"1", "2"}}, nil},
 		{"a file that is cut off", "a;b;c\n1;2;3\n4;5", map[int][]string{2: {"1", "2", "3"}},
 			map[int]string{3: "is cut off: it has fewer cells than there are titles, and no line break"}},
-		{"a long line", "a,b\n" + strings.Repeat("x", longestLine) + ",1\n3,4\n", map[int][]string{3: {"3", "4"}}, map[int]string{2: "is longer than 1 MiB"}},
+		{"a long line", "a,b\n" + strings.Repeat("x", maxLineBytes) + ",1\n3,4\n", map[int][]string{3: {"3", "4"}}, map[int]string{2: "is longer than 1 MiB"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lines, bad, err := readAll(test.text)
@@ -106,8 +106,8 @@ func TestCSVRefused(t *testing.T) {
 		{"PDF", "%PDF-1.7", "is a PDF"}, {"MT940", "{1:F01", "MT940"}, {"SQLite", "SQLite format 3\x00", "--list-dsn"}, {"bytes", "a\x00b", "is not a text"},
 		{"MHTML", "MIME-Version: 1.0\n", "is a web page"},
 		{"one column", "a b\n", "has one column"},
-		{"a first line without end", strings.Repeat("x,", longestLine), "line 1 is longer"},
-		{"too many columns", strings.Repeat("x,", mostColumns+1), "more than 1000 columns"},
+		{"a first line without end", strings.Repeat("x,", maxLineBytes), "line 1 is longer"},
+		{"too many columns", strings.Repeat("x,", maxColumns+1), "more than 1000 columns"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, _, err := readAll(test.text)

@@ -73,7 +73,7 @@ func (n *notTitles) Unwrap() error { return &n.Refused }
 // titles: a notTitles if those of the next line may be. If none are, it returns that of the line with most.
 func findTitles(read func() (n int, err error)) error {
 	var closest error = &notTitles{Refused{Why: "is empty; its first line must contain the column names"}}
-	for most, lines := -1, 0; lines <= mostAbove; lines++ {
+	for most, lines := -1, 0; lines <= maxLinesAbove; lines++ {
 		n, err := read()
 		if errors.Is(err, io.EOF) {
 			break

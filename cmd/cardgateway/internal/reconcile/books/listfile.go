@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	sniffed         = 512     // bytes of a file that tell its kind
-	longestUnpacked = 8 << 30 // bytes of a compressed list
+	sniffed          = 512     // bytes of a file that tell its kind
+	maxUnpackedBytes = 8 << 30 // bytes of a compressed list
 
 	gzipSignature = "\x1f\x8b"
 	zipSignature  = "PK\x03\x04"
@@ -81,7 +81,7 @@ func openFile(path string, choose func(titles []string) error) (_ lines, err err
 		if err != nil {
 			return nil, &Refused{Why: fmt.Sprintf("cannot be unpacked: %v", err)}
 		}
-		in = &limited{unpacked, longestUnpacked}
+		in = &limited{unpacked, maxUnpackedBytes}
 	}
 	r, err := newCSV(in, choose)
 	if err != nil {

@@ -288,8 +288,8 @@ func readID(text string) (string, error) {
 	switch {
 	case strings.ContainsRune(text, utf8.RuneError): // or what is not UTF-8
 		return "", errors.New("has a character that cannot be read; export the list as CSV UTF-8")
-	case utf8.RuneCountInString(text) > longestID:
-		return "", fmt.Errorf("has more than %d characters", longestID)
+	case utf8.RuneCountInString(text) > maxIDLength:
+		return "", fmt.Errorf("has more than %d characters", maxIDLength)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "", errors.New("contains a control character")
 	case strings.Contains(text, "+") && shortenedID.MatchString(text):
@@ -308,8 +308,8 @@ func isSpreadsheetError(cell string) bool {
 	return (strings.HasPrefix(cell, "#") || strings.HasPrefix(cell, "E")) && spreadsheetError.MatchString(cell)
 }
 
-// longestID is the maximum number of characters of an id at the gateway.
-const longestID = 128
+// maxIDLength is the maximum number of characters of an id at the gateway.
+const maxIDLength = 128
 
 func (l *lineReader) readCurrency(text string) (string, error) {
 	if text == "" {

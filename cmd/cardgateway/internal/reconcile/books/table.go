@@ -111,9 +111,9 @@ func amountText(stated decimal.Decimal) string {
 	return stated.String()
 }
 
-// longestText is the maximum length of a stored text in bytes: an id has at most 128 characters, and a Postgres index entry at
+// maxTextLength is the maximum length of a stored text in bytes: an id has at most 128 characters, and a Postgres index entry at
 // most about 2,700 bytes.
-const longestText = 1024
+const maxTextLength = 1024
 
 // kept returns a text that both databases can store: Postgres accepts neither zero bytes nor invalid UTF-8. The end of a text
 // that is too long is replaced by a hash of the text, so that different texts stay different.
@@ -122,9 +122,9 @@ func kept(text string) string {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
 	text = strings.ReplaceAll(text, "\x00", "\uFFFD")
-	if len(text) > longestText {
+	if len(text) > maxTextLength {
 		sum := sha256.Sum256([]byte(text))
-		text = terminal.Cut(text, longestText-80) + " " + hex.EncodeToString(sum[:])
+		text = terminal.Cut(text, maxTextLength-80) + " " + hex.EncodeToString(sum[:])
 	}
 	return text
 }

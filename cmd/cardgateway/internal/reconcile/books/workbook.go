@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	largestPart  = 16 << 20  // bytes of XML of a part of a workbook that is read at once
-	largestTexts = 512 << 20 // bytes of XML of the texts of all cells
-	mostTexts    = 16 << 20
-	mostSheets   = 255
+	maxPartBytes  = 16 << 20  // bytes of XML of a part of a workbook that is read at once
+	maxTextsBytes = 512 << 20 // bytes of XML of the texts of all cells
+	maxTexts      = 16 << 20
+	maxSheets     = 255
 )
 
 // workbook is a list in a sheet of an .xlsx file, which is read row by row. Cells are what is stored, not what a format of the sheet shows.
@@ -118,7 +118,7 @@ func (w *workbook) readParts(parts *zip.Reader) ([]workbookSheet, error) {
 		name string
 		into any
 	}{{"xl/workbook.xml", &book}, {"xl/_rels/workbook.xml.rels", &relations}, {"xl/styles.xml", &styles}} {
-		in, err := openPart(parts, part.name, largestPart)
+		in, err := openPart(parts, part.name, maxPartBytes)
 		if errors.Is(err, errNoPart) && part.into == &styles {
 			continue
 		}
@@ -140,8 +140,8 @@ func (w *workbook) readParts(parts *zip.Reader) ([]workbookSheet, error) {
 	if from := book.Properties.From1904; from == "1" || from == "true" {
 		return nil, &Refused{Why: "is a workbook that counts dates from 1904; save it as CSV UTF-8"}
 	}
-	if len(book.Sheets) > mostSheets {
-		return nil, &Refused{Why: fmt.Sprintf("has more than %d sheets", mostSheets)}
+	if len(book.Sheets) > maxSheets {
+		return nil, &Refused{Why: fmt.Sprintf("has more than %d sheets", maxSheets)}
 	}
 	for i := range book.Sheets {
 		for _, relation := range relations.All {
@@ -199,7 +199,7 @@ func damaged(name string, err error) error {
 // readTexts reads the texts that cells refer to. Their formats and readings are left out.
 func (w *workbook) readTexts(parts *zip.Reader) error {
 	const name = "xl/sharedStrings.xml"
-	in, err := openPart(parts, name, largestTexts)
+	in, err := openPart(parts, name, maxTextsBytes)
 	if errors.Is(err, errNoPart) {
 		return nil
 	}
@@ -207,7 +207,7 @@ func (w *workbook) readTexts(parts *zip.Reader) error {
 		return damaged(name, err)
 	}
 	defer func() { _ = in.Close() }() // it was read
-	whole := &limited{in.limited, largestPart}
+	whole := &limited{in.limited, maxPartBytes}
 	decoder := xml.NewDecoder(whole)
 	for {
 		token, err := decoder.Token()
@@ -218,7 +218,7 @@ func (w *workbook) readTexts(parts *zip.Reader) error {
 			var item richText
 			err = decoder.DecodeElement(&item, &start)
 			w.texts = append(w.texts, item.String())
-			if whole.left = largestPart; len(w.texts) > mostTexts {
+			if whole.left = maxPartBytes; len(w.texts) > maxTexts {
 				err = errTooLarge
 			}
 		}
@@ -238,14 +238,14 @@ func (t *richText) String() string { return t.Plain + strings.Join(t.Parts, "") 
 
 // openSheet opens a sheet, and reads up to its titles, which are in one of its first rows.
 func (w *workbook) openSheet(parts *zip.Reader, sheet workbookSheet, choose func(titles []string) error) error {
-	in, err := openPart(parts, sheet.target, longestUnpacked)
+	in, err := openPart(parts, sheet.target, maxUnpackedBytes)
 	if errors.Is(err, errNoPart) { // a chart
 		return &notTitles{Refused{Why: "has no sheet of cells"}}
 	}
 	if err != nil {
 		return damaged(sheet.target, err)
 	}
-	w.sheet, w.limit = in, &limited{in.limited, largestPart}
+	w.sheet, w.limit = in, &limited{in.limited, maxPartBytes}
 	w.xml, w.row, w.width = xml.NewDecoder(w.limit), 0, 0
 	err = findTitles(func() (int, error) {
 		_, cells, err := w.next()
@@ -279,7 +279,7 @@ type sheetRow struct {
 // next returns the cells of the next row that has any. A damaged sheet ends with an error, never as if it were complete.
 func (w *workbook) next() (line int, cells []string, err error) {
 	for {
-		w.limit.left = longestLine // of one row
+		w.limit.left = maxLineBytes // of one row
 		token, err := w.xml.Token()
 		if errors.Is(err, io.EOF) {
 			return 0, nil, io.EOF
@@ -323,8 +323,8 @@ func (w *workbook) next() (line int, cells []string, err error) {
 			if text == "" {
 				continue
 			}
-			if at >= mostColumns {
-				return 0, nil, &Refused{Why: fmt.Sprintf("has more than %d columns", mostColumns)}
+			if at >= maxColumns {
+				return 0, nil, &Refused{Why: fmt.Sprintf("has more than %d columns", maxColumns)}
 			}
 			for len(cells) <= at {
 				cells, w.numbers = append(cells, ""), append(w.numbers, false)
@@ -355,7 +355,7 @@ func (w *workbook) joinsRows(merged xml.StartElement) bool {
 func columnIndex(reference string) int {
 	n := 0
 	for _, r := range reference {
-		if r < 'A' || r > 'Z' || n > mostColumns {
+		if r < 'A' || r > 'Z' || n > maxColumns {
 			break
 		}
 		n = n*26 + int(r-'A') + 1

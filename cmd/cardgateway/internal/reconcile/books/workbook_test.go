@@ -104,8 +104,8 @@ func TestWorkbookRefused(t *testing.T) {
 		{"a cell twice", workbookOf(t, nil, workbookTitles+strings.Replace(row, "</row>", `<c r="D4" t="str"><v>USD</v></c></row>`, 1)), "its cells are in no order"},
 		{"another byte in the styles", strings.Replace(workbookOf(t, nil, workbookTitles+row), `<xf numFmtId="14"/>`, `<xf numFmtId="10"/>`, 1), "checksum"},
 		{"another byte in the sheet", strings.Replace(workbookOf(t, nil, workbookTitles+row), `<c r="B4"><v>1<`, `<c r="B4"><v>7<`, 1), "checksum"},
-		{"a row without end", workbookOf(t, nil, workbookTitles+`<row r="4">`+strings.Repeat("<c/>", longestLine)+"</row>"), errTooLarge.Error()},
-		{"a text without end", workbookOf(t, map[string]string{"xl/sharedStrings.xml": "<sst><si><t>" + strings.Repeat("x", largestPart+9000) + "</t></si></sst>"}, row), errTooLarge.Error()},
+		{"a row without end", workbookOf(t, nil, workbookTitles+`<row r="4">`+strings.Repeat("<c/>", maxLineBytes)+"</row>"), errTooLarge.Error()},
+		{"a text without end", workbookOf(t, map[string]string{"xl/sharedStrings.xml": "<sst><si><t>" + strings.Repeat("x", maxPartBytes+9000) + "</t></si></sst>"}, row), errTooLarge.Error()},
 		{"dates from 1904", workbookOf(t, map[string]string{"xl/workbook.xml": `<workbook><workbookPr date1904="1"/></workbook>`}), "1904"},
 		{"another archive", workbookOf(t, map[string]string{"xl/workbook.xml": "x"})[:200], "damaged workbook"},
 	} {
@@ -135,7 +135,7 @@ func FuzzWorkbook(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if line <= last || len(cells) > mostColumns {
+			if line <= last || len(cells) > maxColumns {
 				t.Fatalf("got row %d after %d, with %d cells", line, last, len(cells))
 			}
 			last = line

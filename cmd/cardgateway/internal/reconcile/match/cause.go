@@ -21,10 +21,10 @@ type causes struct {
 }
 
 const (
-	nearby      = 5 * time.Minute
-	fewestLines = 20     // with a time; fewer say nothing
-	fewestAlike = 5      // differences with the same cause
-	mostIDs     = 10_000 // of each side that are looked at: enough to see a cause
+	nearby   = 5 * time.Minute
+	minLines = 20     // with a time; fewer say nothing
+	minAlike = 5      // differences with the same cause
+	maxIDs   = 10_000 // of each side that are looked at: enough to see a cause
 )
 
 func newCauses() *causes {
@@ -54,9 +54,9 @@ func (c *causes) add(d *Difference, p *pair) {
 				c.factors[exponent]++
 			}
 		}
-	case (d.Class == ClassMissingThere || d.Class == ClassRefundMissingThere) && len(c.lines) < mostIDs:
+	case (d.Class == ClassMissingThere || d.Class == ClassRefundMissingThere) && len(c.lines) < maxIDs:
 		c.lines = append(c.lines, plainID(p.id()))
-	case (d.Class == ClassMissingHere || d.Class == ClassRefundMissingHere) && len(c.uniqueID) < mostIDs:
+	case (d.Class == ClassMissingHere || d.Class == ClassRefundMissingHere) && len(c.uniqueID) < maxIDs:
 		c.spelt[plainID(p.row.ID)] = true
 		c.uniqueID[p.row.UniqueID] = true
 	}
@@ -80,7 +80,7 @@ func (c *causes) find(s *Summary) (all []string) {
 			n += count.Rows
 		}
 	}
-	isCause := func(alike int) bool { return alike >= fewestAlike && alike*10 >= n*9 }
+	isCause := func(alike int) bool { return alike >= minAlike && alike*10 >= n*9 }
 	if later := c.apart(); later != 0 {
 		unit, word, cure := "hours", "later", "Is its time zone right? See --list-zone."
 		if later.Abs() == time.Hour {
@@ -136,7 +136,7 @@ func (c *causes) apart() (most time.Duration) {
 			most = later
 		}
 	}
-	if c.timed < fewestLines || n*10 < c.timed*9 {
+	if c.timed < minLines || n*10 < c.timed*9 {
 		return 0
 	}
 	return most

@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// largestGroup is the maximum number of rows with one id. More are an error in the data, not retries of a payment.
-const largestGroup = 10_000
+// maxGroup is the maximum number of rows with one id. More are an error in the data, not retries of a payment.
+const maxGroup = 10_000
 
 // groups returns the rows with the same key together, in a slice that the next group overwrites. It is an error if the rows are
 // not sorted by the key. Each row with an empty key is a group of its own.
@@ -31,8 +31,8 @@ func groups[T any, K cmp.Ordered](what string, rows iter.Seq2[T, error], key fun
 						return
 					}
 					group = group[:0]
-				case len(group) == largestGroup:
-					yield(nil, fmt.Errorf("%s: more than %d have the id %#v", what, largestGroup, last))
+				case len(group) == maxGroup:
+					yield(nil, fmt.Errorf("%s: more than %d have the id %#v", what, maxGroup, last))
 					return
 				}
 			}

@@ -38,8 +38,8 @@ type knownKey struct {
 	id    string
 }
 
-// mostEntries is the maximum number of entries in a file.
-const mostEntries = 100_000
+// maxEntries is the maximum number of entries in a file.
+const maxEntries = 100_000
 
 // ReadKnown reads entries from CSV, as the merchant's lists are read, with the columns class, id and reason, and optionally kind and
 // value. A value has a decimal point or a decimal comma, and no thousands separators. Other columns are ignored, and rows without a
@@ -78,8 +78,8 @@ func ReadKnown(from io.Reader) (Known, error) {
 			return fmt.Errorf("line %d: there is no kind %q", line, e.Kind)
 		case e.ID == "":
 			return fmt.Errorf("line %d: the id is missing", line)
-		case k.n == mostEntries:
-			return fmt.Errorf("it has more than %d entries", mostEntries)
+		case k.n == maxEntries:
+			return fmt.Errorf("it has more than %d entries", maxEntries)
 		}
 		if text := field(value); text != "" {
 			if !valuePattern.MatchString(text) {

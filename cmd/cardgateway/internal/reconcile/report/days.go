@@ -72,15 +72,15 @@ func dayStart(n int) time.Time { return time.Unix(int64(n)*24*60*60, 0).UTC() }
 // names returns the currencies, sorted.
 func (d *daily) names() []string { return slices.Sorted(maps.Keys(d.currencies)) }
 
-// mostDays is the maximum number of daily bars. A longer period has monthly bars.
-const mostDays = 400
+// maxDays is the maximum number of daily bars. A longer period has monthly bars.
+const maxDays = 400
 
 // series returns the bars of a currency, including empty ones, the first day of each, and their unit (day or month).
 func (d *daily) series(currency string) (bars []dayOf, starts []time.Time, unit string) {
 	from := d.period.From
 	first, last := dayNumber(from), dayNumber(d.period.To.In(from.Location()).Add(-1))
 	unit = "day"
-	if last-first >= mostDays {
+	if last-first >= maxDays {
 		unit = "month"
 	}
 	days := d.currencies[currency]
