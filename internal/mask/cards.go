@@ -68,7 +68,7 @@ func gapLength(text string, digitsBefore int) (n int) {
 	}
 	for range maxGap {
 		c, size := utf8.DecodeRuneInString(text[n:])
-		separates := unicode.IsSpace(c) || unicode.In(c, unicode.Pd, unicode.Cf) || strings.ContainsRune("+_\u2212", c) // a minus sign
+		separates := unicode.IsSpace(c) || strings.ContainsRune("-+_\u2212", c) || c > unicode.MaxASCII && unicode.In(c, unicode.Pd, unicode.Cf) // a minus sign
 		if !separates && (digitsBefore < usualGroup || unicode.IsLetter(c) || unicode.IsNumber(c)) {
 			break
 		}
