@@ -136,7 +136,7 @@ func (d *Deduper) Handled(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	statement := `INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, TRUE, ` + d.store.dialect.in(keepHandled) + `) `
+	statement := `INSERT INTO cardgateway_notified (event, holder, handled, expires) VALUES (?, ?, $DURABLY_TRUE, ` + d.store.dialect.in(keepHandled) + `) `
 	if d.store.dialect == MySQL {
 		statement += `ON DUPLICATE KEY UPDATE handled = VALUES(handled), expires = VALUES(expires)`
 	} else {

@@ -43,11 +43,15 @@ func (s *Store) exec(ctx context.Context, on executor, statement string, args ..
 }
 
 // sql replaces the placeholders ? in a statement by those of the database, and names the schema of the tables that New has checked: without
-// it, a connection whose search path or default database is another one would use other tables. A statement of Postgres that sets something to
-// TRUE also has its commit wait for the disk: through a pooler, any other program can have told the session that it need not.
+// it, a connection whose search path or default database is another one would use other tables. With $DURABLY_TRUE, which is TRUE, a statement of
+// Postgres has its commit wait for the disk: through a pooler, any other program can have told the session that it need not.
 func (s *Store) sql(statement string) string {
+	durablyTrue := "TRUE"
 	if s.dialect == Postgres {
-		statement = strings.Replace(statement, "TRUE", "(set_config('synchronous_commit', 'on', TRUE) = 'on')", 1)
+		durablyTrue = "(set_config('synchronous_commit', 'on', TRUE) = 'on')"
+	}
+	statement = strings.ReplaceAll(statement, "$DURABLY_TRUE", durablyTrue)
+	if s.dialect == Postgres {
 		var b strings.Builder
 		n := 0
 		for part := range strings.SplitAfterSeq(statement, "?") {

@@ -17,12 +17,12 @@ import (
 // The statements of one write. An insert leaves no column to its default: a copy of the table can have lost them.
 const (
 	insertOne = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence, version, acked, unacked)
-		VALUES (?, ?, ?, ?, '', 0, -1, TRUE)`
-	recordOne = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
+		VALUES (?, ?, ?, ?, '', 0, -1, $DURABLY_TRUE)`
+	recordOne = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = $DURABLY_TRUE
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
-	recordOneMySQL = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE
+	recordOneMySQL = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = $DURABLY_TRUE
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
-	touchOne = `UPDATE cardgateway_journal SET unacked = (unacked = TRUE) WHERE shop = ? AND transaction_id = ?`
+	touchOne = `UPDATE cardgateway_journal SET unacked = (unacked = $DURABLY_TRUE) WHERE shop = ? AND transaction_id = ?`
 	ackOne   = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
