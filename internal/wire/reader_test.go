@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -418,7 +419,7 @@ func refusable(data []byte) (refused, uncertain bool) {
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		`{"a":[1,-2.5e+3,"text \u0041\n é",null,true,false,{"b":{}}],"longer than eight":"longer than eight, too"}`, "[]", `""`, "0", "null", " 1 ", "{} {}",
-		`{"a":1,"a":2}`, `{"":1}`, `{"\ud800":1}`, `"\ud83c\udf70\ud83c"`, strings.Repeat("[", 33) + strings.Repeat("]", 33), object(257),
+		`{"a":1,"a":2}`, `{"":1}`, `{"\ud800":1}`, `"\ud83c\udf70\ud83c"`, strings.Repeat("[", 32) + strings.Repeat("]", 32), strings.Repeat("[", 33) + strings.Repeat("]", 33), object(257),
 		strings.Repeat("9", 129), "[1,]", "{,}", `"\x"`, "\"\x1f\"", "01", "1.", "-", "1e", "\xff", "\"\xff\"", "tru", `{"a" "b"}`,
 	} {
 		f.Add([]byte(text))
@@ -459,8 +460,8 @@ func FuzzReader(f *testing.F) {
 		if err := d.Decode(&want); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" && !uncertain {
-			t.Errorf("%q (-encoding/json +got):\n%s", data, diff)
+		if !reflect.DeepEqual(want, got) && !uncertain { // cmp.Diff takes twice as long for each level of nested arrays
+			t.Errorf("%q: got %#v, encoding/json reads %#v", data, got, want)
 		}
 	})
 }
