@@ -1,9 +1,10 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/pattern"
 )
 
 // A CVV has three or four digits, which alone would be found everywhere. It is recognized by the name before it, whatever stands
@@ -14,20 +15,21 @@ const (
 	cvvChinese = `(?:安全|校[验驗]|[验驗][证證])[码碼]`
 	cvvGap     = `(?:[^0-9]|[0-9]{1,2}[^0-9]|\\+u[0-9a-f]{4}|%[0-9a-f]{2}|&#x?[0-9a-f]+;)*?`
 	cvvDigits  = `[0-9](?:[ -]?[0-9]){2,3}`
+	minCVV     = 3  // digits
 	maxCVV     = 7  // bytes of four digits with a mark between each two
 	maxCVVGap  = 80 // characters: a limit within the expression would make a hostile text ten times as dear
 )
 
 var (
-	cvv     = regexp.MustCompile(`(?i)((?:` + cvvMarks + `_*\b|` + cvvChinese + `)` + cvvGap + `)` + cvvDigits + `\b`)
-	cvvLast = regexp.MustCompile(`(?i)\b[0-9]{3,4}((?:\\*["']\s[^<>0-9]{0,80}|\s+is\s[^<>0-9]{0,30})` + cvvMarks + `\b)`) // of HTML and sentences
-	cvvMark = regexp.MustCompile(`(?i)` + cvvMarks + `_*\b|` + cvvChinese)
-	cvvEnd  = regexp.MustCompile(cvvDigits + `$`)
-	cvvName = regexp.MustCompile(`(?i)(?:` + cvvMarks + `|` + cvvChinese + `)$`)
+	cvv     = pattern.Of(`(?i)((?:` + cvvMarks + `_*\b|` + cvvChinese + `)` + cvvGap + `)` + cvvDigits + `\b`)
+	cvvLast = pattern.Of(`(?i)\b[0-9]{3,4}((?:\\*["']\s[^<>0-9]{0,80}|\s+is\s[^<>0-9]{0,30})` + cvvMarks + `\b)`) // of HTML and sentences
+	cvvMark = pattern.Of(`(?i)` + cvvMarks + `_*\b|` + cvvChinese)
+	cvvEnd  = pattern.Of(cvvDigits + `$`)
+	cvvName = pattern.Of(`(?i)(?:` + cvvMarks + `|` + cvvChinese + `)$`)
 )
 
 // cvvOutcome matches what the name of the result of a check has, such as cvvResult.
-var cvvOutcome = regexp.MustCompile(`(?i)result|resp|check|status|match|valid|verif|message|reason|error`)
+var cvvOutcome = pattern.Of(`(?i)result|resp|check|status|match|valid|verif|message|reason|error`)
 
 // IsCVVName reports whether a member of this name holds a CVV, and not what came of its check.
 func IsCVVName(name string) bool {
@@ -35,7 +37,7 @@ func IsCVVName(name string) bool {
 		return false
 	}
 	hasCVV := strings.Contains(strings.ToLower(name), "cvv")
-	return hasCVV && !cvvOutcome.MatchString(name) || cvvName.MatchString(strings.TrimRight(name, " \t\r\n_-.:"))
+	return hasCVV && !cvvOutcome().MatchString(name) || cvvName().MatchString(strings.TrimRight(name, " \t\r\n_-.:"))
 }
 
 // cvvs returns text with every CVV masked that follows its name, or stands before it in the same tag or sentence.
@@ -43,15 +45,15 @@ func cvvs(text string) string {
 	if !mayNameCVV(text) {
 		return text
 	}
-	return cvvLast.ReplaceAllString(cvv.ReplaceAllStringFunc(text, maskNear), All+"${1}")
+	return cvvLast().ReplaceAllString(cvv().ReplaceAllStringFunc(text, maskNear), All+"${1}")
 }
 
 // maskNear masks the number with which a match of cvv ends, if it is near the last name before it.
 func maskNear(match string) string {
 	tail := max(0, len(match)-maxCVV)
-	number := tail + cvvEnd.FindStringIndex(match[tail:])[0]
+	number := tail + cvvEnd().FindStringIndex(match[tail:])[0]
 	near := match[max(0, number-maxCVVGap*utf8.UTFMax):number]
-	names := cvvMark.FindAllStringIndex(near, -1)
+	names := cvvMark().FindAllStringIndex(near, -1)
 	if len(names) == 0 || utf8.RuneCountInString(near[names[len(names)-1][1]:]) > maxCVVGap {
 		return match
 	}

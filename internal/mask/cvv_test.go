@@ -28,7 +28,7 @@ func TestCVVGap(t *testing.T) {
 
 // TestCVVCost: whoever sends a notification decides how often a text names a CVV. The time for each byte grows with the expression.
 func TestCVVCost(t *testing.T) {
-	parsed, err := syntax.Parse(cvv.String(), syntax.Perl)
+	parsed, err := syntax.Parse(cvv().String(), syntax.Perl)
 	if err != nil {
 		t.Fatal(err)
 	}

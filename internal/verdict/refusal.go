@@ -3,13 +3,13 @@ package verdict
 import (
 	"bytes"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/cardgateway/cardgateway-go/internal/escape"
+	"github.com/cardgateway/cardgateway-go/internal/pattern"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
@@ -43,13 +43,13 @@ func refuses(r *Response, says *Statement) bool {
 // is not known.
 func speaksOfSuccess(body []byte) bool {
 	text := betweenWords.Replace(strings.TrimSpace(html.UnescapeString(escape.JSON(body))))
-	return !utf8.Valid(body) || success.MatchString(wordInName.ReplaceAllString(text, "$1 $2"))
+	return !utf8.Valid(body) || success().MatchString(wordInName().ReplaceAllString(text, "$1 $2"))
 }
 
 var betweenWords = strings.NewReplacer("_", " ", "-", " ")
 
 // success matches these words, of gateways that write English or Chinese.
-var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|debited|duplicat(e[ds]?|ion)|repeated|repetiti(on|ve)|already|previously|` +
+var success = pattern.Of(`(?i)(^|[^a-z])(successful(ly)?|succeeded|approved|paid|charged|captured|debited|duplicat(e[ds]?|ion)|repeated|repetiti(on|ve)|already|previously|` +
 	`conflict|replay(ed)?|resubmitted|(double|repeat) (submission|payment|request|order)|(must be|not) unique|in use|` +
 	`((order|transaction|payment|sale|refund|subscription|checkout|charge|request|number|no|id) +((is|was|has( been)?) +)?|` +
 	anID + `(is|was|has( been)?) )(exist(s|ed|ing)?|used|taken|pending|completed?|processed|accepted|confirmed|settled|received|` +
@@ -65,21 +65,21 @@ var success = regexp.MustCompile(`(?i)(^|[^a-z])(successful(ly)?|succeeded|appro
 const anID = `[a-z0-9]*[0-9][a-z0-9]*['")]* `
 
 var (
-	wordInName = regexp.MustCompile(`([a-z])([A-Z])`)
-	notInName  = regexp.MustCompile(`[^A-Za-z]`)
+	wordInName = pattern.Of(`([a-z])([A-Z])`)
+	notInName  = pattern.Of(`[^A-Za-z]`)
 )
 
 // page matches the beginning of HTML: XML has other names. Comments may come first.
-var page = regexp.MustCompile(`(?is)^(<!--.*?-->\s*|<\?xml[^>]*\?>\s*)*<(!doctype\s+html|html|head|body|title|meta|script|style|center|div|table|font|span|pre|p|h[1-6]|[bh]r|b)[\s/>]`)
+var page = pattern.Of(`(?is)^(<!--.*?-->\s*|<\?xml[^>]*\?>\s*)*<(!doctype\s+html|html|head|body|title|meta|script|style|center|div|table|font|span|pre|p|h[1-6]|[bh]r|b)[\s/>]`)
 
 // isPage reports whether a text is a page of HTML that states no transaction: a program can write what it had to say after a warning.
 func isPage(text string) bool {
-	states := func(text string) bool { return namesTransaction(text) || reportsCode.MatchString(text) }
-	return page.MatchString(text) && !states(text) && !escape.Hides(text, states)
+	states := func(text string) bool { return namesTransaction(text) || reportsCode().MatchString(text) }
+	return page().MatchString(text) && !states(text) && !escape.Hides(text, states)
 }
 
 // reportsCode matches a code with which a gateway accepts something, or says that it is not clear.
-var reportsCode = regexp.MustCompile(`(?i)(?:code|status)\b(\W{0,4}|(\W*<[^>]*>)+\W*|\W+(is|was|of|value)\W+)0*(100|102|11[01]|301|501|999)\b`)
+var reportsCode = pattern.Of(`(?i)(?:code|status)\b(\W{0,4}|(\W*<[^>]*>)+\W*|\W+(is|was|of|value)\W+)0*(100|102|11[01]|301|501|999)\b`)
 
 // isPlainText reports whether a text consists of words: it has no member of an object or of an array, in no notation, and is
 // neither a JSON value nor encoded data.
@@ -88,7 +88,7 @@ func isPlainText(text string) bool {
 	unusual := func(c rune) bool {
 		return unicode.IsControl(c) && !unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) || strings.ContainsRune(`{}[]<>"=\%`, c)
 	}
-	if strings.ContainsFunc(text, unusual) || reportsCode.MatchString(text) || namesTransaction(text) {
+	if strings.ContainsFunc(text, unusual) || reportsCode().MatchString(text) || namesTransaction(text) {
 		return false
 	}
 	if slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > maxWord }) {
@@ -127,10 +127,10 @@ func statedBy(d *wire.Reader, own []string, of string) bool {
 				continue
 			}
 			text := d.Value().Text()
-			member := strings.ToLower(notInName.ReplaceAllString(of+string(name), ""))
+			member := strings.ToLower(notInName().ReplaceAllString(of+string(name), ""))
 			isIn := func(known string) bool { return strings.HasSuffix(member, known) }
 			if text != "" && slices.ContainsFunc(transactionMembers, isIn) ||
-				(isIn("code") || isIn("status")) && reportsCode.MatchString("code "+text) || hasStatement(text) {
+				(isIn("code") || isIn("status")) && reportsCode().MatchString("code "+text) || hasStatement(text) {
 				return true
 			}
 		}
@@ -148,7 +148,7 @@ func statedBy(d *wire.Reader, own []string, of string) bool {
 
 // hasStatement reports whether a text within an object has an object or a list that states a transaction, or such a code.
 func hasStatement(text string) bool {
-	return reportsCode.MatchString(text) || strings.ContainsAny(text, "{[") && namesTransaction(text)
+	return reportsCode().MatchString(text) || strings.ContainsAny(text, "{[") && namesTransaction(text)
 }
 
 var (
