@@ -32,11 +32,8 @@ var (
 
 // hides undoes escapes within each other, so many.
 func hides(text string, rounds int, found func(string) bool, ways []func(string) string) bool {
-	if _, special := Count(text); special == 0 || rounds == 0 {
-		return false
-	}
 	for _, undone := range ways {
-		if plain := undone(text); plain != text && (found(plain) || hides(plain, rounds-1, found, ways)) {
+		if plain := undone(text); plain != text && (found(plain) || rounds > 1 && hides(plain, rounds-1, found, ways)) {
 			return true
 		}
 	}
@@ -54,8 +51,8 @@ func fromHTML(text string) string {
 // withoutZeros undoes UTF-16.
 func withoutZeros(text string) string { return strings.ReplaceAll(text, "\x00", "") }
 
-// marks are the bytes with which escapes begin, and the zero that a character has in UTF-16.
-const marks = "\\%&\x00"
+// marks are bytes that each kind of escape has, and the zero that a character has in UTF-16. An & alone is in many names.
+const marks = "\\%#;\x00"
 
 // counted is what Count adds for each byte: 1 for a digit, 1<<32 for a special one.
 var counted = func() (of [256]uint64) {

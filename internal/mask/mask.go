@@ -136,7 +136,7 @@ func decoded(text string, masked func(string) string) string {
 	return masked(text)
 }
 
-// MayHaveCardData is a quick check whether CardData could change a text: a CVV has three digits.
+// MayHaveCardData is a quick check whether CardData could change a text.
 func MayHaveCardData(text string) bool {
 	found, _ := look(text)
 	return found
@@ -145,5 +145,8 @@ func MayHaveCardData(text string) bool {
 // look reports also whether a text may have escapes.
 func look(text string) (found, escaped bool) {
 	digits, special := escape.Count(text)
-	return digits >= 3 || special > 0 && escape.HasOtherDigits(text), special > 0
+	if special > 0 {
+		return digits >= minCVV || escape.HasOtherDigits(text), true
+	}
+	return digits >= MinRun || digits >= minCVV && mayNameCVV(text), false
 }
