@@ -161,7 +161,7 @@ func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 }
 
 // newWalk creates a walk over rows that are read with row.
-func newWalk[T any, P listRow[T]](c *Client, q walkQuery, opts WalkOptions, row func(*decoder, *T) *badMember) *Walk[T] {
+func newWalk[T any, P listRow[T]](c *Client, q walkQuery, opts WalkOptions, row func(decoder, *T) *badMember) *Walk[T] {
 	q.name = q.op.Name
 	q.resume(&opts.Resume)
 	q.hash = q.hashIn(c.cfg.Location)

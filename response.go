@@ -92,7 +92,7 @@ var errNotObject = errors.New("the response is not a JSON object")
 
 // decodeTransaction reads the response to a payment or to a single query.
 func decodeTransaction(data []byte) (decoded response, err error) {
-	err = decodeObject(data, func(d *decoder) { decoded = d.transaction(new(Transaction)) })
+	err = decodeObject(data, func(d decoder) { decoded = d.transaction(new(Transaction)) })
 	if err != nil {
 		return response{}, err
 	}
@@ -127,20 +127,20 @@ func decodePayment(data []byte) (d decodedResponse) {
 // decodeRefund reads the response to a refund.
 func decodeRefund(data []byte) (d decodedResponse) {
 	r := new(Refund)
-	if d.unreadable = decodeObject(data, func(decode *decoder) { d.bad = refundRow(decode, r) }); d.unreadable == nil {
+	if d.unreadable = decodeObject(data, func(decode decoder) { d.bad = refundRow(decode, r) }); d.unreadable == nil {
 		d.refund = r
 	}
 	return d
 }
 
 // decodeObject reads a response that is one JSON object.
-func decodeObject(data []byte, read func(*decoder)) error {
+func decodeObject(data []byte, read func(decoder)) error {
 	d := newDecoder(data)
 	defer d.Release()
 	if d.Peek() != '{' {
 		return errNotObject
 	}
-	read(&d)
+	read(d)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("the response %w", err)
 	}
@@ -153,15 +153,15 @@ type decoder struct{ *wire.Reader }
 func newDecoder(data []byte) decoder { return decoder{wire.NewReader(data)} }
 
 // transactionRow reads one row of an order query.
-func transactionRow(d *decoder, t *Transaction) *badMember { return d.transaction(t).bad }
+func transactionRow(d decoder, t *Transaction) *badMember { return d.transaction(t).bad }
 
 // timedTransactionRow also requires that a time can be read: a row without one would be in every range.
-func timedTransactionRow(d *decoder, t *Transaction) *badMember {
+func timedTransactionRow(d decoder, t *Transaction) *badMember {
 	return timed(transactionRow(d, t), t.Extra, "transactionAt")
 }
 
 // timedRefundRow does the same for a refund.
-func timedRefundRow(d *decoder, r *Refund) *badMember {
+func timedRefundRow(d decoder, r *Refund) *badMember {
 	return timed(refundRow(d, r), r.Extra, "refundRequestAt", "refundAt")
 }
 
@@ -177,7 +177,7 @@ func timed(bad *badMember, extra map[string]json.RawMessage, times ...string) *b
 
 // transaction reads a transaction result. A member whose value has the wrong format is kept in Extra as received; if it
 // is essential for the meaning of the response, the result names it.
-func (d *decoder) transaction(t *Transaction) (decoded response) {
+func (d decoder) transaction(t *Transaction) (decoded response) {
 	decoded.Transaction = t
 	parts := new(struct { // what it may point to, in one allocation
 		address Address
@@ -252,7 +252,7 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 }
 
 // testMark reads isTest. A transaction that is marked once is a test.
-func (d *decoder) testMark(t *Transaction) bool {
+func (d decoder) testMark(t *Transaction) bool {
 	var marked bool
 	ok, _ := d.Bool(&marked)
 	t.IsTest = t.IsTest || marked
@@ -260,7 +260,7 @@ func (d *decoder) testMark(t *Transaction) bool {
 }
 
 // refundRow reads one row of a refund query.
-func refundRow(d *decoder, r *Refund) *badMember {
+func refundRow(d decoder, r *Refund) *badMember {
 	var named bool // the merchant's id was given under the interface's name
 	return d.object(&r.Extra, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
@@ -308,7 +308,7 @@ func refundRow(d *decoder, r *Refund) *badMember {
 	})
 }
 
-func (d *decoder) address(a *Address) {
+func (d decoder) address(a *Address) {
 	var unknown map[string]json.RawMessage
 	d.object(&unknown, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
@@ -349,7 +349,7 @@ const unreadable = "cannot be read"
 // object reads an object. The function member reads the value of each name, and reports whether it has the right format; for
 // an essential member it also returns the reason to report if it has not. A value in the wrong format is kept in extra, as
 // received; bad is the first essential one, or one that is there twice: in another case, too, which could say something else.
-func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []byte) (ok bool, essential string)) (bad *badMember) {
+func (d decoder) object(extra *map[string]json.RawMessage, member func(name []byte) (ok bool, essential string)) (bad *badMember) {
 	essentials := make([][]byte, 0, 8) // no object has more: no allocation
 	for name := range d.Members {
 		start := d.Pos()
@@ -377,9 +377,9 @@ func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []b
 	return nil
 }
 
-func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }
+func (d decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }
 
-func (d *decoder) wallTime(dst *WallTime) bool {
+func (d decoder) wallTime(dst *WallTime) bool {
 	s, ok := d.Scalar()
 	if !ok || s.Null || bytes.HasPrefix(s.Text, []byte("0000-00-00")) {
 		return ok
@@ -399,14 +399,14 @@ const (
 )
 
 // keep stores the value that begins at start under its name, as received.
-func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int) {
+func (d decoder) keep(extra *map[string]json.RawMessage, name []byte, start int) {
 	if !d.Failed() {
 		d.keepRaw(extra, string(name), d.Raw(start))
 	}
 }
 
 // keepRaw stores a value under a name.
-func (d *decoder) keepRaw(extra *map[string]json.RawMessage, name string, value []byte) {
+func (d decoder) keepRaw(extra *map[string]json.RawMessage, name string, value []byte) {
 	if *extra == nil {
 		*extra = make(map[string]json.RawMessage)
 	}
@@ -456,7 +456,7 @@ func keyOf[T any](raw []byte, before []oddRow[T]) string {
 
 // decodePage reads a page and, with row, each row of its data; number is the page number, for errors. A row that cannot be
 // read is left out and reported; the others are not affected.
-func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMember) (p decodedPage[T], err error) {
+func decodePage[T any](data []byte, number int, row func(decoder, *T) *badMember) (p decodedPage[T], err error) {
 	d := newDecoder(data)
 	defer d.Release()
 	if d.Peek() != '{' {
@@ -467,7 +467,7 @@ func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMembe
 		bad := &badMember{"data", "is not an object"}
 		fault := d.ReadApart(func() {
 			if d.Peek() == '{' {
-				bad = row(&d, dst)
+				bad = row(d, dst)
 			} else {
 				d.Value()
 			}

@@ -276,7 +276,7 @@ func (v *violations) ids(ids []idFilter) {
 
 // runSearch sends a batch query and reads its page.
 func runSearch[T any, P listRow[T]](
-	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
+	ctx context.Context, c *Client, op Operation, s *search, row func(decoder, *T) *badMember,
 ) (decodedPage[T], error) {
 	s.Context(ctx)
 	if err := s.err(op.Name); err != nil {

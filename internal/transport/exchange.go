@@ -42,6 +42,7 @@ type Exchange struct {
 	Payment Payment
 
 	attempt context.Context
+	target  url.URL
 	body    sealedBody
 	watch   connWatch
 }
@@ -56,10 +57,10 @@ type Payment interface {
 
 // NewExchange returns an exchange with a new request for JSON. A payload that is not nil becomes its body.
 func NewExchange(ctx context.Context, method string, target url.URL, payload []byte) *Exchange {
-	x := &Exchange{attempt: ctx}
+	x := &Exchange{attempt: ctx, target: target}
 	x.body.rest = payload
 	x.Request = (&http.Request{
-		Method: method, URL: &target, Host: target.Host, Header: make(http.Header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: method, URL: &x.target, Host: target.Host, Header: make(http.Header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(x.watch.context(ctx, &x.watch.trace))
 	x.Request.Header["Accept"] = contentJSON
 	if payload != nil {
