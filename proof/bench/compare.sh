@@ -27,7 +27,7 @@ rm -f raw/before-*.txt raw/after-*.txt
 for ((i = 1; i <= rounds; i++)); do
 	for part in "${parts[@]}"; do
 		case $part in
-		call) time=4000x of='^BenchmarkCall$/op/tls/callers/^client=cardgateway$' ;;
+		call) time=16000x of='^BenchmarkCall$/op/tls/callers/^client=cardgateway$' ;;
 		page) time=100x of='^BenchmarkDecode$/rows/^client=cardgateway$' ;;
 		walk) time=1x of='^BenchmarkWalk$/^months=12$/tls/delay/^client=cardgateway' ;;
 		*)
