@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the client beside the others, and prints the ratios through benchstat.
 #
-#   ./run.sh [part ...]     parts: call page walk year5; without one, all
+#   ./run.sh [part ...]     parts: call page walk; without one, all
 #
 # Each round is a process of its own in which the clients take turns in short blocks, so that what else the machine
 # does hits all of them alike. ROUNDS changes how many rounds there are (20; walks take a fifth).
@@ -10,7 +10,7 @@ cd "$(dirname "$0")"
 export GOWORK=off
 rounds=${ROUNDS:-20}
 parts=("$@")
-((${#parts[@]})) || parts=(call page walk year5)
+((${#parts[@]})) || parts=(call page walk)
 
 mkdir -p raw
 go test -c -o raw/bench.test .
@@ -29,7 +29,6 @@ for part in "${parts[@]}"; do
 	call) measure call "$rounds" 2000x '^BenchmarkCall$' ;;
 	page) measure page "$rounds" 20x '^BenchmarkDecode$' ;;
 	walk) measure walk "$fewer" 1x '^BenchmarkWalk$/^months=12$' ;;
-	year5) measure year5 1 1x '^BenchmarkWalk$/^months=60$/^tls=false$/^delay=50ms$' ;;
 	*)
 		echo "no such part: $part" >&2
 		exit 2
