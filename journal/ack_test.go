@@ -89,35 +89,31 @@ func TestAckOfAState(t *testing.T) {
 			}
 		}, journal.Conflicting},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				tt.prepare(t, s)
-				id := journal.PaymentID("a")
-				other := s.restarted(journal.Options{})
-				for _, stored := range states {
-					err := other.Ack(t.Context(), id, stored)
-					if stored != tt.is && !errors.Is(err, journal.ErrChanged) || stored == tt.is && err != nil {
-						t.Errorf("Ack of %v: %v", stored, err)
-					}
-					if want := fmt.Sprintf("it is %v, and not %v", tt.is, stored); stored != tt.is && !strings.Contains(fmt.Sprint(err), want) {
-						t.Errorf("got error %v, want in it %q", err, want)
-					}
-				}
-				if e := s.stored("a"); e.State() != tt.is || e.Unacked() {
-					t.Errorf("the entry is %v, unacknowledged %t", e.State(), e.Unacked())
-				}
-			})
-		})
-	}
-	t.Run("unknown", func(t *testing.T) {
-		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-			_, _ = s.pay("a", approved)
+		runInBubble(t, name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			tt.prepare(t, s)
+			id := journal.PaymentID("a")
+			other := s.restarted(journal.Options{})
 			for _, stored := range states {
-				if err := s.Ack(t.Context(), journal.PaymentID("a"), stored); !errors.Is(err, journal.ErrOpen) {
-					t.Errorf("Ack of %v: %v, want ErrOpen", stored, err)
+				err := other.Ack(t.Context(), id, stored)
+				if stored != tt.is && !errors.Is(err, journal.ErrChanged) || stored == tt.is && err != nil {
+					t.Errorf("Ack of %v: %v", stored, err)
+				}
+				if want := fmt.Sprintf("it is %v, and not %v", tt.is, stored); stored != tt.is && !strings.Contains(fmt.Sprint(err), want) {
+					t.Errorf("got error %v, want in it %q", err, want)
 				}
 			}
+			if e := s.stored("a"); e.State() != tt.is || e.Unacked() {
+				t.Errorf("the entry is %v, unacknowledged %t", e.State(), e.Unacked())
+			}
 		})
+	}
+	runInBubble(t, "unknown", sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		for _, stored := range states {
+			if err := s.Ack(t.Context(), journal.PaymentID("a"), stored); !errors.Is(err, journal.ErrOpen) {
+				t.Errorf("Ack of %v: %v, want ErrOpen", stored, err)
+			}
+		}
 	})
 }

@@ -26,24 +26,22 @@ func TestJoinedRepetition(t *testing.T) {
 		{"before it is recorded", sandbox.Fault{Operation: sandbox.OpSearches, After: 10 * time.Second}},
 		{"before it is answered", sandbox.Fault{Operation: sandbox.OpPayments, After: 10 * time.Second}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				begun := time.Now()
-				s.gateway.Inject(refusal)
-				_, _ = s.pay("a", declined)
-				time.Sleep(time.Hour)
-				s.gateway.Inject(tt.slow)
-				go func() { _, _ = s.AfterRefusal().CreateSubscription(t.Context(), order("a", declined)) }()
-				synctest.Wait()
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				_, err := s.CreateSubscription(ctx, order("a", declined))
-				unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-				if !ok || !errors.Is(err, context.DeadlineExceeded) || !unknown.SentAgain || !unknown.SentAt.Equal(begun) {
-					t.Errorf("got %+v (%v), want an unknown outcome, sent again, and first at %v", unknown, err, begun)
-				}
-				time.Sleep(time.Minute)
-			})
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			begun := time.Now()
+			s.gateway.Inject(refusal)
+			_, _ = s.pay("a", declined)
+			time.Sleep(time.Hour)
+			s.gateway.Inject(tt.slow)
+			go func() { _, _ = s.AfterRefusal().CreateSubscription(t.Context(), order("a", declined)) }()
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := s.CreateSubscription(ctx, order("a", declined))
+			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			if !ok || !errors.Is(err, context.DeadlineExceeded) || !unknown.SentAgain || !unknown.SentAt.Equal(begun) {
+				t.Errorf("got %+v (%v), want an unknown outcome, sent again, and first at %v", unknown, err, begun)
+			}
+			time.Sleep(time.Minute)
 		})
 	}
 }

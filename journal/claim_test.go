@@ -86,30 +86,28 @@ func TestAnotherSubmitsAgain(t *testing.T) {
 			_ = pay(s.Journal)
 		}, afterRefusal, true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				f := &faulty{Store: s.store, fail: map[string]bool{}}
-				here := journal.New(s.client, f, journal.Options{})
-				tt.before(s, f, here)
-				f.before = map[string]func(){"Record": func() {
-					e := s.stored("a")
-					in := e.Begun
-					in.Sender = "another process"
-					ev := journal.Evidence{At: time.Now(), Source: journal.SourceSubmission, Submission: &in}
-					if err := s.store.Record(t.Context(), key("a"), e.Version(), ev); err != nil {
-						t.Error(err)
-					}
-					f.mu.Lock()
-					defer f.mu.Unlock()
-					f.fail["Get"] = tt.gone
-				}}
-				sent := s.sent.Load()
-				err := tt.call(here)
-				unknown, _ := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-				if unknown == nil || unknown.SentAgain != tt.gone || errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != sent {
-					t.Errorf("got %#v, and %d requests; want an unknown outcome, and none", err, s.sent.Load()-sent)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			f := &faulty{Store: s.store, fail: map[string]bool{}}
+			here := journal.New(s.client, f, journal.Options{})
+			tt.before(s, f, here)
+			f.before = map[string]func(){"Record": func() {
+				e := s.stored("a")
+				in := e.Begun
+				in.Sender = "another process"
+				ev := journal.Evidence{At: time.Now(), Source: journal.SourceSubmission, Submission: &in}
+				if err := s.store.Record(t.Context(), key("a"), e.Version(), ev); err != nil {
+					t.Error(err)
 				}
-			})
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				f.fail["Get"] = tt.gone
+			}}
+			sent := s.sent.Load()
+			err := tt.call(here)
+			unknown, _ := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			if unknown == nil || unknown.SentAgain != tt.gone || errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != sent {
+				t.Errorf("got %#v, and %d requests; want an unknown outcome, and none", err, s.sent.Load()-sent)
+			}
 		})
 	}
 }
@@ -282,24 +280,22 @@ func TestOwnIntentOvertaken(t *testing.T) {
 		{"another submission, paid", true, paid, nil},
 		{"another submission, seen", true, seen, journal.ErrOpen},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-				if tt.again {
-					s.gateway.Inject(refusal)
-					_, _ = s.pay("a", approved)
-				}
-				sent := s.sent.Load()
-				j := journal.New(s.client, &overtaken{Store: s.store, evidence: tt.evidence}, journal.Options{})
-				var err error
-				if tt.again {
-					_, err = j.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
-				} else {
-					_, err = j.CreateSubscription(t.Context(), order("a", approved))
-				}
-				if !errors.Is(err, tt.want) || s.sent.Load() != sent {
-					t.Errorf("got %v and %d requests, want %v and none", err, s.sent.Load()-sent, tt.want)
-				}
-			})
+		runInBubble(t, tt.name, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+			if tt.again {
+				s.gateway.Inject(refusal)
+				_, _ = s.pay("a", approved)
+			}
+			sent := s.sent.Load()
+			j := journal.New(s.client, &overtaken{Store: s.store, evidence: tt.evidence}, journal.Options{})
+			var err error
+			if tt.again {
+				_, err = j.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
+			} else {
+				_, err = j.CreateSubscription(t.Context(), order("a", approved))
+			}
+			if !errors.Is(err, tt.want) || s.sent.Load() != sent {
+				t.Errorf("got %v and %d requests, want %v and none", err, s.sent.Load()-sent, tt.want)
+			}
 		})
 	}
 }

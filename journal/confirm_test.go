@@ -43,39 +43,37 @@ func TestConfirm(t *testing.T) {
 		{"an unlisted code", 777, "unknown", journal.ErrOpen, journal.Succeeded, journal.ErrOpen, false},
 		{"paid twice", cardgateway.CodeSuccess, "conflict", cardgateway.ErrConflict, journal.Succeeded, journal.ErrChanged, true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(lost)
-				_, _ = s.pay("a", approved) // its outcome is unknown
-				silence(s)
-				if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(lost)
+			_, _ = s.pay("a", approved) // its outcome is unknown
+			silence(s)
+			if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
+				t.Fatalf("Confirm: %v", err)
+			}
+			if tt.confirmed {
+				if err := s.Confirm(t.Context(), shownAs(tt.code, "2")); err != nil {
 					t.Fatalf("Confirm: %v", err)
 				}
-				if tt.confirmed {
-					if err := s.Confirm(t.Context(), shownAs(tt.code, "2")); err != nil {
-						t.Fatalf("Confirm: %v", err)
-					}
-				}
-				if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
-					t.Errorf("Confirm once more: %v", err)
-				}
-				if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || len(e.Evidence) > 3 {
-					t.Errorf("a confirmation without anything new was recorded: %d pieces of evidence, %v", len(e.Evidence), err)
-				}
-				if err := s.Ack(t.Context(), journal.PaymentID("a"), tt.stored); !errors.Is(err, tt.ack) {
-					t.Errorf("Ack: got %v, want %v", err, tt.ack)
-				}
-				other := s.restarted(journal.Options{})
-				if _, err := other.CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, tt.err) {
-					t.Errorf("the next call: got %v, want %v", err, tt.err)
-				}
-				if tt.ack != nil {
-					wantStates(t, other, map[string]string{"a": tt.state})
-				}
-				if n := s.sent.Load(); n != 1 {
-					t.Errorf("%d requests, want 1", n)
-				}
-			})
+			}
+			if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
+				t.Errorf("Confirm once more: %v", err)
+			}
+			if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || len(e.Evidence) > 3 {
+				t.Errorf("a confirmation without anything new was recorded: %d pieces of evidence, %v", len(e.Evidence), err)
+			}
+			if err := s.Ack(t.Context(), journal.PaymentID("a"), tt.stored); !errors.Is(err, tt.ack) {
+				t.Errorf("Ack: got %v, want %v", err, tt.ack)
+			}
+			other := s.restarted(journal.Options{})
+			if _, err := other.CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, tt.err) {
+				t.Errorf("the next call: got %v, want %v", err, tt.err)
+			}
+			if tt.ack != nil {
+				wantStates(t, other, map[string]string{"a": tt.state})
+			}
+			if n := s.sent.Load(); n != 1 {
+				t.Errorf("%d requests, want 1", n)
+			}
 		})
 	}
 }
@@ -158,26 +156,24 @@ func TestConfirmOfAnOldAttempt(t *testing.T) {
 		{"waiting, another one approved", 301, []int{301, 100}, "succeeded"},
 		{"waiting, no other one", 301, []int{301}, "abandoned"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				req := hosted("a")
-				if _, err := s.CreateCheckout(t.Context(), req); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(8 * 24 * time.Hour)
-				row := &cardgateway.Transaction{
-					Code: cardgateway.Code(tt.row), UniqueID: "1", TransactionID: "a", TransactionAmount: req.Amount, TransactionCurrency: req.Currency,
-				}
-				if err := s.Confirm(t.Context(), row); err != nil {
-					t.Fatal(err)
-				}
-				if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Pending {
-					t.Errorf("after Confirm: got %v, %v; want pending", e.State(), err)
-				}
-				searchShows(s, tt.shows...)
-				recovered(t, s.Journal)
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
-			})
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			req := hosted("a")
+			if _, err := s.CreateCheckout(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(8 * 24 * time.Hour)
+			row := &cardgateway.Transaction{
+				Code: cardgateway.Code(tt.row), UniqueID: "1", TransactionID: "a", TransactionAmount: req.Amount, TransactionCurrency: req.Currency,
+			}
+			if err := s.Confirm(t.Context(), row); err != nil {
+				t.Fatal(err)
+			}
+			if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Pending {
+				t.Errorf("after Confirm: got %v, %v; want pending", e.State(), err)
+			}
+			searchShows(s, tt.shows...)
+			recovered(t, s.Journal)
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
 		})
 	}
 }
@@ -289,26 +285,24 @@ func TestTwoSubscriptions(t *testing.T) {
 		name   string
 		second sandbox.Reply
 	}{{"the second response arrives", sandbox.ReplyAsIs}, {"both are lost", sandbox.ReplyReset}} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-				s.loseNext(sandbox.CommitNow)
-				_, _ = s.pay("a", approved)
-				usual := s.network
-				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-					if r.Method == http.MethodGet {
-						return page(r, "0", ""), nil
-					}
-					return usual.RoundTrip(r)
-				})
-				time.Sleep(6 * 24 * time.Hour)
-				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: tt.second})
-				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-				s.network = usual
-				wantExecuted(t, s, "a", 2)
-				time.Sleep(time.Hour)
-				wantStates(t, s.Journal, map[string]string{"a": "conflict"})
+		runInBubble(t, tt.name, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+			s.loseNext(sandbox.CommitNow)
+			_, _ = s.pay("a", approved)
+			usual := s.network
+			s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodGet {
+					return page(r, "0", ""), nil
+				}
+				return usual.RoundTrip(r)
 			})
+			time.Sleep(6 * 24 * time.Hour)
+			wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: tt.second})
+			_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+			s.network = usual
+			wantExecuted(t, s, "a", 2)
+			time.Sleep(time.Hour)
+			wantStates(t, s.Journal, map[string]string{"a": "conflict"})
 		})
 	}
 }
@@ -330,25 +324,23 @@ func TestConfirmOfAnother(t *testing.T) {
 		{"days before", -3 * day, time.Hour, []cardgateway.Code{cardgateway.CodeFailed}, journal.Unknown},
 		{"closed days before", -3 * day, time.Hour, []cardgateway.Code{cardgateway.CodeClosed}, journal.Unknown},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				at := time.Now().Add(tt.declined).In(s.client.Location())
-				s.gateway.Inject(lost)
-				_, _ = s.pay("a", approved)
-				time.Sleep(tt.confirm)
-				for _, code := range append(tt.codes, tt.codes[len(tt.codes)-1]) { // the last one twice
-					shown := shownAs(code, "1")
-					var err error
-					if shown.TransactionAt, err = cardgateway.ParseWallTime(at.Format(time.DateTime)); err == nil {
-						err = s.Confirm(t.Context(), shown)
-					}
-					if err != nil {
-						t.Error(err)
-					}
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			at := time.Now().Add(tt.declined).In(s.client.Location())
+			s.gateway.Inject(lost)
+			_, _ = s.pay("a", approved)
+			time.Sleep(tt.confirm)
+			for _, code := range append(tt.codes, tt.codes[len(tt.codes)-1]) { // the last one twice
+				shown := shownAs(code, "1")
+				var err error
+				if shown.TransactionAt, err = cardgateway.ParseWallTime(at.Format(time.DateTime)); err == nil {
+					err = s.Confirm(t.Context(), shown)
 				}
-				silence(s)
-				wantStates(t, s.Journal, map[string]string{"a": tt.want.String()})
-			})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			silence(s)
+			wantStates(t, s.Journal, map[string]string{"a": tt.want.String()})
 		})
 	}
 }
@@ -478,27 +470,25 @@ func TestRestoreUnsent(t *testing.T) {
 		{"another amount, since that was invalid", func(_ *shop, req *cardgateway.SubscriptionRequest) { req.Amount = decimal.RequireFromString("12.501") },
 			cardgateway.CodeSuccess, journal.Succeeded},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				req := order("a", approved)
-				tt.first(s, &req)
-				if _, err := s.CreateSubscription(t.Context(), req); err == nil {
-					t.Fatal("no error")
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			req := order("a", approved)
+			tt.first(s, &req)
+			if _, err := s.CreateSubscription(t.Context(), req); err == nil {
+				t.Fatal("no error")
+			}
+			s.refuse = nil
+			shown, restored := shownAs(tt.shown, "1"), s.restarted(journal.Options{})
+			for range 2 {
+				if err := restored.Restore(t.Context(), shown); errors.Is(err, journal.ErrMismatch) != (tt.want == journal.NotSent) {
+					t.Errorf("Restore: %v", err)
 				}
-				s.refuse = nil
-				shown, restored := shownAs(tt.shown, "1"), s.restarted(journal.Options{})
-				for range 2 {
-					if err := restored.Restore(t.Context(), shown); errors.Is(err, journal.ErrMismatch) != (tt.want == journal.NotSent) {
-						t.Errorf("Restore: %v", err)
-					}
-				}
-				silence(s)
-				_, err := restored.CreateSubscription(t.Context(), order("a", approved))
-				if e := s.stored("a"); e.State() != tt.want || s.sent.Load() != 0 {
-					t.Errorf("got %v, sent %d times: %v; want %v", e.State(), s.sent.Load(), err, tt.want)
-				}
-				wantStates(t, restored, map[string]string{"a": tt.want.String()})
-			})
+			}
+			silence(s)
+			_, err := restored.CreateSubscription(t.Context(), order("a", approved))
+			if e := s.stored("a"); e.State() != tt.want || s.sent.Load() != 0 {
+				t.Errorf("got %v, sent %d times: %v; want %v", e.State(), s.sent.Load(), err, tt.want)
+			}
+			wantStates(t, restored, map[string]string{"a": tt.want.String()})
 		})
 	}
 }
@@ -516,32 +506,30 @@ func TestRestoreRefund(t *testing.T) {
 			r.MerchantRefundID, r.Extra = "G-4711", map[string]json.RawMessage{"refundTransactionId": json.RawMessage(`"r"`)}
 		}, journal.Unknown},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, executing, func(t *testing.T, s *shop) {
-				req := refund("r", s.paidFor("a"))
-				if _, err := s.client.CreateRefund(t.Context(), req); err != nil { // the store was restored since
-					t.Fatal(err)
+		runInBubble(t, tt.name, executing, func(t *testing.T, s *shop) {
+			req := refund("r", s.paidFor("a"))
+			if _, err := s.client.CreateRefund(t.Context(), req); err != nil { // the store was restored since
+				t.Fatal(err)
+			}
+			shown := cardgateway.Refund{
+				Code: 111, UniqueID: req.UniqueID, MerchantRefundID: "r", RefundUniqueID: "4711", RefundAmount: req.Amount, RefundCurrency: "USD",
+			}
+			tt.change(&shown)
+			silence(s)
+			for range 2 {
+				if err := s.RestoreRefund(t.Context(), &shown); err != nil {
+					t.Error(err)
 				}
-				shown := cardgateway.Refund{
-					Code: 111, UniqueID: req.UniqueID, MerchantRefundID: "r", RefundUniqueID: "4711", RefundAmount: req.Amount, RefundCurrency: "USD",
-				}
-				tt.change(&shown)
-				silence(s)
-				for range 2 {
-					if err := s.RestoreRefund(t.Context(), &shown); err != nil {
-						t.Error(err)
-					}
-				}
-				_, err := s.CreateRefund(t.Context(), req)
-				wantRefunded(t, s, "r", 1)
-				shown.Code = 112
-				if failed := s.ConfirmRefund(t.Context(), &shown); failed != nil {
-					t.Error(failed)
-				}
-				if e, failed := s.Get(t.Context(), journal.RefundID("r")); e.State() != tt.want {
-					t.Errorf("got %v, %v, want %v; the next call: %v", e.State(), failed, tt.want, err)
-				}
-			})
+			}
+			_, err := s.CreateRefund(t.Context(), req)
+			wantRefunded(t, s, "r", 1)
+			shown.Code = 112
+			if failed := s.ConfirmRefund(t.Context(), &shown); failed != nil {
+				t.Error(failed)
+			}
+			if e, failed := s.Get(t.Context(), journal.RefundID("r")); e.State() != tt.want {
+				t.Errorf("got %v, %v, want %v; the next call: %v", e.State(), failed, tt.want, err)
+			}
 		})
 	}
 }

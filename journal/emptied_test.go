@@ -55,22 +55,20 @@ func TestEmptied(t *testing.T) {
 			_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(s.t.Context(), order("a", approved))
 		}, time.Hour, false, cardgateway.ErrOutcomeUnknown},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-				store := &emptied{journal.NewMemoryStore()}
-				s.store = store
-				s.Journal = s.restarted(journal.Options{})
-				tt.first(s)
-				_, _ = s.pay("a", approved)
-				s.refuse = nil
-				store.empty()
-				time.Sleep(tt.after)
-				before := s.sent.Load()
-				_, err := s.pay("a", approved)
-				if sent := s.sent.Load() > before; sent != tt.sent || !errors.Is(err, tt.err) {
-					t.Errorf("sent again: %t, want %t; %v, want %v", sent, tt.sent, err, tt.err)
-				}
-			})
+		runInBubble(t, tt.name, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+			store := &emptied{journal.NewMemoryStore()}
+			s.store = store
+			s.Journal = s.restarted(journal.Options{})
+			tt.first(s)
+			_, _ = s.pay("a", approved)
+			s.refuse = nil
+			store.empty()
+			time.Sleep(tt.after)
+			before := s.sent.Load()
+			_, err := s.pay("a", approved)
+			if sent := s.sent.Load() > before; sent != tt.sent || !errors.Is(err, tt.err) {
+				t.Errorf("sent again: %t, want %t; %v, want %v", sent, tt.sent, err, tt.err)
+			}
 		})
 	}
 }

@@ -80,34 +80,32 @@ func TestHostedPage(t *testing.T) {
 		{"paid with the second card", day, []int{101, 100}, "succeeded", nil, ""},
 		{"paid twice", day, []int{100, 100}, "conflict", cardgateway.ErrConflict, ""},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.setHostedPageLifetime(7 * day)
-				if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
-					t.Fatal(err)
-				}
-				usual := s.network
-				searchShows(s, tt.shows...)
-				time.Sleep(tt.after)
-				all := recovered(t, s.Journal)
-				if len(all) != 1 {
-					t.Fatalf("%d payments are reported", len(all))
-				}
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
-				if got, err := outcomeOf(all[0]); !errors.Is(err, tt.want) || err == nil && int(got.Code) != tt.shows[len(tt.shows)-1] {
-					t.Errorf("outcome: %+v, %v; want code %d, %v", got, err, tt.shows, tt.want)
-				}
-				if err := all[0].LastQueryError(); err != nil {
-					t.Errorf("the query failed: %v", err)
-				}
-				if tt.later == "" {
-					return
-				}
-				s.network = usual
-				searchShows(s, 101, 100)
-				time.Sleep(2 * day)
-				wantStates(t, s.Journal, map[string]string{"a": tt.later})
-			})
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.setHostedPageLifetime(7 * day)
+			if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+				t.Fatal(err)
+			}
+			usual := s.network
+			searchShows(s, tt.shows...)
+			time.Sleep(tt.after)
+			all := recovered(t, s.Journal)
+			if len(all) != 1 {
+				t.Fatalf("%d payments are reported", len(all))
+			}
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
+			if got, err := outcomeOf(all[0]); !errors.Is(err, tt.want) || err == nil && int(got.Code) != tt.shows[len(tt.shows)-1] {
+				t.Errorf("outcome: %+v, %v; want code %d, %v", got, err, tt.shows, tt.want)
+			}
+			if err := all[0].LastQueryError(); err != nil {
+				t.Errorf("the query failed: %v", err)
+			}
+			if tt.later == "" {
+				return
+			}
+			s.network = usual
+			searchShows(s, 101, 100)
+			time.Sleep(2 * day)
+			wantStates(t, s.Journal, map[string]string{"a": tt.later})
 		})
 	}
 }
@@ -151,30 +149,28 @@ func TestPageWithoutARow(t *testing.T) {
 		{"it was shown unclearly", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{999}, nil, "pending"},
 		{"no page", func(_ *testing.T, s *shop) error { _, err := s.pay("a", pending); return err }, nil, nil, "pending"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				begun := time.Now()
-				if err := tt.begin(t, s); err != nil {
-					t.Fatal(err)
-				}
-				usual := s.network
-				if tt.shows != nil {
-					searchShows(s, tt.shows...)
-					time.Sleep(time.Hour)
-					recovered(t, s.Journal)
-					s.network = usual
-				}
-				searchShows(s, tt.then...)
-				time.Sleep(time.Until(begun.Add(23 * time.Hour)))
-				if states(t, s.Journal)["a"] == "abandoned" {
-					t.Error("it is abandoned too early")
-				}
-				time.Sleep(time.Until(begun.Add(25 * time.Hour)))
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			begun := time.Now()
+			if err := tt.begin(t, s); err != nil {
+				t.Fatal(err)
+			}
+			usual := s.network
+			if tt.shows != nil {
+				searchShows(s, tt.shows...)
+				time.Sleep(time.Hour)
 				recovered(t, s.Journal)
-				if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State().String() != tt.want {
-					t.Errorf("after a day it is %v (%v), want %s", e.State(), err, tt.want)
-				}
-			})
+				s.network = usual
+			}
+			searchShows(s, tt.then...)
+			time.Sleep(time.Until(begun.Add(23 * time.Hour)))
+			if states(t, s.Journal)["a"] == "abandoned" {
+				t.Error("it is abandoned too early")
+			}
+			time.Sleep(time.Until(begun.Add(25 * time.Hour)))
+			recovered(t, s.Journal)
+			if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State().String() != tt.want {
+				t.Errorf("after a day it is %v (%v), want %s", e.State(), err, tt.want)
+			}
 		})
 	}
 }
@@ -194,34 +190,32 @@ func TestEndedBeside(t *testing.T) {
 		{"a card was approved, and the search does not show it", 100, []int{0, 101}, "succeeded"},
 		{"a card is in processing, and the search does not show it", 102, []int{0, 101}, "pending"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				begun := time.Now()
-				if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
-					t.Fatal(err)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			begun := time.Now()
+			if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+				t.Fatal(err)
+			}
+			row := func(id, code int) string {
+				return fmt.Sprintf(`{"code":%d,"uniqueId":"%d","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`, code, id)
+			}
+			shows, first := []int{102}, 102
+			s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "/search/order/1") {
+					return clienttest.Respond(r, http.StatusOK, row(1, first))
 				}
-				row := func(id, code int) string {
-					return fmt.Sprintf(`{"code":%d,"uniqueId":"%d","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`, code, id)
+				var rows []string
+				for i, code := range shows {
+					if code != 0 {
+						rows = append(rows, row(i+1, code))
+					}
 				}
-				shows, first := []int{102}, 102
-				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-					if strings.HasSuffix(r.URL.Path, "/search/order/1") {
-						return clienttest.Respond(r, http.StatusOK, row(1, first))
-					}
-					var rows []string
-					for i, code := range shows {
-						if code != 0 {
-							rows = append(rows, row(i+1, code))
-						}
-					}
-					return clienttest.Respond(r, http.StatusOK, clienttest.Page(rows...))
-				})
-				time.Sleep(time.Hour)
-				wantStates(t, s.Journal, map[string]string{"a": "pending"})
-				shows, first = tt.then, tt.ends
-				time.Sleep(time.Until(begun.Add(25 * time.Hour)))
-				wantStates(t, s.Journal, map[string]string{"a": tt.want})
+				return clienttest.Respond(r, http.StatusOK, clienttest.Page(rows...))
 			})
+			time.Sleep(time.Hour)
+			wantStates(t, s.Journal, map[string]string{"a": "pending"})
+			shows, first = tt.then, tt.ends
+			time.Sleep(time.Until(begun.Add(25 * time.Hour)))
+			wantStates(t, s.Journal, map[string]string{"a": tt.want})
 		})
 	}
 }
@@ -268,28 +262,26 @@ func TestHostedPageLifetime(t *testing.T) {
 		{"shorter, waiting", time.Hour, time.Hour, 301, "abandoned", nil, nil},
 		{"longer, waiting", 60 * time.Hour, 60 * time.Hour, 301, "abandoned", nil, nil},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.setHostedPageLifetime(tt.set)
-				req, sentAt := hosted("a"), time.Now()
-				if _, err := s.CreateCheckout(t.Context(), req); err != nil {
-					t.Fatal(err)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.setHostedPageLifetime(tt.set)
+			req, sentAt := hosted("a"), time.Now()
+			if _, err := s.CreateCheckout(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+			searchShows(s, tt.shows)
+			wantBoth := func(when string, want error, state string) {
+				_, err := s.client.Resolve(t.Context(), cardgateway.ResolveQuery{
+					TransactionID: "a", Amount: req.Amount, Currency: req.Currency, SentAt: sentAt, HostedPage: true, Wait: 1,
+				})
+				if !errors.Is(err, want) {
+					t.Errorf("%s: Resolve returns %v, want %v", when, err, want)
 				}
-				searchShows(s, tt.shows)
-				wantBoth := func(when string, want error, state string) {
-					_, err := s.client.Resolve(t.Context(), cardgateway.ResolveQuery{
-						TransactionID: "a", Amount: req.Amount, Currency: req.Currency, SentAt: sentAt, HostedPage: true, Wait: 1,
-					})
-					if !errors.Is(err, want) {
-						t.Errorf("%s: Resolve returns %v, want %v", when, err, want)
-					}
-					wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": state})
-				}
-				time.Sleep(tt.expires - time.Minute)
-				wantBoth("a minute before the page expires", tt.want, "pending")
-				time.Sleep(time.Minute)
-				wantBoth("when the page expires", tt.late, tt.state)
-			})
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": state})
+			}
+			time.Sleep(tt.expires - time.Minute)
+			wantBoth("a minute before the page expires", tt.want, "pending")
+			time.Sleep(time.Minute)
+			wantBoth("when the page expires", tt.late, tt.state)
 		})
 	}
 }

@@ -45,6 +45,12 @@ func inBubble(t *testing.T, opts sandbox.Options, test func(*testing.T, *shop)) 
 	})
 }
 
+// runInBubble runs inBubble as a subtest.
+func runInBubble(t *testing.T, name string, opts sandbox.Options, test func(*testing.T, *shop)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { inBubble(t, opts, test) })
+}
+
 // newClient returns a client of the shop's gateway, with a config that can be changed.
 func (s *shop) newClient(change func(*cardgateway.Config)) *cardgateway.Client {
 	s.t.Helper()

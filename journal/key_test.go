@@ -70,26 +70,24 @@ func TestShops(t *testing.T) {
 		{"moved, with the port", "https://moved.test", "7", "https://gateway.test:443", true},
 		{"moved, from another path", "https://moved.test", "7", "https://gateway.test/v2", false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-				_, _ = s.pay("a", approved) // its outcome is unknown
-				other := s.otherShop(tt.baseURL, tt.app, journal.Options{Gateway: tt.gateway})
-				sent := s.sent.Load()
-				if err := other.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); errors.Is(err, journal.ErrNoEntry) == tt.same {
-					t.Errorf("Ack by the other: %v", err)
-				}
-				if _, err := other.Get(t.Context(), journal.PaymentID("a")); errors.Is(err, journal.ErrNoEntry) == tt.same {
-					t.Errorf("Get by the other: %v", err)
-				}
-				if told := len(recovered(t, other)); (told > 0) != tt.same {
-					t.Errorf("the other shop's Recover yields %d payments", told)
-				}
-				_, _ = other.CreateSubscription(t.Context(), order("a", approved))
-				if again := s.sent.Load() > sent; again == tt.same {
-					t.Errorf("the other's payment of this id was sent: %t", again)
-				}
-			})
+		runInBubble(t, tt.name, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+			_, _ = s.pay("a", approved) // its outcome is unknown
+			other := s.otherShop(tt.baseURL, tt.app, journal.Options{Gateway: tt.gateway})
+			sent := s.sent.Load()
+			if err := other.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); errors.Is(err, journal.ErrNoEntry) == tt.same {
+				t.Errorf("Ack by the other: %v", err)
+			}
+			if _, err := other.Get(t.Context(), journal.PaymentID("a")); errors.Is(err, journal.ErrNoEntry) == tt.same {
+				t.Errorf("Get by the other: %v", err)
+			}
+			if told := len(recovered(t, other)); (told > 0) != tt.same {
+				t.Errorf("the other shop's Recover yields %d payments", told)
+			}
+			_, _ = other.CreateSubscription(t.Context(), order("a", approved))
+			if again := s.sent.Load() > sent; again == tt.same {
+				t.Errorf("the other's payment of this id was sent: %t", again)
+			}
 		})
 	}
 }

@@ -303,41 +303,39 @@ func TestTakeover(t *testing.T) {
 		{"the store fails", func(r *replica) { r.store.set(true, false) }, 4 * time.Second, 8 * time.Second, true},
 		{"the store hangs", func(r *replica) { r.store.set(true, true) }, 4 * time.Second, 8 * time.Second, true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				rs := newReplicas(t, s)
-				var ended time.Time
-				var cause error
-				rs.report = func(ctx context.Context, r *replica, e *journal.Entry) error {
-					if r.name == "a" && e.State() == journal.Succeeded {
-						<-ctx.Done()
-						ended, cause = time.Now(), context.Cause(ctx)
-						return ctx.Err()
-					}
-					return nil
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			rs := newReplicas(t, s)
+			var ended time.Time
+			var cause error
+			rs.report = func(ctx context.Context, r *replica, e *journal.Entry) error {
+				if r.name == "a" && e.State() == journal.Succeeded {
+					<-ctx.Done()
+					ended, cause = time.Now(), context.Cause(ctx)
+					return ctx.Err()
 				}
-				a := rs.start("a", journal.Options{})
-				b := rs.start("b", journal.Options{})
-				rs.unknown(b.Journal, "1")
-				time.Sleep(5 * time.Minute) // it is renewed
-				synctest.Wait()
-				rs.take()
-				confirm(t, b.Journal, "1")
-				rs.want(2*time.Minute, "a 1 succeeded") // and while report runs
-				tt.leave(a)
-				time.Sleep(10 * time.Second)
-				synctest.Wait()
-				told, at := rs.take()
-				if want := []string{"b 1 succeeded"}; !slices.Equal(told, want) || at[0] < tt.earliest || at[0] > tt.latest {
-					t.Errorf("reported %q after %v, want %q after %v to %v", told, at, want, tt.earliest, tt.latest)
-				}
-				if rs.most != 1 {
-					t.Errorf("%d processes reported at the same time", rs.most)
-				}
-				if tt.lost != errors.Is(cause, journal.ErrLeaseLost) || ended.IsZero() {
-					t.Errorf("the context of report ended with %v", cause)
-				}
-			})
+				return nil
+			}
+			a := rs.start("a", journal.Options{})
+			b := rs.start("b", journal.Options{})
+			rs.unknown(b.Journal, "1")
+			time.Sleep(5 * time.Minute) // it is renewed
+			synctest.Wait()
+			rs.take()
+			confirm(t, b.Journal, "1")
+			rs.want(2*time.Minute, "a 1 succeeded") // and while report runs
+			tt.leave(a)
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			told, at := rs.take()
+			if want := []string{"b 1 succeeded"}; !slices.Equal(told, want) || at[0] < tt.earliest || at[0] > tt.latest {
+				t.Errorf("reported %q after %v, want %q after %v to %v", told, at, want, tt.earliest, tt.latest)
+			}
+			if rs.most != 1 {
+				t.Errorf("%d processes reported at the same time", rs.most)
+			}
+			if tt.lost != errors.Is(cause, journal.ErrLeaseLost) || ended.IsZero() {
+				t.Errorf("the context of report ended with %v", cause)
+			}
 		})
 	}
 }

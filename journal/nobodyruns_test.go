@@ -23,20 +23,18 @@ func TestNobodyRuns(t *testing.T) {
 		{"Recover", func(t *testing.T, j *journal.Journal) { recovered(t, j) }, 0},
 		{"Resolve", func(t *testing.T, j *journal.Journal) { _, _ = j.Resolve(t.Context(), journal.PaymentID("x")) }, 0},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				var log bytes.Buffer
-				s.Journal = s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-				tt.before(t, s.Journal)
-				_, _ = s.pay("paid", approved)
-				for _, id := range []string{"a", "b"} {
-					s.loseNext(sandbox.CommitNever)
-					_, _ = s.CreateSubscription(context.Background(), order(id, approved))
-				}
-				if n := strings.Count(log.String(), "neither Run nor Recover"); n != tt.want || n > 0 && !strings.Contains(log.String(), "transactionId=a") {
-					t.Errorf("logged %d times, want %d: %s", n, tt.want, &log)
-				}
-			})
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			var log bytes.Buffer
+			s.Journal = s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			tt.before(t, s.Journal)
+			_, _ = s.pay("paid", approved)
+			for _, id := range []string{"a", "b"} {
+				s.loseNext(sandbox.CommitNever)
+				_, _ = s.CreateSubscription(context.Background(), order(id, approved))
+			}
+			if n := strings.Count(log.String(), "neither Run nor Recover"); n != tt.want || n > 0 && !strings.Contains(log.String(), "transactionId=a") {
+				t.Errorf("logged %d times, want %d: %s", n, tt.want, &log)
+			}
 		})
 	}
 }

@@ -49,24 +49,22 @@ func TestEveryMethod(t *testing.T) {
 			"AfterRefusal": func(j *journal.Journal) methods { return j.AfterRefusal() },
 			"PayAgain":     func(j *journal.Journal) methods { return j.PayAgainRiskingSecondCharge(journal.AcceptNoOrderGuard) },
 		} {
-			t.Run(name+", "+form, func(t *testing.T) {
-				inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-					s.gateway.Inject(refusal)
-					if _, err := pay(t.Context(), again(s.Journal)); !errors.Is(err, cardgateway.ErrRefused) {
-						t.Fatalf("got %v, want the refusal", err)
-					}
-					in := s.stored("a").Begun
-					if in.Operation != name || !in.Amount.Equal(o.Amount) || in.Currency != "USD" || (in.OrderID == o.OrderID) == (name == "TokenPayment") {
-						t.Errorf("recorded is %+v", in)
-					}
-					sent := int32(1)
-					if form != "plain" {
-						sent = 2
-					}
-					if _, err := pay(t.Context(), again(s.Journal)); errors.Is(err, journal.ErrMismatch) || s.sent.Load() != sent {
-						t.Errorf("made again: %v, %d requests, want %d", err, s.sent.Load(), sent)
-					}
-				})
+			runInBubble(t, name+", "+form, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(refusal)
+				if _, err := pay(t.Context(), again(s.Journal)); !errors.Is(err, cardgateway.ErrRefused) {
+					t.Fatalf("got %v, want the refusal", err)
+				}
+				in := s.stored("a").Begun
+				if in.Operation != name || !in.Amount.Equal(o.Amount) || in.Currency != "USD" || (in.OrderID == o.OrderID) == (name == "TokenPayment") {
+					t.Errorf("recorded is %+v", in)
+				}
+				sent := int32(1)
+				if form != "plain" {
+					sent = 2
+				}
+				if _, err := pay(t.Context(), again(s.Journal)); errors.Is(err, journal.ErrMismatch) || s.sent.Load() != sent {
+					t.Errorf("made again: %v, %d requests, want %d", err, s.sent.Load(), sent)
+				}
 			})
 		}
 	}

@@ -74,24 +74,22 @@ func TestAnswerMeetsNews(t *testing.T) {
 			return errors.Is(err, cardgateway.ErrOutcomeUnknown) && !errors.Is(err, journal.ErrRepeatDeclined)
 		}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				other := s.restarted(journal.Options{})
-				s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
-					if q.Method != http.MethodPost {
-						return body
-					}
-					if tt.code != 0 {
-						if err := other.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
-							t.Error(err)
-						}
-					}
-					return body[:len(body)/2]
-				}}
-				if got, err := s.pay("a", approved); !tt.check(got, err) {
-					t.Errorf("got %v, %v", got, err)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			other := s.restarted(journal.Options{})
+			s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
+				if q.Method != http.MethodPost {
+					return body
 				}
-			})
+				if tt.code != 0 {
+					if err := other.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
+						t.Error(err)
+					}
+				}
+				return body[:len(body)/2]
+			}}
+			if got, err := s.pay("a", approved); !tt.check(got, err) {
+				t.Errorf("got %v, %v", got, err)
+			}
 		})
 	}
 }
@@ -121,32 +119,30 @@ func TestSubmittedAgainDuringQuery(t *testing.T) {
 		{"refused, then waiting for the cardholder", checkout, refusal, 25 * time.Hour, true, sandbox.Fault{}, nil, "pending"},
 		{"not found, then lost", pay, lost, 25 * time.Hour, false, lost, cardgateway.ErrOutcomeUnknown, "unknown"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(tt.first)
-				_ = tt.pay(s)
-				time.Sleep(tt.age)
-				network := s.network
-				again := func() {
-					s.network = network
-					other := s.restarted(journal.Options{})
-					for range other.Recover(t.Context()) { // records that it is absent
-					}
-					s.gateway.Inject(tt.again)
-					if err := tt.pay(other.PayAgainRiskingSecondCharge()); !errors.Is(err, tt.err) {
-						t.Errorf("submitted again: got %v, want %v", err, tt.err)
-					}
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(tt.first)
+			_ = tt.pay(s)
+			time.Sleep(tt.age)
+			network := s.network
+			again := func() {
+				s.network = network
+				other := s.restarted(journal.Options{})
+				for range other.Recover(t.Context()) { // records that it is absent
 				}
-				s.network = roundTripper(func(q *http.Request) (*http.Response, error) {
-					if tt.before {
-						again()
-					} else {
-						defer again()
-					}
-					return network.RoundTrip(q)
-				})
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
+				s.gateway.Inject(tt.again)
+				if err := tt.pay(other.PayAgainRiskingSecondCharge()); !errors.Is(err, tt.err) {
+					t.Errorf("submitted again: got %v, want %v", err, tt.err)
+				}
+			}
+			s.network = roundTripper(func(q *http.Request) (*http.Response, error) {
+				if tt.before {
+					again()
+				} else {
+					defer again()
+				}
+				return network.RoundTrip(q)
 			})
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
 		})
 	}
 }

@@ -107,21 +107,19 @@ func (w wrongClock) Begin(ctx context.Context, in journal.Intent) (journal.Entry
 // the clock was days behind then, and the outcome is found if it was days ahead.
 func TestAnsweredWithWrongClock(t *testing.T) {
 	for name, by := range map[string]time.Duration{"behind": -72 * time.Hour, "ahead": 120 * time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				j := journal.New(s.client, wrongClock{s.store, by}, journal.Options{})
-				_, err := j.CreateCheckout(t.Context(), hosted("page"))
-				if _, failed := j.CreateSubscription(t.Context(), order("a", pending)); failed != nil || err != nil {
-					t.Fatal(err, failed)
-				}
-				time.Sleep(time.Minute)
-				wantStates(t, s.Journal, map[string]string{"page": "pending", "a": "pending"})
-				if err := s.gateway.Settle("a", true); err != nil {
-					t.Error(err)
-				}
-				time.Sleep(25 * time.Hour)
-				wantStates(t, s.Journal, map[string]string{"page": "abandoned", "a": "succeeded"})
-			})
+		runInBubble(t, name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			j := journal.New(s.client, wrongClock{s.store, by}, journal.Options{})
+			_, err := j.CreateCheckout(t.Context(), hosted("page"))
+			if _, failed := j.CreateSubscription(t.Context(), order("a", pending)); failed != nil || err != nil {
+				t.Fatal(err, failed)
+			}
+			time.Sleep(time.Minute)
+			wantStates(t, s.Journal, map[string]string{"page": "pending", "a": "pending"})
+			if err := s.gateway.Settle("a", true); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(25 * time.Hour)
+			wantStates(t, s.Journal, map[string]string{"page": "abandoned", "a": "succeeded"})
 		})
 	}
 }
@@ -141,32 +139,30 @@ func TestPayAgain(t *testing.T) {
 		"racy, late":     {sandbox.DuplicatesPerOrder, true, 2, "conflict"},
 		"executed, late": {sandbox.DuplicatesExecuted, true, 2, "conflict"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{Duplicates: c.duplicates}, func(t *testing.T, s *shop) {
-				lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
-				if c.late {
-					lost.Commit, lost.Late = sandbox.CommitLate, 26*time.Hour
-				}
-				s.gateway.Inject(lost)
-				_, _ = s.pay("a", approved)
-				again := func() (*cardgateway.Transaction, error) {
-					return s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-				}
-				if _, err := again(); !errors.Is(err, journal.ErrOpen) {
-					t.Errorf("before the absence is presumed: %v, want ErrOpen", err)
-				}
-				time.Sleep(25 * time.Hour)
-				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-				if got, err := again(); err != nil || got.State() != cardgateway.StateApproved {
-					t.Errorf("after the absence is presumed: %v, %v", got, err)
-				}
-				if got, err := again(); err != nil || got.State() != cardgateway.StateApproved || s.sent.Load() != 2 {
-					t.Errorf("once more: %v, %v, %d requests", got, err, s.sent.Load())
-				}
-				time.Sleep(48 * time.Hour)
-				wantStates(t, s.Journal, map[string]string{"a": c.state})
-				wantExecuted(t, s, "a", c.charged)
-			})
+		runInBubble(t, name, sandbox.Options{Duplicates: c.duplicates}, func(t *testing.T, s *shop) {
+			lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+			if c.late {
+				lost.Commit, lost.Late = sandbox.CommitLate, 26*time.Hour
+			}
+			s.gateway.Inject(lost)
+			_, _ = s.pay("a", approved)
+			again := func() (*cardgateway.Transaction, error) {
+				return s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+			}
+			if _, err := again(); !errors.Is(err, journal.ErrOpen) {
+				t.Errorf("before the absence is presumed: %v, want ErrOpen", err)
+			}
+			time.Sleep(25 * time.Hour)
+			wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+			if got, err := again(); err != nil || got.State() != cardgateway.StateApproved {
+				t.Errorf("after the absence is presumed: %v, %v", got, err)
+			}
+			if got, err := again(); err != nil || got.State() != cardgateway.StateApproved || s.sent.Load() != 2 {
+				t.Errorf("once more: %v, %v, %d requests", got, err, s.sent.Load())
+			}
+			time.Sleep(48 * time.Hour)
+			wantStates(t, s.Journal, map[string]string{"a": c.state})
+			wantExecuted(t, s, "a", c.charged)
 		})
 	}
 }
@@ -221,27 +217,25 @@ func TestAbsentFarApart(t *testing.T) {
 		{"the second has arrived", lost, unheard, false, "succeeded"},
 		{"the query for the second fails", lost, lost, true, "unknown"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{Search: sandbox.Search{Lag: 100 * 365 * day}}, func(t *testing.T, s *shop) {
-				begun := time.Now()
-				s.gateway.Inject(tt.first)
-				_, _ = s.pay("a", approved)
-				time.Sleep(20 * day)
-				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-				s.gateway.Inject(tt.second)
-				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-				time.Sleep(25 * time.Hour)
-				s.gateway.SetSearch(sandbox.Search{}) // until now it has shown nothing
-				if tt.fails {
-					s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-						if r.URL.Query().Get("startDate") > begun.Add(day).UTC().Format(time.DateTime) {
-							return nil, errReset
-						}
-						return s.gateway.RoundTripper().RoundTrip(r)
-					})
-				}
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
-			})
+		runInBubble(t, tt.name, sandbox.Options{Search: sandbox.Search{Lag: 100 * 365 * day}}, func(t *testing.T, s *shop) {
+			begun := time.Now()
+			s.gateway.Inject(tt.first)
+			_, _ = s.pay("a", approved)
+			time.Sleep(20 * day)
+			wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+			s.gateway.Inject(tt.second)
+			_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+			time.Sleep(25 * time.Hour)
+			s.gateway.SetSearch(sandbox.Search{}) // until now it has shown nothing
+			if tt.fails {
+				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Query().Get("startDate") > begun.Add(day).UTC().Format(time.DateTime) {
+						return nil, errReset
+					}
+					return s.gateway.RoundTripper().RoundTrip(r)
+				})
+			}
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
 		})
 	}
 }

@@ -60,42 +60,40 @@ func TestRefundPresumedAbsent(t *testing.T) {
 		{"late, executed again", sandbox.RefundDuplicatesExecuted, true, "conflict", 2},
 		{"late, refused", sandbox.RefundDuplicatesRefused, true, "succeeded", 1},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{RefundDuplicates: tt.duplicates}, func(t *testing.T, s *shop) {
-				req := refund("r", s.paidFor("a"))
-				lost := sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
-				if tt.late {
-					lost.Commit, lost.Late = sandbox.CommitLate, 26*time.Hour
+		runInBubble(t, tt.name, sandbox.Options{RefundDuplicates: tt.duplicates}, func(t *testing.T, s *shop) {
+			req := refund("r", s.paidFor("a"))
+			lost := sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+			if tt.late {
+				lost.Commit, lost.Late = sandbox.CommitLate, 26*time.Hour
+			}
+			s.gateway.Inject(lost)
+			_, _ = s.CreateRefund(t.Context(), req)
+			again := func() (*cardgateway.Refund, error) {
+				return s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
+			}
+			if _, err := again(); !errors.Is(err, journal.ErrOpen) {
+				t.Errorf("before the absence is presumed: %v, want ErrOpen", err)
+			}
+			time.Sleep(25 * time.Hour)
+			wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})
+			if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, journal.ErrPresumedAbsent) || cardgateway.SafeToRetry(err) {
+				t.Errorf("called again: %v, want ErrPresumedAbsent", err)
+			}
+			for _, accept := range []journal.Acceptance{0, journal.AcceptNoOrderGuard} {
+				_, err := s.PayAgainRiskingSecondCharge(accept).CreateRefund(t.Context(), req)
+				if !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "AcceptSecondRefund") {
+					t.Errorf("without its acceptance: %v", err)
 				}
-				s.gateway.Inject(lost)
-				_, _ = s.CreateRefund(t.Context(), req)
-				again := func() (*cardgateway.Refund, error) {
-					return s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
-				}
-				if _, err := again(); !errors.Is(err, journal.ErrOpen) {
-					t.Errorf("before the absence is presumed: %v, want ErrOpen", err)
-				}
-				time.Sleep(25 * time.Hour)
-				wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})
-				if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, journal.ErrPresumedAbsent) || cardgateway.SafeToRetry(err) {
-					t.Errorf("called again: %v, want ErrPresumedAbsent", err)
-				}
-				for _, accept := range []journal.Acceptance{0, journal.AcceptNoOrderGuard} {
-					_, err := s.PayAgainRiskingSecondCharge(accept).CreateRefund(t.Context(), req)
-					if !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "AcceptSecondRefund") {
-						t.Errorf("without its acceptance: %v", err)
-					}
-				}
-				if got, err := again(); err != nil || got == nil {
-					t.Errorf("after the absence is presumed: %v, %v", got, err)
-				}
-				if _, err := again(); err != nil || s.sent.Load() != 2 {
-					t.Errorf("once more: %v, %d requests", err, s.sent.Load())
-				}
-				time.Sleep(48 * time.Hour)
-				wantRefunds(t, s.Journal, map[string]string{"r": tt.state})
-				wantRefunded(t, s, "r", tt.refunded)
-			})
+			}
+			if got, err := again(); err != nil || got == nil {
+				t.Errorf("after the absence is presumed: %v, %v", got, err)
+			}
+			if _, err := again(); err != nil || s.sent.Load() != 2 {
+				t.Errorf("once more: %v, %d requests", err, s.sent.Load())
+			}
+			time.Sleep(48 * time.Hour)
+			wantRefunds(t, s.Journal, map[string]string{"r": tt.state})
+			wantRefunded(t, s, "r", tt.refunded)
 		})
 	}
 }

@@ -70,34 +70,32 @@ func TestRefundOutcomes(t *testing.T) {
 			"declined", 0},
 		{"of an unknown payment", 0, func(r *cardgateway.RefundRequest) { r.UniqueID = "4711" }, cardgateway.ErrDeclined, "declined", "declined", 0},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{RefundSettleAfter: tt.settle}, func(t *testing.T, s *shop) {
-				req := refund("r", s.paidFor("a"))
-				if tt.change != nil {
-					tt.change(&req)
-				}
-				got, err := s.CreateRefund(t.Context(), req)
-				if !errors.Is(err, tt.want) || got == nil {
-					t.Errorf("got %v, %v; want %v", got, err, tt.want)
-				}
-				e, err := s.Get(t.Context(), journal.RefundID("r"))
-				if err != nil || e.State().String() != tt.recorded {
-					t.Errorf("the entry is %v, %v; want %s", e.State(), err, tt.recorded)
-				}
-				if kept := e.Refund(); kept == nil || kept.Code != got.Code || kept.RefundCurrency != got.RefundCurrency || kept.RefundRequestAt != got.RefundRequestAt {
-					t.Errorf("the entry has %+v, want what the call has returned, %+v", kept, got)
-				}
-				if _, isRefund := errors.AsType[*cardgateway.RefundDeclinedError](e.Err()); isRefund != (tt.recorded == "declined") {
-					t.Errorf("the entry's error is %v", e.Err())
-				}
-				wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": tt.told})
-				wantRefunds(t, s.Journal, map[string]string{"r": tt.told})
-				if err := s.Ack(t.Context(), journal.RefundID("r"), recovered(t, s.Journal)[0].State()); err != nil {
-					t.Errorf("Ack: %v", err)
-				}
-				wantRefunds(t, s.restarted(journal.Options{}), nil)
-				wantRefunded(t, s, "r", tt.refunded)
-			})
+		runInBubble(t, tt.name, sandbox.Options{RefundSettleAfter: tt.settle}, func(t *testing.T, s *shop) {
+			req := refund("r", s.paidFor("a"))
+			if tt.change != nil {
+				tt.change(&req)
+			}
+			got, err := s.CreateRefund(t.Context(), req)
+			if !errors.Is(err, tt.want) || got == nil {
+				t.Errorf("got %v, %v; want %v", got, err, tt.want)
+			}
+			e, err := s.Get(t.Context(), journal.RefundID("r"))
+			if err != nil || e.State().String() != tt.recorded {
+				t.Errorf("the entry is %v, %v; want %s", e.State(), err, tt.recorded)
+			}
+			if kept := e.Refund(); kept == nil || kept.Code != got.Code || kept.RefundCurrency != got.RefundCurrency || kept.RefundRequestAt != got.RefundRequestAt {
+				t.Errorf("the entry has %+v, want what the call has returned, %+v", kept, got)
+			}
+			if _, isRefund := errors.AsType[*cardgateway.RefundDeclinedError](e.Err()); isRefund != (tt.recorded == "declined") {
+				t.Errorf("the entry's error is %v", e.Err())
+			}
+			wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": tt.told})
+			wantRefunds(t, s.Journal, map[string]string{"r": tt.told})
+			if err := s.Ack(t.Context(), journal.RefundID("r"), recovered(t, s.Journal)[0].State()); err != nil {
+				t.Errorf("Ack: %v", err)
+			}
+			wantRefunds(t, s.restarted(journal.Options{}), nil)
+			wantRefunded(t, s, "r", tt.refunded)
 		})
 	}
 }

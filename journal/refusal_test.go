@@ -37,25 +37,23 @@ func TestAfterRefusal(t *testing.T) {
 		{"its outcome is unknown", lost, nil, approved,
 			journal.ErrOpen, 1, 0, "unknown"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(tt.first)
-				_, _ = s.pay("a", tt.cvv)
-				if tt.before != nil {
-					tt.before(s)
-				}
-				time.Sleep(time.Minute)
-				got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", tt.cvv))
-				if !errors.Is(err, tt.want) || err == nil && got.State() != cardgateway.StateApproved {
-					t.Errorf("got %v, %v; want %v", got, err, tt.want)
-				}
-				if n := s.sent.Load(); n != tt.sent {
-					t.Errorf("%d requests, want %d", n, tt.sent)
-				}
-				wantExecuted(t, s, "a", tt.charged)
-				s.gateway.ClearFaults()
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
-			})
+		runInBubble(t, tt.name, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(tt.first)
+			_, _ = s.pay("a", tt.cvv)
+			if tt.before != nil {
+				tt.before(s)
+			}
+			time.Sleep(time.Minute)
+			got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", tt.cvv))
+			if !errors.Is(err, tt.want) || err == nil && got.State() != cardgateway.StateApproved {
+				t.Errorf("got %v, %v; want %v", got, err, tt.want)
+			}
+			if n := s.sent.Load(); n != tt.sent {
+				t.Errorf("%d requests, want %d", n, tt.sent)
+			}
+			wantExecuted(t, s, "a", tt.charged)
+			s.gateway.ClearFaults()
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
 		})
 	}
 }
@@ -114,32 +112,30 @@ func TestResolveOfRepetition(t *testing.T) {
 		{"without an answer", sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose}, 0},
 		{"declined, and not recorded", sandbox.Fault{Operation: sandbox.OpTokenPayment}, 1000},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				begun := time.Now()
-				s.gateway.Inject(refusal)
-				_, _ = s.pay("a", declined)
-				time.Sleep(40 * 24 * time.Hour)
-				s.gateway.Inject(tt.fault)
-				store := &failing{Store: s.store}
-				store.recordsAfter.Store(1) // the submission
-				store.records.Store(tt.fails)
-				again := journal.New(s.client, store, journal.Options{}).AfterRefusal()
-				var unknown *cardgateway.OutcomeUnknownError
-				for range 2 { // the second call sends nothing: the store fails
-					_, err := again.CreateSubscription(t.Context(), order("a", declined))
-					var ok bool
-					if unknown, ok = errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || !unknown.SentAt.Equal(begun) || !unknown.SentAgain {
-						t.Fatalf("got %+v (%v), want an unknown outcome, sent again, and first at %v", unknown, err, begun)
-					}
-					store.begins.Store(1000)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			begun := time.Now()
+			s.gateway.Inject(refusal)
+			_, _ = s.pay("a", declined)
+			time.Sleep(40 * 24 * time.Hour)
+			s.gateway.Inject(tt.fault)
+			store := &failing{Store: s.store}
+			store.recordsAfter.Store(1) // the submission
+			store.records.Store(tt.fails)
+			again := journal.New(s.client, store, journal.Options{}).AfterRefusal()
+			var unknown *cardgateway.OutcomeUnknownError
+			for range 2 { // the second call sends nothing: the store fails
+				_, err := again.CreateSubscription(t.Context(), order("a", declined))
+				var ok bool
+				if unknown, ok = errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || !unknown.SentAt.Equal(begun) || !unknown.SentAgain {
+					t.Fatalf("got %+v (%v), want an unknown outcome, sent again, and first at %v", unknown, err, begun)
 				}
-				_, err := s.client.Resolve(t.Context(), unknown.Query())
-				unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-				if !ok || !unknown.SentAgain || !unknown.Seen || unknown.Transaction.Code != cardgateway.CodeFailed {
-					t.Errorf("Resolve: got %+v (%v), want an unknown outcome with the declined row", unknown, err)
-				}
-			})
+				store.begins.Store(1000)
+			}
+			_, err := s.client.Resolve(t.Context(), unknown.Query())
+			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			if !ok || !unknown.SentAgain || !unknown.Seen || unknown.Transaction.Code != cardgateway.CodeFailed {
+				t.Errorf("Resolve: got %+v (%v), want an unknown outcome with the declined row", unknown, err)
+			}
 		})
 	}
 }
@@ -151,20 +147,18 @@ func TestDeclineThatIsHidden(t *testing.T) {
 		name   string
 		answer sandbox.Reply // to the repeated submission
 	}{{"shown by the answer", sandbox.ReplyAsIs}, {"shown by a query", sandbox.ReplyReset}} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(refusal)
-				_, _ = s.pay("a", declined)
-				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: tt.answer})
-				_, _ = s.AfterRefusal().CreateSubscription(t.Context(), order("a", declined))
-				if tt.answer == sandbox.ReplyReset {
-					time.Sleep(time.Hour)
-					wantStates(t, s.Journal, map[string]string{"a": "unknown"})
-				}
-				searchShows(s)
-				time.Sleep(48 * time.Hour)
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
-			})
+		runInBubble(t, tt.name, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(refusal)
+			_, _ = s.pay("a", declined)
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: tt.answer})
+			_, _ = s.AfterRefusal().CreateSubscription(t.Context(), order("a", declined))
+			if tt.answer == sandbox.ReplyReset {
+				time.Sleep(time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "unknown"})
+			}
+			searchShows(s)
+			time.Sleep(48 * time.Hour)
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
 		})
 	}
 }

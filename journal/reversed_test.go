@@ -25,50 +25,46 @@ func TestReversed(t *testing.T) {
 		{"an id of the success only", "4711", "", map[string]string{"r": "conflict"}},
 		{"an id of the decline only", "", "4711", map[string]string{"r": "conflict"}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, executing, func(t *testing.T, s *shop) {
-				req := refund("r", s.paidFor("a"))
-				s.lose()
-				_, _ = s.CreateRefund(t.Context(), req)
-				shown := cardgateway.Refund{
-					Code: 111, UniqueID: req.UniqueID, MerchantRefundID: "r", RefundUniqueID: tt.paid, RefundAmount: req.Amount, RefundCurrency: "USD",
+		runInBubble(t, tt.name, executing, func(t *testing.T, s *shop) {
+			req := refund("r", s.paidFor("a"))
+			s.lose()
+			_, _ = s.CreateRefund(t.Context(), req)
+			shown := cardgateway.Refund{
+				Code: 111, UniqueID: req.UniqueID, MerchantRefundID: "r", RefundUniqueID: tt.paid, RefundAmount: req.Amount, RefundCurrency: "USD",
+			}
+			confirm := func() {
+				t.Helper()
+				if err := s.ConfirmRefund(t.Context(), &shown); err != nil {
+					t.Errorf("ConfirmRefund: %v", err)
 				}
-				confirm := func() {
-					t.Helper()
-					if err := s.ConfirmRefund(t.Context(), &shown); err != nil {
-						t.Errorf("ConfirmRefund: %v", err)
-					}
-				}
-				confirm()
-				if err := s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
-					t.Error(err)
-				}
-				shown.Code, shown.RefundUniqueID = 112, tt.declined
-				confirm()
-				confirm()
-				wantRefunds(t, s.restarted(journal.Options{}), tt.want)
-				_, err := s.CreateRefund(t.Context(), req)
-				conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err)
-				if ok != (tt.want != nil) || ok && len(conflict.Refunds) != 2 {
-					t.Errorf("the next call: %v; want a conflict with both: %t", err, tt.want != nil)
-				}
-			})
+			}
+			confirm()
+			if err := s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
+				t.Error(err)
+			}
+			shown.Code, shown.RefundUniqueID = 112, tt.declined
+			confirm()
+			confirm()
+			wantRefunds(t, s.restarted(journal.Options{}), tt.want)
+			_, err := s.CreateRefund(t.Context(), req)
+			conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err)
+			if ok != (tt.want != nil) || ok && len(conflict.Refunds) != 2 {
+				t.Errorf("the next call: %v; want a conflict with both: %t", err, tt.want != nil)
+			}
 		})
 	}
-	t.Run("a payment", func(t *testing.T) {
-		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-			paid, err := s.pay("a", approved)
-			if err != nil {
-				t.Fatal(err)
+	runInBubble(t, "a payment", sandbox.Options{}, func(t *testing.T, s *shop) {
+		paid, err := s.pay("a", approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"another", paid.UniqueID} {
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, id)); err != nil {
+				t.Error(err)
 			}
-			for _, id := range []string{"another", paid.UniqueID} {
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-				if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, id)); err != nil {
-					t.Error(err)
-				}
-			}
-			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
-		})
+		}
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 	})
 	t.Run("a repeated payment without ids", func(t *testing.T) { // the decline may be the gateway's rejection of the repetition
 		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -98,20 +94,18 @@ func TestReversed(t *testing.T) {
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 		})
 	})
-	t.Run("on the hosted page", func(t *testing.T) {
-		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-			req := hosted("a")
-			_, _ = s.CreateCheckout(t.Context(), req)
-			shown := shownAs(cardgateway.CodeSuccess, "1")
-			shown.TransactionAmount, shown.TransactionCurrency = req.Amount, req.Currency
-			for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed} {
-				shown.Code = code
-				time.Sleep(8 * 24 * time.Hour)
-				if err := s.Confirm(t.Context(), shown); err != nil {
-					t.Error(err)
-				}
+	runInBubble(t, "on the hosted page", sandbox.Options{}, func(t *testing.T, s *shop) {
+		req := hosted("a")
+		_, _ = s.CreateCheckout(t.Context(), req)
+		shown := shownAs(cardgateway.CodeSuccess, "1")
+		shown.TransactionAmount, shown.TransactionCurrency = req.Amount, req.Currency
+		for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed} {
+			shown.Code = code
+			time.Sleep(8 * 24 * time.Hour)
+			if err := s.Confirm(t.Context(), shown); err != nil {
+				t.Error(err)
 			}
-			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-		})
+		}
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
 	})
 }

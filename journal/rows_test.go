@@ -52,53 +52,51 @@ func TestRowsOfOnePayment(t *testing.T) {
 		{"without the page: the one in processing is declined", false, []rowOf{{"B", 102}, {"A", 101}, {"B", 101}}, journal.Declined, 101},
 		{"without the page: two declines with different codes", false, []rowOf{{"A", 101}, {"B", 103}}, journal.Declined, 103},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				if tt.hosted {
-					if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			if tt.hosted {
+				if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				s.loseNext(sandbox.CommitNever)
+				_, _ = s.pay("a", approved)
+			}
+			show := func(rows ...rowOf) {
+				for _, r := range rows {
+					if err := s.Confirm(t.Context(), r.transaction()); err != nil {
 						t.Fatal(err)
 					}
-				} else {
-					s.loseNext(sandbox.CommitNever)
-					_, _ = s.pay("a", approved)
+					time.Sleep(time.Minute)
 				}
-				show := func(rows ...rowOf) {
-					for _, r := range rows {
-						if err := s.Confirm(t.Context(), r.transaction()); err != nil {
-							t.Fatal(err)
-						}
-						time.Sleep(time.Minute)
+			}
+			show(tt.shown...)
+			last := map[string]rowOf{}
+			for _, r := range tt.shown {
+				last[r.id] = r
+			}
+			check := func(when string, limit int) int {
+				e, err := s.Get(t.Context(), journal.PaymentID("a"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _ := outcomeOf(e)
+				if e.State() != tt.state || got == nil || int(got.Code) != tt.code {
+					t.Errorf("%s: %v, %+v; want %v, code %d", when, e.State(), got, tt.state, tt.code)
+				}
+				if n := len(e.Evidence); limit > 0 && n > limit {
+					t.Errorf("%s: %d pieces of evidence, want at most %d", when, n, limit)
+				}
+				return len(e.Evidence)
+			}
+			check("shown once", 0)
+			for range 50 { // some became no news only once the others were known
+				for _, id := range []string{"A", "B", "C"} {
+					if r, ok := last[id]; ok {
+						show(r)
 					}
 				}
-				show(tt.shown...)
-				last := map[string]rowOf{}
-				for _, r := range tt.shown {
-					last[r.id] = r
-				}
-				check := func(when string, limit int) int {
-					e, err := s.Get(t.Context(), journal.PaymentID("a"))
-					if err != nil {
-						t.Fatal(err)
-					}
-					got, _ := outcomeOf(e)
-					if e.State() != tt.state || got == nil || int(got.Code) != tt.code {
-						t.Errorf("%s: %v, %+v; want %v, code %d", when, e.State(), got, tt.state, tt.code)
-					}
-					if n := len(e.Evidence); limit > 0 && n > limit {
-						t.Errorf("%s: %d pieces of evidence, want at most %d", when, n, limit)
-					}
-					return len(e.Evidence)
-				}
-				check("shown once", 0)
-				for range 50 { // some became no news only once the others were known
-					for _, id := range []string{"A", "B", "C"} {
-						if r, ok := last[id]; ok {
-							show(r)
-						}
-					}
-				}
-				check("shown again", len(tt.shown)+3)
-			})
+			}
+			check("shown again", len(tt.shown)+3)
 		})
 	}
 }

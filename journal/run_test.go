@@ -97,27 +97,25 @@ func TestOtherNames(t *testing.T) {
 		{"another app", "https://moved.test", "8", false, ""},
 		{"the same shop", "https://gateway.test:443", "7", false, ""},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				if !tt.acked {
-					_, _ = s.pay("paid", approved)
-					_, _ = s.pay("waits", pending)
-					s.gateway.Inject(lost)
-				}
-				_, _ = s.pay("a", approved)
-				if tt.acked {
-					ackAndForget(t, s, "a")
-				}
-				var log clienttest.Buffer
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				_ = s.otherShop(tt.baseURL, tt.app, journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).
-					Run(ctx, 0, func(context.Context, journal.Entry) error { return nil })
-				got := log.String()
-				if strings.Count(got, "level=") != min(1, len(tt.want)) || !strings.Contains(got, tt.want) {
-					t.Errorf("logged %q, want %q", got, tt.want)
-				}
-			})
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			if !tt.acked {
+				_, _ = s.pay("paid", approved)
+				_, _ = s.pay("waits", pending)
+				s.gateway.Inject(lost)
+			}
+			_, _ = s.pay("a", approved)
+			if tt.acked {
+				ackAndForget(t, s, "a")
+			}
+			var log clienttest.Buffer
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_ = s.otherShop(tt.baseURL, tt.app, journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).
+				Run(ctx, 0, func(context.Context, journal.Entry) error { return nil })
+			got := log.String()
+			if strings.Count(got, "level=") != min(1, len(tt.want)) || !strings.Contains(got, tt.want) {
+				t.Errorf("logged %q, want %q", got, tt.want)
+			}
 		})
 	}
 }
@@ -143,23 +141,21 @@ func TestRunLogs(t *testing.T) {
 			return s.store.Record(t.Context(), key("a"), 1, journal.Evidence{Source: journal.SourceQuery, Seen: true})
 		}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				_, _ = s.pay("a", approved)
-				time.Sleep(50 * time.Hour)
-				var log bytes.Buffer
-				s.Journal = s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				told := 0
-				_ = s.Run(ctx, time.Minute, func(context.Context, journal.Entry) error {
-					told++
-					return tt.tell(t, s)
-				})
-				if told != 1 || strings.Contains(log.String(), "reporting") != tt.logs {
-					t.Errorf("reported %d times, logged %q", told, &log)
-				}
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			_, _ = s.pay("a", approved)
+			time.Sleep(50 * time.Hour)
+			var log bytes.Buffer
+			s.Journal = s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			told := 0
+			_ = s.Run(ctx, time.Minute, func(context.Context, journal.Entry) error {
+				told++
+				return tt.tell(t, s)
 			})
+			if told != 1 || strings.Contains(log.String(), "reporting") != tt.logs {
+				t.Errorf("reported %d times, logged %q", told, &log)
+			}
 		})
 	}
 }
@@ -241,34 +237,32 @@ func TestRecoverTellsWhy(t *testing.T) {
 // order.
 func TestRecoverInParallel(t *testing.T) {
 	for _, parallel := range []int{1, 5, 0, math.MaxInt} {
-		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				const n = 100
-				for i := range n {
-					s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-					_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
-					time.Sleep(time.Second)
+		runInBubble(t, fmt.Sprint(parallel), sandbox.Options{}, func(t *testing.T, s *shop) {
+			const n = 100
+			for i := range n {
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+				_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
+				time.Sleep(time.Second)
+			}
+			s.gateway.SetSearch(sandbox.Search{Latency: time.Second})
+			begun := time.Now()
+			all := recovered(t, s.restarted(journal.Options{Parallel: parallel}))
+			took := time.Since(begun)
+			want := max(parallel, 0)
+			if parallel == 0 {
+				want = 16
+			}
+			if seconds := (n-1)/want + 1; took != time.Duration(seconds)*time.Second {
+				t.Errorf("took %v, want %d s", took, seconds)
+			}
+			for i, e := range all {
+				if e.ID().Text != fmt.Sprintf("%03d", i) || e.State() != journal.Succeeded {
+					t.Fatalf("payment %d is %s, %v", i, e.ID().Text, e.State())
 				}
-				s.gateway.SetSearch(sandbox.Search{Latency: time.Second})
-				begun := time.Now()
-				all := recovered(t, s.restarted(journal.Options{Parallel: parallel}))
-				took := time.Since(begun)
-				want := max(parallel, 0)
-				if parallel == 0 {
-					want = 16
-				}
-				if seconds := (n-1)/want + 1; took != time.Duration(seconds)*time.Second {
-					t.Errorf("took %v, want %d s", took, seconds)
-				}
-				for i, e := range all {
-					if e.ID().Text != fmt.Sprintf("%03d", i) || e.State() != journal.Succeeded {
-						t.Fatalf("payment %d is %s, %v", i, e.ID().Text, e.State())
-					}
-				}
-				if len(all) != n {
-					t.Errorf("%d are reported, want %d", len(all), n)
-				}
-			})
+			}
+			if len(all) != n {
+				t.Errorf("%d are reported, want %d", len(all), n)
+			}
 		})
 	}
 }
@@ -471,40 +465,38 @@ func TestQueryPanics(t *testing.T) {
 		{"a panic", "a fault of the hook", func() { panic("a fault of the hook") }},
 		{"the end of its goroutine", "has ended its goroutine", runtime.Goexit},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				for _, id := range []string{"a", "b"} {
-					s.loseNext(sandbox.CommitNow)
-					_, _ = s.pay(id, approved)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			for _, id := range []string{"a", "b"} {
+				s.loseNext(sandbox.CommitNow)
+				_, _ = s.pay(id, approved)
+			}
+			time.Sleep(time.Minute)
+			times := 2
+			s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Query().Get("transactionId") == "a" && times > 0 {
+					times--
+					tt.hook()
 				}
-				time.Sleep(time.Minute)
-				times := 2
-				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-					if r.URL.Query().Get("transactionId") == "a" && times > 0 {
-						times--
-						tt.hook()
-					}
-					return s.gateway.RoundTripper().RoundTrip(r)
-				})
-				var yielded []string
-				for e, err := range s.restarted(journal.Options{}).Recover(t.Context()) {
-					yielded = append(yielded, fmt.Sprint(e.ID(), e.State(), err))
-				}
-				if len(yielded) != 2 || yielded[0] != "b succeeded <nil>" || !strings.Contains(yielded[1], tt.says) {
-					t.Errorf("Recover yields %q", yielded)
-				}
-				var log bytes.Buffer
-				told := running(t, s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}), 0,
-					func(context.Context, *journal.Entry) error { return nil })
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if all := told.all(); !slices.Contains(all, "a succeeded") || !slices.Contains(all, "b succeeded") {
-					t.Errorf("Run reported %q", all)
-				}
-				if !strings.Contains(log.String(), tt.says) || !strings.Contains(log.String(), "transactionId=a") {
-					t.Errorf("logged\n%s", &log)
-				}
+				return s.gateway.RoundTripper().RoundTrip(r)
 			})
+			var yielded []string
+			for e, err := range s.restarted(journal.Options{}).Recover(t.Context()) {
+				yielded = append(yielded, fmt.Sprint(e.ID(), e.State(), err))
+			}
+			if len(yielded) != 2 || yielded[0] != "b succeeded <nil>" || !strings.Contains(yielded[1], tt.says) {
+				t.Errorf("Recover yields %q", yielded)
+			}
+			var log bytes.Buffer
+			told := running(t, s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}), 0,
+				func(context.Context, *journal.Entry) error { return nil })
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if all := told.all(); !slices.Contains(all, "a succeeded") || !slices.Contains(all, "b succeeded") {
+				t.Errorf("Run reported %q", all)
+			}
+			if !strings.Contains(log.String(), tt.says) || !strings.Contains(log.String(), "transactionId=a") {
+				t.Errorf("logged\n%s", &log)
+			}
 		})
 	}
 }
@@ -541,24 +533,22 @@ func TestResolveOne(t *testing.T) {
 		}, journal.Pending, false, nil, false},
 		{"no entry", func(*testing.T, *shop) {}, journal.Unknown, false, journal.ErrNoEntry, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				tt.prepare(t, s)
-				queries, usual := 0, s.network
-				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-					queries++
-					return usual.RoundTrip(r)
-				})
-				for range 2 {
-					e, err := s.Resolve(t.Context(), journal.PaymentID("a"))
-					if e.State() != tt.state || !errors.Is(err, tt.err) || (e.LastQueryError() != nil) != tt.failed {
-						t.Errorf("got %v, %v, the query: %v; want %v, %v", e.State(), err, e.LastQueryError(), tt.state, tt.err)
-					}
-				}
-				if (queries > 0) != tt.queries {
-					t.Errorf("%d requests were sent, want some: %t", queries, tt.queries)
-				}
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			tt.prepare(t, s)
+			queries, usual := 0, s.network
+			s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+				queries++
+				return usual.RoundTrip(r)
 			})
+			for range 2 {
+				e, err := s.Resolve(t.Context(), journal.PaymentID("a"))
+				if e.State() != tt.state || !errors.Is(err, tt.err) || (e.LastQueryError() != nil) != tt.failed {
+					t.Errorf("got %v, %v, the query: %v; want %v, %v", e.State(), err, e.LastQueryError(), tt.state, tt.err)
+				}
+			}
+			if (queries > 0) != tt.queries {
+				t.Errorf("%d requests were sent, want some: %t", queries, tt.queries)
+			}
 		})
 	}
 }

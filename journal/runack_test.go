@@ -48,24 +48,22 @@ func TestRunAcknowledgesWhatItTold(t *testing.T) {
 			}
 		}, []string{"abandoned", "succeeded"}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				tt.before(t, s)
-				var told []string
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-				defer cancel()
-				_ = s.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-					told = append(told, e.State().String())
-					if len(told) == 1 {
-						tt.meanwhile(t, s)
-					}
-					return nil
-				})
-				if len(told) != len(tt.want) || told[len(told)-1] != tt.want[len(tt.want)-1] {
-					t.Errorf("reported %q, want %q", told, tt.want)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			tt.before(t, s)
+			var told []string
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			_ = s.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
+				told = append(told, e.State().String())
+				if len(told) == 1 {
+					tt.meanwhile(t, s)
 				}
-				wantStates(t, s.restarted(journal.Options{}), nil)
+				return nil
 			})
+			if len(told) != len(tt.want) || told[len(told)-1] != tt.want[len(tt.want)-1] {
+				t.Errorf("reported %q, want %q", told, tt.want)
+			}
+			wantStates(t, s.restarted(journal.Options{}), nil)
 		})
 	}
 }

@@ -90,23 +90,21 @@ func TestAddressesWithCards(t *testing.T) {
 		{"n=4300+0000+0000+0000", false},
 		{"n=4300%200000%200000%200000", false},
 	} {
-		t.Run(test.query, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
-					return bytes.Replace(body, []byte(`/hosted/3d/`), []byte(`/hosted/3d/?`+test.query+`&x=`), 1)
-				}}
-				waiting, err := s.pay("a", "750")
-				if err != nil || !strings.Contains(waiting.RedirectURL, test.query) {
-					t.Fatalf("%s: got %v, %v", test.query, waiting, err)
-				}
-				e, err := s.store.Get(t.Context(), key("a"))
-				if err != nil || len(e.Evidence) != 1 {
-					t.Fatalf("%s: got %v, %v", test.query, e, err)
-				}
-				if kept := e.Evidence[0].Transaction.RedirectURL != ""; kept != test.kept {
-					t.Errorf("%s: kept is %t, want %t", test.query, kept, test.kept)
-				}
-			})
+		runInBubble(t, test.query, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
+				return bytes.Replace(body, []byte(`/hosted/3d/`), []byte(`/hosted/3d/?`+test.query+`&x=`), 1)
+			}}
+			waiting, err := s.pay("a", "750")
+			if err != nil || !strings.Contains(waiting.RedirectURL, test.query) {
+				t.Fatalf("%s: got %v, %v", test.query, waiting, err)
+			}
+			e, err := s.store.Get(t.Context(), key("a"))
+			if err != nil || len(e.Evidence) != 1 {
+				t.Fatalf("%s: got %v, %v", test.query, e, err)
+			}
+			if kept := e.Evidence[0].Transaction.RedirectURL != ""; kept != test.kept {
+				t.Errorf("%s: kept is %t, want %t", test.query, kept, test.kept)
+			}
 		})
 	}
 }

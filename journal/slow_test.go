@@ -62,22 +62,20 @@ func TestRunWhileQueriesHang(t *testing.T) {
 		{"fifty, of an earlier process", 50, true, time.Second},
 		{"fifty", 50, false, 22 * time.Second}, // planned queries, too: 16 at a time take 5 s
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.open(tt.open)
-				s.hangs("open-")
-				if tt.restart {
-					s.Journal = s.restarted(journal.Options{})
-				}
-				told := running(t, s.Journal, time.Minute, nil)
-				time.Sleep(time.Second)
-				s.loseNext(sandbox.CommitNow)
-				_, _ = s.pay("new", approved)
-				paid := time.Now()
-				time.Sleep(time.Hour)
-				synctest.Wait()
-				told.wantWithin(t, "new succeeded", paid, tt.limit)
-			})
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.open(tt.open)
+			s.hangs("open-")
+			if tt.restart {
+				s.Journal = s.restarted(journal.Options{})
+			}
+			told := running(t, s.Journal, time.Minute, nil)
+			time.Sleep(time.Second)
+			s.loseNext(sandbox.CommitNow)
+			_, _ = s.pay("new", approved)
+			paid := time.Now()
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			told.wantWithin(t, "new succeeded", paid, tt.limit)
 		})
 	}
 }
@@ -86,32 +84,30 @@ func TestRunWhileQueriesHang(t *testing.T) {
 // the interval if it could not be stored.
 func TestRunInAnOutage(t *testing.T) {
 	for _, failures := range []int{0, 1} {
-		t.Run(fmt.Sprintf("%d failures", failures), func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.open(500)
-				time.Sleep(time.Second)
-				if _, err := s.pay("paid", approved); err != nil {
-					t.Fatal(err)
+		runInBubble(t, fmt.Sprintf("%d failures", failures), sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.open(500)
+			time.Sleep(time.Second)
+			if _, err := s.pay("paid", approved); err != nil {
+				t.Fatal(err)
+			}
+			s.hangs("")
+			begun, stored, limit := time.Now(), time.Time{}, time.Second+time.Duration(failures)*time.Minute
+			running(t, s.restarted(journal.Options{}), time.Minute, func(_ context.Context, e *journal.Entry) error {
+				switch {
+				case e.ID().Text != "paid":
+				case failures > 0:
+					failures--
+					return errors.New("the shop's database was busy")
+				case stored.IsZero():
+					stored = time.Now()
 				}
-				s.hangs("")
-				begun, stored, limit := time.Now(), time.Time{}, time.Second+time.Duration(failures)*time.Minute
-				running(t, s.restarted(journal.Options{}), time.Minute, func(_ context.Context, e *journal.Entry) error {
-					switch {
-					case e.ID().Text != "paid":
-					case failures > 0:
-						failures--
-						return errors.New("the shop's database was busy")
-					case stored.IsZero():
-						stored = time.Now()
-					}
-					return nil
-				})
-				time.Sleep(10 * time.Minute)
-				synctest.Wait()
-				if after := stored.Sub(begun); stored.IsZero() || after > limit {
-					t.Errorf("stored after %v, want %v at most", after, limit)
-				}
+				return nil
 			})
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+			if after := stored.Sub(begun); stored.IsZero() || after > limit {
+				t.Errorf("stored after %v, want %v at most", after, limit)
+			}
 		})
 	}
 }
@@ -167,39 +163,37 @@ func TestRunReturnsAtOnce(t *testing.T) {
 // allows: for calls of this process, and as many for what was listed.
 func TestQueriesUnderWay(t *testing.T) {
 	for _, every := range []time.Duration{300 * time.Millisecond, time.Second, 5 * time.Second, 7 * time.Second} {
-		t.Run(every.String(), func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				const parallel = 2
-				s.Journal = s.restarted(journal.Options{Parallel: parallel})
-				var (
-					mu       sync.Mutex
-					underWay = make(map[string]int)
-					all      int
-				)
-				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-					if r.Method != http.MethodGet {
-						return s.gateway.RoundTripper().RoundTrip(r)
-					}
-					id := r.URL.Query().Get("transactionId")
-					count := func(n int) {
-						mu.Lock()
-						defer mu.Unlock()
-						underWay[id] += n
-						if all += n; underWay[id] > 1 || all > 2*parallel {
-							t.Errorf("%d queries for %s, %d in all", underWay[id], id, all)
-						}
-					}
-					count(1)
-					defer count(-1)
-					<-r.Context().Done()
-					return nil, r.Context().Err()
-				})
-				running(t, s.Journal, every, nil)
-				for i := range 10 {
-					s.open(1 + i)
-					time.Sleep(time.Minute)
+		runInBubble(t, every.String(), sandbox.Options{}, func(t *testing.T, s *shop) {
+			const parallel = 2
+			s.Journal = s.restarted(journal.Options{Parallel: parallel})
+			var (
+				mu       sync.Mutex
+				underWay = make(map[string]int)
+				all      int
+			)
+			s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+				if r.Method != http.MethodGet {
+					return s.gateway.RoundTripper().RoundTrip(r)
 				}
+				id := r.URL.Query().Get("transactionId")
+				count := func(n int) {
+					mu.Lock()
+					defer mu.Unlock()
+					underWay[id] += n
+					if all += n; underWay[id] > 1 || all > 2*parallel {
+						t.Errorf("%d queries for %s, %d in all", underWay[id], id, all)
+					}
+				}
+				count(1)
+				defer count(-1)
+				<-r.Context().Done()
+				return nil, r.Context().Err()
 			})
+			running(t, s.Journal, every, nil)
+			for i := range 10 {
+				s.open(1 + i)
+				time.Sleep(time.Minute)
+			}
 		})
 	}
 }

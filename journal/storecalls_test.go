@@ -109,22 +109,20 @@ func TestAnswerInAStoreThatAlwaysChanges(t *testing.T) {
 		want     error
 		records  int32
 	}{{"changes", true, journal.ErrChanged, 10}, {"changes, and cannot be read", false, errDisk, 1}} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-				_, _ = s.pay("a", approved)
-				store := &restless{Store: s.store}
-				if !tt.readable {
-					store.Store = gone{s.store}
-				}
-				var last error
-				for _, err := range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
-					last = err
-				}
-				if !errors.Is(last, tt.want) || store.records.Load() != tt.records {
-					t.Errorf("got %v after %d times, want %v after %d", last, store.records.Load(), tt.want, tt.records)
-				}
-			})
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+			_, _ = s.pay("a", approved)
+			store := &restless{Store: s.store}
+			if !tt.readable {
+				store.Store = gone{s.store}
+			}
+			var last error
+			for _, err := range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
+				last = err
+			}
+			if !errors.Is(last, tt.want) || store.records.Load() != tt.records {
+				t.Errorf("got %v after %d times, want %v after %d", last, store.records.Load(), tt.want, tt.records)
+			}
 		})
 	}
 }

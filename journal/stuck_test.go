@@ -97,75 +97,73 @@ func TestNeverStuck(t *testing.T) {
 	const writeTimeout, deadline = 2 * time.Second, time.Second
 	for _, how := range []string{"hangs", "fails"} {
 		for _, method := range []string{"Begin", "Get", "Record", "Ack", "Unacked", "all"} {
-			t.Run(method+" "+how, func(t *testing.T) {
-				inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-					f := &faulty{Store: s.store, hang: map[string]bool{}, fail: map[string]bool{}, forever: make(chan struct{})}
-					defer close(f.forever)
-					j := journal.New(s.client, f, journal.Options{WriteTimeout: writeTimeout})
-					s.refuse = errReset
-					if _, err := j.CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) {
-						t.Fatalf("got %v, want ErrNotSent", err)
+			runInBubble(t, method+" "+how, sandbox.Options{}, func(t *testing.T, s *shop) {
+				f := &faulty{Store: s.store, hang: map[string]bool{}, fail: map[string]bool{}, forever: make(chan struct{})}
+				defer close(f.forever)
+				j := journal.New(s.client, f, journal.Options{WriteTimeout: writeTimeout})
+				s.refuse = errReset
+				if _, err := j.CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) {
+					t.Fatalf("got %v, want ErrNotSent", err)
+				}
+				broken := f.hang
+				if how == "fails" {
+					broken = f.fail
+				}
+				f.mu.Lock()
+				for _, m := range []string{"Begin", "Get", "Record", "Ack", "Unacked"} {
+					broken[m] = method == m || method == "all"
+				}
+				f.mu.Unlock()
+				sent := s.sent.Load()
+				ends := func(name string, within time.Duration, call func(context.Context) error) error {
+					ctx, cancel := context.WithTimeout(t.Context(), deadline)
+					defer cancel()
+					begun, calls := time.Now(), f.calls.Load()
+					err := call(ctx)
+					if took := time.Since(begun); took > within {
+						t.Errorf("%s took %v, want at most %v", name, took, within)
 					}
-					broken := f.hang
-					if how == "fails" {
-						broken = f.fail
+					if n := f.calls.Load() - calls; n > 100 {
+						t.Errorf("%s called the store %d times", name, n)
 					}
-					f.mu.Lock()
-					for _, m := range []string{"Begin", "Get", "Record", "Ack", "Unacked"} {
-						broken[m] = method == m || method == "all"
-					}
-					f.mu.Unlock()
-					sent := s.sent.Load()
-					ends := func(name string, within time.Duration, call func(context.Context) error) error {
-						ctx, cancel := context.WithTimeout(t.Context(), deadline)
-						defer cancel()
-						begun, calls := time.Now(), f.calls.Load()
-						err := call(ctx)
-						if took := time.Since(begun); took > within {
-							t.Errorf("%s took %v, want at most %v", name, took, within)
+					return err
+				}
+				pay := func(ctx context.Context) error {
+					_, err := j.CreateSubscription(ctx, order("a", approved))
+					return err
+				}
+				err := ends("a call with a deadline", deadline+writeTimeout, pay)
+				if !cardgateway.SafeToRetry(err) {
+					t.Errorf("a call with a deadline: got %v, want ErrNotSent", err)
+				}
+				if (method == "Begin" || method == "all") && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("a call with a deadline: got %v, want the deadline in it", err)
+				}
+				err = ends("a call without a deadline", 2*writeTimeout, func(context.Context) error { return pay(t.Context()) })
+				if !cardgateway.SafeToRetry(err) {
+					t.Errorf("a call without a deadline: got %v, want ErrNotSent", err)
+				}
+				_ = ends("Ack", deadline, func(ctx context.Context) error { return j.Ack(ctx, journal.PaymentID("a"), journal.NotSent) })
+				err = ends("Recover", deadline+time.Second, func(ctx context.Context) error {
+					for _, err := range j.Recover(ctx) {
+						if err != nil {
+							return err
 						}
-						if n := f.calls.Load() - calls; n > 100 {
-							t.Errorf("%s called the store %d times", name, n)
-						}
-						return err
 					}
-					pay := func(ctx context.Context) error {
-						_, err := j.CreateSubscription(ctx, order("a", approved))
-						return err
-					}
-					err := ends("a call with a deadline", deadline+writeTimeout, pay)
-					if !cardgateway.SafeToRetry(err) {
-						t.Errorf("a call with a deadline: got %v, want ErrNotSent", err)
-					}
-					if (method == "Begin" || method == "all") && !errors.Is(err, context.DeadlineExceeded) {
-						t.Errorf("a call with a deadline: got %v, want the deadline in it", err)
-					}
-					err = ends("a call without a deadline", 2*writeTimeout, func(context.Context) error { return pay(t.Context()) })
-					if !cardgateway.SafeToRetry(err) {
-						t.Errorf("a call without a deadline: got %v, want ErrNotSent", err)
-					}
-					_ = ends("Ack", deadline, func(ctx context.Context) error { return j.Ack(ctx, journal.PaymentID("a"), journal.NotSent) })
-					err = ends("Recover", deadline+time.Second, func(ctx context.Context) error {
-						for _, err := range j.Recover(ctx) {
-							if err != nil {
-								return err
-							}
-						}
-						return nil
-					})
-					if want := map[string]error{"hangs": context.DeadlineExceeded, "fails": errDisk}[how]; (method == "Unacked" || method == "all") && !errors.Is(err, want) {
-						t.Errorf("Recover: got %v, want %v: an empty loop would mean that nothing is open", err, want)
-					}
-					if n := s.sent.Load() - sent; n != 0 {
-						t.Errorf("%d requests, want 0", n)
-					}
-					f.mend()
-					s.refuse = nil
-					if got, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || got.State() != cardgateway.StateApproved {
-						t.Errorf("once the store works again: %v, %v", got, err)
-					}
-					wantExecuted(t, s, "a", 1)
+					return nil
 				})
+				if want := map[string]error{"hangs": context.DeadlineExceeded, "fails": errDisk}[how]; (method == "Unacked" || method == "all") && !errors.Is(err, want) {
+					t.Errorf("Recover: got %v, want %v: an empty loop would mean that nothing is open", err, want)
+				}
+				if n := s.sent.Load() - sent; n != 0 {
+					t.Errorf("%d requests, want 0", n)
+				}
+				f.mend()
+				s.refuse = nil
+				if got, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || got.State() != cardgateway.StateApproved {
+					t.Errorf("once the store works again: %v, %v", got, err)
+				}
+				wantExecuted(t, s, "a", 1)
 			})
 		}
 	}

@@ -45,37 +45,35 @@ func TestTestPayments(t *testing.T) {
 	}
 	for name, learn := range learned {
 		for _, isLive := range []bool{true, false} {
-			t.Run(name, func(t *testing.T) {
-				inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-					system := s.Journal
-					client := s.newClient(live)
-					live := journal.New(client, s.store, journal.Options{})
-					by, other := system, live
-					if isLive {
-						by, other = live, system
-					}
-					learn(t, s, by)
-					wantStates(t, system, map[string]string{"a": "succeeded"})
-					wantStates(t, live, map[string]string{"a": "tested"})
-					if paid, err := system.CreateSubscription(t.Context(), order("a", approved)); err != nil || !client.Paid(&cardgateway.Transaction{Code: 100}) || !paid.IsTest {
-						t.Errorf("in the test system: got %v, %v", paid, err)
-					}
-					paid, err := live.CreateSubscription(t.Context(), order("a", approved))
-					if !errors.Is(err, cardgateway.ErrTestPayment) || paid == nil || client.Paid(paid) || journal.StateOf(paid, err) != journal.Tested {
-						t.Errorf("live: got %v, %v", paid, err)
-					}
-					if err := live.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); !errors.Is(err, journal.ErrChanged) {
-						t.Errorf("live, Ack of a success: got %v", err)
-					}
-					state := map[*journal.Journal]journal.State{live: journal.Tested, system: journal.Succeeded}[other]
-					if err := other.Ack(t.Context(), journal.PaymentID("a"), state); err != nil {
-						t.Error(err)
-					}
-					wantStates(t, by, map[string]string{})
-					if e, err := by.Get(t.Context(), journal.PaymentID("a")); err != nil || e.Evidence[len(e.Evidence)-1].State != journal.Succeeded || s.sent.Load() != 1 {
-						t.Errorf("got %+v, %v, %d payments", e, err, s.sent.Load())
-					}
-				})
+			runInBubble(t, name, sandbox.Options{}, func(t *testing.T, s *shop) {
+				system := s.Journal
+				client := s.newClient(live)
+				live := journal.New(client, s.store, journal.Options{})
+				by, other := system, live
+				if isLive {
+					by, other = live, system
+				}
+				learn(t, s, by)
+				wantStates(t, system, map[string]string{"a": "succeeded"})
+				wantStates(t, live, map[string]string{"a": "tested"})
+				if paid, err := system.CreateSubscription(t.Context(), order("a", approved)); err != nil || !client.Paid(&cardgateway.Transaction{Code: 100}) || !paid.IsTest {
+					t.Errorf("in the test system: got %v, %v", paid, err)
+				}
+				paid, err := live.CreateSubscription(t.Context(), order("a", approved))
+				if !errors.Is(err, cardgateway.ErrTestPayment) || paid == nil || client.Paid(paid) || journal.StateOf(paid, err) != journal.Tested {
+					t.Errorf("live: got %v, %v", paid, err)
+				}
+				if err := live.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); !errors.Is(err, journal.ErrChanged) {
+					t.Errorf("live, Ack of a success: got %v", err)
+				}
+				state := map[*journal.Journal]journal.State{live: journal.Tested, system: journal.Succeeded}[other]
+				if err := other.Ack(t.Context(), journal.PaymentID("a"), state); err != nil {
+					t.Error(err)
+				}
+				wantStates(t, by, map[string]string{})
+				if e, err := by.Get(t.Context(), journal.PaymentID("a")); err != nil || e.Evidence[len(e.Evidence)-1].State != journal.Succeeded || s.sent.Load() != 1 {
+					t.Errorf("got %+v, %v, %d payments", e, err, s.sent.Load())
+				}
 			})
 		}
 	}

@@ -73,62 +73,60 @@ func TestLockedRow(t *testing.T) {
 		name       string
 		reads, has bool // the oldest has an outcome
 	}{{name: "unknown"}, {name: "unknown, also for reading", reads: true}, {name: "paid", has: true}, {"paid, also for reading", true, true}} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				for i := range 21 {
-					if !tt.has || i > 0 {
-						s.loseNext(sandbox.CommitNow)
-					}
-					_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
-					time.Sleep(time.Second)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			for i := range 21 {
+				if !tt.has || i > 0 {
+					s.loseNext(sandbox.CommitNow)
 				}
-				var log clienttest.Buffer
-				var observed atomic.Pointer[journal.RecoverInfo]
-				store := &locked{MemoryStore: s.store.(*journal.MemoryStore), id: "000", reads: tt.reads}
-				opts := journal.Options{
-					Logger:  slog.New(slog.NewTextHandler(&log, nil)),
-					Observe: func(_ context.Context, info journal.RecoverInfo) { observed.Store(&info) },
-				}
-				if !tt.has {
-					yielded, last := 0, error(nil)
-					j := journal.New(s.client, store, opts)
-					for e, err := range j.Recover(t.Context()) {
-						if last != nil || err == nil && (e.ID().Text == "000" || e.State() != journal.Succeeded) {
-							t.Errorf("%s %v is yielded after %v", e.ID().Text, e.State(), last)
-						}
-						if last = err; err == nil {
-							yielded++
-						}
+				_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
+				time.Sleep(time.Second)
+			}
+			var log clienttest.Buffer
+			var observed atomic.Pointer[journal.RecoverInfo]
+			store := &locked{MemoryStore: s.store.(*journal.MemoryStore), id: "000", reads: tt.reads}
+			opts := journal.Options{
+				Logger:  slog.New(slog.NewTextHandler(&log, nil)),
+				Observe: func(_ context.Context, info journal.RecoverInfo) { observed.Store(&info) },
+			}
+			if !tt.has {
+				yielded, last := 0, error(nil)
+				j := journal.New(s.client, store, opts)
+				for e, err := range j.Recover(t.Context()) {
+					if last != nil || err == nil && (e.ID().Text == "000" || e.State() != journal.Succeeded) {
+						t.Errorf("%s %v is yielded after %v", e.ID().Text, e.State(), last)
 					}
-					info := observed.Load()
-					if yielded != 20 || !strings.Contains(fmt.Sprint(last), "000") || info.Open != 1 || info.Failing != 1 || !info.Complete {
-						t.Errorf("%d are yielded, and then %v; observed %+v", yielded, last, *info)
+					if last = err; err == nil {
+						yielded++
 					}
-					store.take()
-					for range j.Recover(t.Context()) {
-					}
-					if n := len(store.take()); n != 0 && !tt.reads {
-						t.Errorf("it was tried %d times again at once, want a pause", n)
-					}
-				}
-				told := running(t, journal.New(s.client, store, opts), 0, nil)
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				for i := range 20 {
-					told.wantWithin(t, fmt.Sprintf("%03d succeeded", i+1), told.begun, 30*time.Second)
 				}
 				info := observed.Load()
-				if info.Failing != 1 || !info.Complete || !strings.Contains(log.String(), "transactionId=000") {
-					t.Errorf("observed %+v, logged %s", *info, log.String())
+				if yielded != 20 || !strings.Contains(fmt.Sprint(last), "000") || info.Open != 1 || info.Failing != 1 || !info.Complete {
+					t.Errorf("%d are yielded, and then %v; observed %+v", yielded, last, *info)
 				}
-				time.Sleep(2 * time.Hour)
 				store.take()
-				time.Sleep(time.Hour)
-				synctest.Wait()
-				if n := len(store.take()); n > 2*12+1 || n < 6 {
-					t.Errorf("it was tried %d times in an hour, want every five minutes", n)
+				for range j.Recover(t.Context()) {
 				}
-			})
+				if n := len(store.take()); n != 0 && !tt.reads {
+					t.Errorf("it was tried %d times again at once, want a pause", n)
+				}
+			}
+			told := running(t, journal.New(s.client, store, opts), 0, nil)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			for i := range 20 {
+				told.wantWithin(t, fmt.Sprintf("%03d succeeded", i+1), told.begun, 30*time.Second)
+			}
+			info := observed.Load()
+			if info.Failing != 1 || !info.Complete || !strings.Contains(log.String(), "transactionId=000") {
+				t.Errorf("observed %+v, logged %s", *info, log.String())
+			}
+			time.Sleep(2 * time.Hour)
+			store.take()
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if n := len(store.take()); n > 2*12+1 || n < 6 {
+				t.Errorf("it was tried %d times in an hour, want every five minutes", n)
+			}
 		})
 	}
 }
@@ -151,60 +149,58 @@ func TestTroubleOfOneReport(t *testing.T) {
 		{"the end of its goroutine", 20, func() error { runtime.Goexit(); return nil }, false},
 		{"it does not return", 8, func() error { <-hang; return nil }, true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				hang = make(chan struct{})
-				for i := range tt.bad + 20 {
-					_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
-					time.Sleep(time.Second)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			hang = make(chan struct{})
+			for i := range tt.bad + 20 {
+				_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
+				time.Sleep(time.Second)
+			}
+			bad := func(id string) bool { return id < fmt.Sprintf("%03d", tt.bad) }
+			var log clienttest.Buffer
+			var observed atomic.Pointer[journal.RecoverInfo]
+			var broken atomic.Bool
+			broken.Store(true)
+			told := running(t, s.restarted(journal.Options{
+				Logger:  slog.New(slog.NewTextHandler(&log, nil)),
+				Observe: func(_ context.Context, info journal.RecoverInfo) { observed.Store(&info) },
+			}), 0, func(_ context.Context, e *journal.Entry) error {
+				if broken.Load() && bad(e.ID().Text) {
+					return tt.report()
 				}
-				bad := func(id string) bool { return id < fmt.Sprintf("%03d", tt.bad) }
-				var log clienttest.Buffer
-				var observed atomic.Pointer[journal.RecoverInfo]
-				var broken atomic.Bool
-				broken.Store(true)
-				told := running(t, s.restarted(journal.Options{
-					Logger:  slog.New(slog.NewTextHandler(&log, nil)),
-					Observe: func(_ context.Context, info journal.RecoverInfo) { observed.Store(&info) },
-				}), 0, func(_ context.Context, e *journal.Entry) error {
-					if broken.Load() && bad(e.ID().Text) {
-						return tt.report()
-					}
-					return nil
-				})
-				time.Sleep(10 * time.Minute)
-				synctest.Wait()
-				times := map[string]int{}
-				for _, one := range told.all() {
-					times[one[:3]]++
-				}
-				for i := range tt.bad + 20 {
-					id, least, most := fmt.Sprintf("%03d", i), 1, 1
-					if bad(id) && !tt.hangs {
-						least, most = 7, 9 // after 0, 5, 10, 20, 40, 80 seconds and so on
-					}
-					if n := times[id]; n < least || n > most {
-						t.Errorf("%s was reported %d times, want %d to %d", id, n, least, most)
-					}
-					if !bad(id) {
-						told.wantWithin(t, id+" succeeded", told.begun, time.Minute)
-					}
-				}
-				info := observed.Load()
-				if info.Failing != tt.bad || info.Settled != tt.bad || !strings.Contains(log.String(), "transactionId=000") {
-					t.Errorf("observed %+v, logged %s", *info, log.String())
-				}
-				broken.Store(false)
-				close(hang)
-				time.Sleep(6 * time.Minute)
-				synctest.Wait()
-				if info = observed.Load(); info.Failing != 0 || info.Settled != 0 {
-					t.Errorf("once it works: observed %+v", *info)
-				}
-				if n := len(told.all()); tt.hangs && n != tt.bad+20 {
-					t.Errorf("%d reports, want one for each", n)
-				}
+				return nil
 			})
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+			times := map[string]int{}
+			for _, one := range told.all() {
+				times[one[:3]]++
+			}
+			for i := range tt.bad + 20 {
+				id, least, most := fmt.Sprintf("%03d", i), 1, 1
+				if bad(id) && !tt.hangs {
+					least, most = 7, 9 // after 0, 5, 10, 20, 40, 80 seconds and so on
+				}
+				if n := times[id]; n < least || n > most {
+					t.Errorf("%s was reported %d times, want %d to %d", id, n, least, most)
+				}
+				if !bad(id) {
+					told.wantWithin(t, id+" succeeded", told.begun, time.Minute)
+				}
+			}
+			info := observed.Load()
+			if info.Failing != tt.bad || info.Settled != tt.bad || !strings.Contains(log.String(), "transactionId=000") {
+				t.Errorf("observed %+v, logged %s", *info, log.String())
+			}
+			broken.Store(false)
+			close(hang)
+			time.Sleep(6 * time.Minute)
+			synctest.Wait()
+			if info = observed.Load(); info.Failing != 0 || info.Settled != 0 {
+				t.Errorf("once it works: observed %+v", *info)
+			}
+			if n := len(told.all()); tt.hangs && n != tt.bad+20 {
+				t.Errorf("%d reports, want one for each", n)
+			}
 		})
 	}
 }
@@ -238,18 +234,16 @@ func TestTroubleOfObserve(t *testing.T) {
 	for name, observe := range map[string]func(hang chan struct{}){
 		"panics": func(chan struct{}) { panic("a fault") }, "exits": func(chan struct{}) { runtime.Goexit() }, "hangs": func(hang chan struct{}) { <-hang },
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				hang := make(chan struct{})
-				defer close(hang)
-				told := running(t, s.restarted(journal.Options{Observe: func(context.Context, journal.RecoverInfo) { observe(hang) }}), 0, nil)
-				_, _ = s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved)) // in another process
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if n := len(told.all()); n != 1 {
-					t.Errorf("%d were reported, want 1", n)
-				}
-			})
+		runInBubble(t, name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			hang := make(chan struct{})
+			defer close(hang)
+			told := running(t, s.restarted(journal.Options{Observe: func(context.Context, journal.RecoverInfo) { observe(hang) }}), 0, nil)
+			_, _ = s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved)) // in another process
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if n := len(told.all()); n != 1 {
+				t.Errorf("%d were reported, want 1", n)
+			}
 		})
 	}
 }

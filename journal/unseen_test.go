@@ -60,21 +60,19 @@ func TestDeclineOfRepetitionInTheEnd(t *testing.T) {
 		{[]int{101, 101}, "unknown", "declined"},
 		{[]int{101, 102}, "unknown", "unknown"},
 	} {
-		t.Run(fmt.Sprint(tt.codes), func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				never := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
-				s.gateway.Inject(never)
-				_, _ = s.pay("a", approved)
-				time.Sleep(25 * time.Hour)
-				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-				s.gateway.Inject(never)
-				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
-				searchShows(s, tt.codes...)
-				time.Sleep(23 * time.Hour)
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.early})
-				time.Sleep(time.Hour)
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.late})
-			})
+		runInBubble(t, fmt.Sprint(tt.codes), sandbox.Options{}, func(t *testing.T, s *shop) {
+			never := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+			s.gateway.Inject(never)
+			_, _ = s.pay("a", approved)
+			time.Sleep(25 * time.Hour)
+			wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+			s.gateway.Inject(never)
+			_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+			searchShows(s, tt.codes...)
+			time.Sleep(23 * time.Hour)
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.early})
+			time.Sleep(time.Hour)
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.late})
 		})
 	}
 }

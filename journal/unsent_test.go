@@ -58,21 +58,19 @@ func TestInvalidRepetition(t *testing.T) {
 		"refused":         {refusal, time.Minute, "refused"},
 		"presumed absent": {lost, 25 * time.Hour, "presumed absent"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				s.gateway.Inject(earlier.fault)
-				_, _ = s.pay("a", approved)
-				time.Sleep(earlier.after)
-				wantStates(t, s.Journal, map[string]string{"a": earlier.state})
-				req := order("a", approved)
-				req.CallbackURL = "nowhere"
-				if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrInvalidRequest) {
-					t.Fatalf("got %v", err)
-				}
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": earlier.state})
-				searchShows(s, 100)
-				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
-			})
+		runInBubble(t, name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(earlier.fault)
+			_, _ = s.pay("a", approved)
+			time.Sleep(earlier.after)
+			wantStates(t, s.Journal, map[string]string{"a": earlier.state})
+			req := order("a", approved)
+			req.CallbackURL = "nowhere"
+			if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrInvalidRequest) {
+				t.Fatalf("got %v", err)
+			}
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": earlier.state})
+			searchShows(s, 100)
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 		})
 	}
 }
@@ -199,39 +197,37 @@ func TestStoreThatIsGone(t *testing.T) {
 		{"it was refused", func(s *shop, _ *failing) { s.gateway.Inject(refusal) }, cardgateway.ErrOutcomeUnknown, false},
 		{"nothing could be sent", func(s *shop, _ *failing) { s.refuse = errors.New("no route to host") }, cardgateway.ErrNotSent, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				store := &failing{Store: s.store}
-				s.Journal = journal.New(s.client, store, journal.Options{})
-				tt.first(s, store)
-				begun := time.Now()
-				_, err := s.CreateSubscription(t.Context(), order("a", approved))
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && unknown.Seen != (unknown.Transaction != nil) {
-					t.Errorf("got %+v, want it seen if there was an answer", unknown)
-				}
-				sent := s.sent.Load()
-				time.Sleep(time.Hour)
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			store := &failing{Store: s.store}
+			s.Journal = journal.New(s.client, store, journal.Options{})
+			tt.first(s, store)
+			begun := time.Now()
+			_, err := s.CreateSubscription(t.Context(), order("a", approved))
+			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && unknown.Seen != (unknown.Transaction != nil) {
+				t.Errorf("got %+v, want it seen if there was an answer", unknown)
+			}
+			sent := s.sent.Load()
+			time.Sleep(time.Hour)
 
-				store.begins.Store(100)
-				_, gone := s.CreateSubscription(t.Context(), order("a", approved))
-				_, cancelled := s.CreateSubscription(over, order("a", approved))
-				if !errors.Is(gone, tt.want) || !errors.Is(gone, errDisk) || !errors.Is(cancelled, tt.want) || !errors.Is(cancelled, context.Canceled) {
-					t.Errorf("got %v and %v, want %v because of the disk and the context", gone, cancelled, tt.want)
-				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](gone); ok &&
-					(unknown.SentAt.Sub(begun) > time.Minute || unknown.SentAgain || unknown.Seen != tt.seen) {
-					t.Errorf("got %+v, want it sent once, at %v, seen %t", unknown, begun, tt.seen)
-				}
-				another := order("a", approved)
-				another.Currency = "EUR"
-				_, err = s.CreateSubscription(over, another)
-				if _, ok := errors.AsType[*journal.MismatchError](err); ok != (tt.want == cardgateway.ErrOutcomeUnknown) {
-					t.Errorf("another payment under the same id: got %v", err)
-				}
-				if n := s.sent.Load(); n != sent {
-					t.Errorf("%d requests, want %d", n, sent)
-				}
-			})
+			store.begins.Store(100)
+			_, gone := s.CreateSubscription(t.Context(), order("a", approved))
+			_, cancelled := s.CreateSubscription(over, order("a", approved))
+			if !errors.Is(gone, tt.want) || !errors.Is(gone, errDisk) || !errors.Is(cancelled, tt.want) || !errors.Is(cancelled, context.Canceled) {
+				t.Errorf("got %v and %v, want %v because of the disk and the context", gone, cancelled, tt.want)
+			}
+			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](gone); ok &&
+				(unknown.SentAt.Sub(begun) > time.Minute || unknown.SentAgain || unknown.Seen != tt.seen) {
+				t.Errorf("got %+v, want it sent once, at %v, seen %t", unknown, begun, tt.seen)
+			}
+			another := order("a", approved)
+			another.Currency = "EUR"
+			_, err = s.CreateSubscription(over, another)
+			if _, ok := errors.AsType[*journal.MismatchError](err); ok != (tt.want == cardgateway.ErrOutcomeUnknown) {
+				t.Errorf("another payment under the same id: got %v", err)
+			}
+			if n := s.sent.Load(); n != sent {
+				t.Errorf("%d requests, want %d", n, sent)
+			}
 		})
 	}
 }

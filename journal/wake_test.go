@@ -161,40 +161,38 @@ func TestRunAsksSoon(t *testing.T) {
 			7 * time.Second, 8 * time.Second, 10 * time.Second, 12 * time.Second, 14 * time.Second, 16 * time.Second, 19 * time.Second,
 		}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-				var at []time.Time
-				usual := s.network
-				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-					at = append(at, time.Now())
-					return usual.RoundTrip(r)
-				})
-				told := running(t, s.Journal, tt.every, nil)
-				commit := sandbox.CommitNever
-				if tt.paid {
-					commit = sandbox.CommitNow
-				}
-				s.loseNext(commit)
-				_, _ = s.pay("a", approved)
-				begun := time.Now()
-				time.Sleep(20*time.Second + 100*time.Millisecond)
-				synctest.Wait()
-				var queries []time.Duration
-				for _, query := range at[1:] { // after the payment
-					queries = append(queries, query.Sub(begun).Round(time.Millisecond))
-				}
-				queries = slices.Compact(queries) // a query that finds nothing is two searches
-				if !slices.Equal(queries, tt.want) {
-					t.Errorf("queried after %v, want %v", queries, tt.want)
-				}
-				want := "a unknown"
-				if tt.paid {
-					want = "a succeeded"
-				}
-				if !slices.Equal(told.all(), []string{want}) {
-					t.Errorf("reported %q, want %q once", told.all(), want)
-				}
+		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
+			var at []time.Time
+			usual := s.network
+			s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+				at = append(at, time.Now())
+				return usual.RoundTrip(r)
 			})
+			told := running(t, s.Journal, tt.every, nil)
+			commit := sandbox.CommitNever
+			if tt.paid {
+				commit = sandbox.CommitNow
+			}
+			s.loseNext(commit)
+			_, _ = s.pay("a", approved)
+			begun := time.Now()
+			time.Sleep(20*time.Second + 100*time.Millisecond)
+			synctest.Wait()
+			var queries []time.Duration
+			for _, query := range at[1:] { // after the payment
+				queries = append(queries, query.Sub(begun).Round(time.Millisecond))
+			}
+			queries = slices.Compact(queries) // a query that finds nothing is two searches
+			if !slices.Equal(queries, tt.want) {
+				t.Errorf("queried after %v, want %v", queries, tt.want)
+			}
+			want := "a unknown"
+			if tt.paid {
+				want = "a succeeded"
+			}
+			if !slices.Equal(told.all(), []string{want}) {
+				t.Errorf("reported %q, want %q once", told.all(), want)
+			}
 		})
 	}
 }
