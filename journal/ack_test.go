@@ -84,9 +84,7 @@ func TestAckOfAState(t *testing.T) {
 		}, journal.PresumedAbsent},
 		"conflict": {func(t *testing.T, s *shop) {
 			_, _ = s.pay("a", declined)
-			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")))
 		}, journal.Conflicting},
 	} {
 		runInBubble(t, name, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -65,9 +65,7 @@ func TestOtherApp(t *testing.T) {
 			ofApp8 := &cardgateway.Refund{
 				Code: 111, AppID: "8", UniqueID: paid.UniqueID, MerchantRefundID: "r", RefundUniqueID: "55", RefundAmount: refund("r", "").Amount,
 			}
-			if err := s.ConfirmRefund(t.Context(), ofApp8); err != nil {
-				t.Errorf("ConfirmRefund: got %v", err)
-			}
+			succeeds(t, s.ConfirmRefund(t.Context(), ofApp8))
 			if err := s.withApps(false).ConfirmRefund(t.Context(), ofApp8); !errors.Is(err, journal.ErrMismatch) {
 				t.Errorf("ConfirmRefund of another app: got %v, want a mismatch", err)
 			}

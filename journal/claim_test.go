@@ -95,9 +95,7 @@ func TestAnotherSubmitsAgain(t *testing.T) {
 				in := e.Begun
 				in.Sender = "another process"
 				ev := journal.Evidence{At: time.Now(), Source: journal.SourceSubmission, Submission: &in}
-				if err := s.store.Record(t.Context(), key("a"), e.Version(), ev); err != nil {
-					t.Error(err)
-				}
+				succeeds(t, s.store.Record(t.Context(), key("a"), e.Version(), ev))
 				f.mu.Lock()
 				defer f.mu.Unlock()
 				f.fail["Get"] = tt.gone

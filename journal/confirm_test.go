@@ -47,17 +47,11 @@ func TestConfirm(t *testing.T) {
 			s.gateway.Inject(lost)
 			_, _ = s.pay("a", approved) // its outcome is unknown
 			silence(s)
-			if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
-				t.Fatalf("Confirm: %v", err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shownAs(tt.code, "1")))
 			if tt.confirmed {
-				if err := s.Confirm(t.Context(), shownAs(tt.code, "2")); err != nil {
-					t.Fatalf("Confirm: %v", err)
-				}
+				succeeds(t, s.Confirm(t.Context(), shownAs(tt.code, "2")))
 			}
-			if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
-				t.Errorf("Confirm once more: %v", err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shownAs(tt.code, "1")))
 			if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || len(e.Evidence) > 3 {
 				t.Errorf("a confirmation without anything new was recorded: %d pieces of evidence, %v", len(e.Evidence), err)
 			}
@@ -105,9 +99,7 @@ func TestConfirmRefuses(t *testing.T) {
 		wantStates(t, s.Journal, map[string]string{"a": "unknown"})
 		own := shownAs(cardgateway.CodeSuccess, "1")
 		own.AppID = "7"
-		if err := s.Confirm(t.Context(), own); err != nil {
-			t.Errorf("its own app: %v", err)
-		}
+		succeeds(t, s.Confirm(t.Context(), own))
 	})
 }
 
@@ -129,9 +121,7 @@ func TestSeenIsNeverAbsent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(lost)
 		_, _ = s.pay("a", approved)
-		if err := s.Confirm(t.Context(), shownAs(777, "1")); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, s.Confirm(t.Context(), shownAs(777, "1")))
 		time.Sleep(48 * time.Hour)
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
 		if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, journal.ErrOpen) {
@@ -165,9 +155,7 @@ func TestConfirmOfAnOldAttempt(t *testing.T) {
 			row := &cardgateway.Transaction{
 				Code: cardgateway.Code(tt.row), UniqueID: "1", TransactionID: "a", TransactionAmount: req.Amount, TransactionCurrency: req.Currency,
 			}
-			if err := s.Confirm(t.Context(), row); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, s.Confirm(t.Context(), row))
 			if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Pending {
 				t.Errorf("after Confirm: got %v, %v; want pending", e.State(), err)
 			}
@@ -188,9 +176,7 @@ func TestConfirmOneOfSeveral(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(25 * time.Hour)
-		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "4711")); err != nil {
-			t.Error(err)
-		}
+		succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "4711")))
 		if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Unknown {
 			t.Errorf("after Confirm the payment is %v (%v), want unknown", e.State(), err)
 		}
@@ -229,9 +215,7 @@ func TestConfirmLaterCharges(t *testing.T) {
 		time.Sleep(7 * 24 * time.Hour)
 		renew()
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"}) // not acknowledged yet
-		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded))
 		time.Sleep(7 * 24 * time.Hour)
 		renew()
 		wantStates(t, s.Journal, nil)
@@ -415,9 +399,7 @@ func TestRestore(t *testing.T) {
 				if !tt.restores {
 					return
 				}
-				if err := s.gateway.Settle("pending", true); err != nil {
-					t.Error(err)
-				}
+				succeeds(t, s.gateway.Settle("pending", true))
 				time.Sleep(20 * time.Hour)
 				wantStates(t, s.restarted(journal.Options{}), map[string]string{
 					"kept": "succeeded", "paid": "succeeded", "declined": "pending", "pending": "succeeded", "page": "pending", "token": "succeeded", "": "succeeded",
@@ -435,18 +417,14 @@ func TestRestore(t *testing.T) {
 					shown, sent := shownAs(cardgateway.CodeSuccess, id), byToken(id)
 					shown.TransactionID, sent.Amount = id, decimal.RequireFromString(amount)
 					shown.TransactionAmount = sent.Amount.Add(decimal.New(0, -3)) // with three decimals
-					if err := s.Restore(t.Context(), shown); err != nil {
-						t.Error(err)
-					}
+					succeeds(t, s.Restore(t.Context(), shown))
 					if _, err := s.TokenPayment(t.Context(), token, sent); err != nil || s.gateway.Executed(id) != 0 {
 						t.Errorf("%s once more: %v, charged %d times", id, err, s.gateway.Executed(id))
 					}
 				}
 				other.TransactionID = ""
 				office := &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, UniqueID: "1", RefundUniqueID: "2", RefundAmount: decimal.New(1, 0)}
-				if err := errors.Join(s.Restore(t.Context(), other), s.RestoreRefund(t.Context(), office)); err != nil {
-					t.Errorf("without an id of the merchant's: %v", err)
-				}
+				succeeds(t, errors.Join(s.Restore(t.Context(), other), s.RestoreRefund(t.Context(), office)))
 			})
 		})
 	}
@@ -517,9 +495,7 @@ func TestRestoreRefund(t *testing.T) {
 			tt.change(&shown)
 			silence(s)
 			for range 2 {
-				if err := s.RestoreRefund(t.Context(), &shown); err != nil {
-					t.Error(err)
-				}
+				succeeds(t, s.RestoreRefund(t.Context(), &shown))
 			}
 			_, err := s.CreateRefund(t.Context(), req)
 			wantRefunded(t, s, "r", 1)

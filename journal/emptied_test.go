@@ -87,9 +87,7 @@ func TestRolledBack(t *testing.T) {
 		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 			t.Errorf("got %v, want an unknown outcome", err)
 		}
-		if err := s.Confirm(t.Context(), paid); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, s.Confirm(t.Context(), paid))
 		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrConflict) {
 			t.Errorf("got %v, want what the store has now", err)
 		}

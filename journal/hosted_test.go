@@ -96,9 +96,7 @@ func TestHostedPage(t *testing.T) {
 			if got, err := outcomeOf(all[0]); !errors.Is(err, tt.want) || err == nil && int(got.Code) != tt.shows[len(tt.shows)-1] {
 				t.Errorf("outcome: %+v, %v; want code %d, %v", got, err, tt.shows, tt.want)
 			}
-			if err := all[0].LastQueryError(); err != nil {
-				t.Errorf("the query failed: %v", err)
-			}
+			succeeds(t, all[0].LastQueryError())
 			if tt.later == "" {
 				return
 			}
@@ -151,9 +149,7 @@ func TestPageWithoutARow(t *testing.T) {
 	} {
 		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
 			begun := time.Now()
-			if err := tt.begin(t, s); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, tt.begin(t, s))
 			usual := s.network
 			if tt.shows != nil {
 				searchShows(s, tt.shows...)
@@ -234,13 +230,9 @@ func TestAbandonedAndPaid(t *testing.T) {
 		if !ok || !errors.Is(err, journal.ErrAbandoned) || s.sent.Load() != 1 || !unknown.Seen {
 			t.Errorf("called again: %+v (%v), %d requests", unknown, err, s.sent.Load())
 		}
-		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Abandoned); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, s.Ack(t.Context(), journal.PaymentID("a"), journal.Abandoned))
 		wantStates(t, s.Journal, nil)
-		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")))
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 	})
 }

@@ -24,9 +24,7 @@ func TestConflictIsToldAtOnce(t *testing.T) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 10 * time.Second})
 		go func() {
 			time.Sleep(time.Second)
-			if err := s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "1")); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "1")))
 		}()
 		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrConflict) {
 			t.Errorf("got %v, want ErrConflict", err)
@@ -48,9 +46,7 @@ func TestQueryMeetsNews(t *testing.T) {
 		s.gateway.SetSearch(sandbox.Search{Latency: 2 * time.Second})
 		go func() {
 			time.Sleep(time.Second)
-			if err := s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeProcessing, "1")); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeProcessing, "1")))
 		}()
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 	})
@@ -81,9 +77,7 @@ func TestAnswerMeetsNews(t *testing.T) {
 					return body
 				}
 				if tt.code != 0 {
-					if err := other.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
-						t.Error(err)
-					}
+					succeeds(t, other.Confirm(t.Context(), shownAs(tt.code, "1")))
 				}
 				return body[:len(body)/2]
 			}}
@@ -157,9 +151,7 @@ func TestSubmittedAgainDuringConfirm(t *testing.T) {
 				t.Errorf("submitted again: %v", err)
 			}
 		}}}
-		if err := journal.New(s.client, store, journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "0")); err != nil {
-			t.Error(err)
-		}
+		succeeds(t, journal.New(s.client, store, journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "0")))
 		wantStates(t, s.Journal, map[string]string{"a": "pending"})
 	})
 }

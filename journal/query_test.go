@@ -33,9 +33,7 @@ func TestRecover(t *testing.T) {
 			if got == nil || got.UniqueID == "" || errors.Is(err, cardgateway.ErrDeclined) != (e.ID().Text == "no") {
 				t.Errorf("outcome of %s: %+v, %v", e.ID().Text, got, err)
 			}
-			if err := s.Ack(t.Context(), e.ID(), e.State()); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Ack(t.Context(), e.ID(), e.State()))
 		}
 		wantStates(t, s.Journal, nil)
 	})
@@ -115,9 +113,7 @@ func TestAnsweredWithWrongClock(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			wantStates(t, s.Journal, map[string]string{"page": "pending", "a": "pending"})
-			if err := s.gateway.Settle("a", true); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.gateway.Settle("a", true))
 			time.Sleep(25 * time.Hour)
 			wantStates(t, s.Journal, map[string]string{"page": "abandoned", "a": "succeeded"})
 		})
@@ -179,9 +175,7 @@ func TestPayAgainAsksFirst(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		recovered(t, s.Journal)
 		for _, id := range []journal.ID{journal.PaymentID("a"), journal.RefundID("r")} {
-			if err := s.Ack(t.Context(), id, journal.PresumedAbsent); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, s.Ack(t.Context(), id, journal.PresumedAbsent))
 		}
 		time.Sleep(30 * 24 * time.Hour)
 		usual := s.network

@@ -54,9 +54,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 		if told["b"] != "succeeded" {
 			t.Errorf("b was reported as paid, and then as %q", told["b"])
 		}
-		if err := s.Ack(t.Context(), journal.PaymentID("b"), journal.Succeeded); err != nil {
-			t.Errorf("Ack: %v", err)
-		}
+		succeeds(t, s.Ack(t.Context(), journal.PaymentID("b"), journal.Succeeded))
 	})
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		for _, id := range []string{"a", "b"} {
@@ -66,9 +64,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		told := walk(t, s, func() {
-			if err := s.Ack(t.Context(), journal.PaymentID("b"), journal.Succeeded); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Ack(t.Context(), journal.PaymentID("b"), journal.Succeeded))
 		})
 		if told["b"] != "" {
 			t.Errorf("b was acknowledged, and then reported as %q", told["b"])
@@ -148,9 +144,7 @@ func TestQueriedTokenIsNotKept(t *testing.T) {
 		}
 		restored := shownAs(cardgateway.CodeRedirect, "1")
 		restored.RedirectURL = "https://gateway.test/?t=" + token
-		if err := s.Restore(t.Context(), restored); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, s.Restore(t.Context(), restored))
 		for _, ev := range append(entries[0].Evidence, s.stored("a").Evidence...) {
 			text, err := ev.MarshalJSON()
 			if err != nil || strings.Contains(string(text), token) {
@@ -163,9 +157,7 @@ func TestQueriedTokenIsNotKept(t *testing.T) {
 // ackAndForget acknowledges and forgets a payment that is older than a day.
 func ackAndForget(t *testing.T, s *shop, id string) {
 	t.Helper()
-	if err := s.Ack(t.Context(), journal.PaymentID(id), s.stored(id).State()); err != nil {
-		t.Error(err)
-	}
+	succeeds(t, s.Ack(t.Context(), journal.PaymentID(id), s.stored(id).State()))
 	if _, err := s.store.(*journal.MemoryStore).Forget(t.Context(), time.Now().Add(-25*time.Hour)); err != nil {
 		t.Error(err)
 	}

@@ -27,9 +27,7 @@ func TestSlowLoop(t *testing.T) {
 			told[e.ID().Text] = e.State()
 			if e.ID().Text == "first" {
 				time.Sleep(2 * time.Second)
-				if err := s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
-					t.Fatal(err)
-				}
+				succeeds(t, s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")))
 			}
 		}
 		if told["first"] != journal.Pending || told["a"] != journal.Succeeded {

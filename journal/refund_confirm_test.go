@@ -52,21 +52,15 @@ func TestConfirmRefund(t *testing.T) {
 		}
 		wantRefunds(t, s.Journal, map[string]string{"r": "unknown"})
 		for range 2 {
-			if err := s.ConfirmRefund(t.Context(), &page.Data[0]); err != nil {
-				t.Errorf("ConfirmRefund: %v", err)
-			}
+			succeeds(t, s.ConfirmRefund(t.Context(), &page.Data[0]))
 		}
 		if e, err := s.Get(t.Context(), journal.RefundID("r")); err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 2 {
 			t.Errorf("the entry is %v with %d pieces of evidence, %v", e.State(), len(e.Evidence), err)
 		}
-		if err := s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
-			t.Errorf("Ack of what was confirmed: %v", err)
-		}
+		succeeds(t, s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded))
 		second := page.Data[0]
 		second.RefundUniqueID = "4712" // money that was given back twice
-		if err := s.ConfirmRefund(t.Context(), &second); err != nil {
-			t.Errorf("ConfirmRefund of a second one: %v", err)
-		}
+		succeeds(t, s.ConfirmRefund(t.Context(), &second))
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "conflict"})
 		_, err = s.CreateRefund(t.Context(), req)
 		if conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err); !ok || conflict.RefundTransactionID != "r" || len(conflict.Refunds) != 2 {

@@ -91,9 +91,7 @@ func TestRefundOutcomes(t *testing.T) {
 			}
 			wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": tt.told})
 			wantRefunds(t, s.Journal, map[string]string{"r": tt.told})
-			if err := s.Ack(t.Context(), journal.RefundID("r"), recovered(t, s.Journal)[0].State()); err != nil {
-				t.Errorf("Ack: %v", err)
-			}
+			succeeds(t, s.Ack(t.Context(), journal.RefundID("r"), recovered(t, s.Journal)[0].State()))
 			wantRefunds(t, s.restarted(journal.Options{}), nil)
 			wantRefunded(t, s, "r", tt.refunded)
 		})
@@ -124,9 +122,7 @@ func TestRefundBesidePayment(t *testing.T) {
 		if err := s.Ack(t.Context(), journal.RefundID("a"), journal.Succeeded); !errors.Is(err, journal.ErrOpen) {
 			t.Errorf("Ack of the open refund: %v, want ErrOpen", err)
 		}
-		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
-			t.Errorf("Ack of the payment: %v", err)
-		}
+		succeeds(t, s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded))
 		all := recovered(t, s.restarted(journal.Options{}))
 		if len(all) != 1 || all[0].ID() != journal.RefundID("a") || all[0].State() != journal.Succeeded {
 			t.Fatalf("Recover yields %+v, want only the refund", all)

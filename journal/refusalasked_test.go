@@ -47,9 +47,7 @@ func TestAfterRefusalInTheFuture(t *testing.T) {
 		req := order("a", approved)
 		in := s.begins(t, &req, time.Now().Add(20*time.Hour))
 		refused := journal.Evidence{At: in.At, Source: journal.SourceAnswer, State: journal.Refused, Sender: "x", HTTPStatus: 401}
-		if err := s.store.Record(t.Context(), in.Key(), 0, refused); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, s.store.Record(t.Context(), in.Key(), 0, refused))
 		if _, err := s.AfterRefusal().CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != 0 {
 			t.Errorf("got %v and %d requests, want ErrNotSent and none", err, s.sent.Load())
 		}

@@ -34,14 +34,10 @@ func TestReversed(t *testing.T) {
 			}
 			confirm := func() {
 				t.Helper()
-				if err := s.ConfirmRefund(t.Context(), &shown); err != nil {
-					t.Errorf("ConfirmRefund: %v", err)
-				}
+				succeeds(t, s.ConfirmRefund(t.Context(), &shown))
 			}
 			confirm()
-			if err := s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded))
 			shown.Code, shown.RefundUniqueID = 112, tt.declined
 			confirm()
 			confirm()
@@ -60,9 +56,7 @@ func TestReversed(t *testing.T) {
 		}
 		for _, id := range []string{"another", paid.UniqueID} {
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, id)); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, id)))
 		}
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 	})
@@ -74,9 +68,7 @@ func TestReversed(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(25 * time.Hour)
-			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "")); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "")))
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
 		})
 	})
@@ -88,9 +80,7 @@ func TestReversed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, paid.UniqueID)); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, paid.UniqueID)))
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 		})
 	})
@@ -102,9 +92,7 @@ func TestReversed(t *testing.T) {
 		for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed} {
 			shown.Code = code
 			time.Sleep(8 * 24 * time.Hour)
-			if err := s.Confirm(t.Context(), shown); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shown))
 		}
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
 	})

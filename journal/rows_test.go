@@ -63,9 +63,7 @@ func TestRowsOfOnePayment(t *testing.T) {
 			}
 			show := func(rows ...rowOf) {
 				for _, r := range rows {
-					if err := s.Confirm(t.Context(), r.transaction()); err != nil {
-						t.Fatal(err)
-					}
+					succeeds(t, s.Confirm(t.Context(), r.transaction()))
 					time.Sleep(time.Minute)
 				}
 			}
@@ -111,9 +109,7 @@ func TestWalkedRowsAreReportedOnce(t *testing.T) {
 		told := running(t, s.Journal, 0, nil)
 		for range 60 {
 			for _, r := range []rowOf{{"0", 101}, {"1", 102}} {
-				if err := s.Confirm(t.Context(), r.transaction()); err != nil {
-					t.Fatal(err)
-				}
+				succeeds(t, s.Confirm(t.Context(), r.transaction()))
 			}
 			time.Sleep(5 * time.Minute)
 		}

@@ -427,9 +427,7 @@ func TestQuietLog(t *testing.T) {
 		if n := strings.Count(log.String(), "level=DEBUG"); n != 1 || strings.Contains(log.String(), "level=WARN") {
 			t.Errorf("logged %s", &log)
 		}
-		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, j.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded))
 		log.Reset()
 		if recovered(t, j); log.Len() > 0 {
 			t.Errorf("with nothing to report it logged %s", &log)
@@ -527,9 +525,7 @@ func TestResolveOne(t *testing.T) {
 		{"final", func(_ *testing.T, s *shop) { _, _ = s.pay("a", approved) }, journal.Succeeded, false, nil, false},
 		{"acknowledged while pending", func(t *testing.T, s *shop) {
 			_, _ = s.pay("a", pending)
-			if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Pending); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, s.Ack(t.Context(), journal.PaymentID("a"), journal.Pending))
 		}, journal.Pending, false, nil, false},
 		{"no entry", func(*testing.T, *shop) {}, journal.Unknown, false, journal.ErrNoEntry, false},
 	} {

@@ -101,9 +101,7 @@ func TestRunKeepsConflict(t *testing.T) {
 		if warnings := strings.Count(log.String(), "conflicts=1"); warnings != 1 {
 			t.Errorf("got %d warnings, want one:\n%s", warnings, log.String())
 		}
-		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Conflicting); err != nil {
-			t.Error(err)
-		}
+		succeeds(t, j.Ack(t.Context(), journal.PaymentID("a"), journal.Conflicting))
 		if run(); len(told) != 1 || conflicts > 0 {
 			t.Errorf("after Ack: reported %q, counted %d times", told, conflicts)
 		}

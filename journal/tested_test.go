@@ -38,9 +38,7 @@ func TestTestPayments(t *testing.T) {
 			if err != nil || len(page.Data) != 1 {
 				t.Fatalf("got %v, %v", page, err)
 			}
-			if err := by.Confirm(t.Context(), &page.Data[0]); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, by.Confirm(t.Context(), &page.Data[0]))
 		},
 	}
 	for name, learn := range learned {
@@ -67,9 +65,7 @@ func TestTestPayments(t *testing.T) {
 					t.Errorf("live, Ack of a success: got %v", err)
 				}
 				state := map[*journal.Journal]journal.State{live: journal.Tested, system: journal.Succeeded}[other]
-				if err := other.Ack(t.Context(), journal.PaymentID("a"), state); err != nil {
-					t.Error(err)
-				}
+				succeeds(t, other.Ack(t.Context(), journal.PaymentID("a"), state))
 				wantStates(t, by, map[string]string{})
 				if e, err := by.Get(t.Context(), journal.PaymentID("a")); err != nil || e.Evidence[len(e.Evidence)-1].State != journal.Succeeded || s.sent.Load() != 1 {
 					t.Errorf("got %+v, %v, %d payments", e, err, s.sent.Load())
@@ -103,9 +99,7 @@ func TestMarksThatCannotBeRead(t *testing.T) {
 				Code: 100, UniqueID: "1", TransactionID: "t-1", TransactionAmount: decimal.RequireFromString("12.50"), TransactionCurrency: "USD",
 				Extra: map[string]json.RawMessage{"isTest": json.RawMessage(`7`)},
 			}
-			if err := j.Confirm(t.Context(), row); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, j.Confirm(t.Context(), row))
 			wantStates(t, j, map[string]string{"t-1": "unknown"})
 		})
 	}

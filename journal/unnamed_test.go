@@ -25,9 +25,7 @@ func TestConfirmOfUnnamed(t *testing.T) {
 			t.Fatalf("got %+v, %v; want an approval without an id", got, err)
 		}
 		for range 2 {
-			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
-				t.Errorf("Confirm: %v", err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")))
 		}
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
 		if got, err := s.pay("a", approved); err != nil || got.UniqueID != "1" {
@@ -36,9 +34,7 @@ func TestConfirmOfUnnamed(t *testing.T) {
 		if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || len(e.Evidence) != 2 {
 			t.Errorf("%d pieces of evidence, %v; want 2", len(e.Evidence), err)
 		}
-		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "2")); err != nil {
-			t.Errorf("Confirm of another: %v", err)
-		}
+		succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "2")))
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 		_, err := s.pay("a", approved)
 		if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); !ok || len(conflict.Transactions) != 3 {

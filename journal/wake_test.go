@@ -84,9 +84,7 @@ func shown(id string) *cardgateway.Transaction {
 
 func confirm(t *testing.T, j *journal.Journal, id string) {
 	t.Helper()
-	if err := j.Confirm(context.Background(), shown(id)); err != nil {
-		t.Errorf("Confirm: %v", err)
-	}
+	succeeds(t, j.Confirm(context.Background(), shown(id)))
 }
 
 // TestRunWakesOnConfirm: what is confirmed is reported at once, and not again.
