@@ -3,13 +3,13 @@ package journal_test
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -135,8 +135,8 @@ func TestSeenIsNeverAbsent(t *testing.T) {
 func TestConfirmOfAnOldAttempt(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		row   int   // that is confirmed
-		shows []int // all of them
+		row   cardgateway.Code // that is confirmed
+		shows []int            // all of them
 		want  string
 	}{
 		{"declined, another one approved", 101, []int{101, 100}, "succeeded"},
@@ -147,15 +147,11 @@ func TestConfirmOfAnOldAttempt(t *testing.T) {
 		{"waiting, no other one", 301, []int{301}, "abandoned"},
 	} {
 		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
-			req := hosted("a")
-			if _, err := s.CreateCheckout(t.Context(), req); err != nil {
+			if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(8 * 24 * time.Hour)
-			row := &cardgateway.Transaction{
-				Code: cardgateway.Code(tt.row), UniqueID: "1", TransactionID: "a", TransactionAmount: req.Amount, TransactionCurrency: req.Currency,
-			}
-			succeeds(t, s.Confirm(t.Context(), row))
+			succeeds(t, s.Confirm(t.Context(), shownAs(tt.row, "1")))
 			if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Pending {
 				t.Errorf("after Confirm: got %v, %v; want pending", e.State(), err)
 			}
@@ -273,12 +269,7 @@ func TestTwoSubscriptions(t *testing.T) {
 			s.loseNext(sandbox.CommitNow)
 			_, _ = s.pay("a", approved)
 			usual := s.network
-			s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodGet {
-					return page(r, "0", ""), nil
-				}
-				return usual.RoundTrip(r)
-			})
+			searchShows(s)
 			time.Sleep(6 * 24 * time.Hour)
 			wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
 			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: tt.second})
@@ -342,7 +333,7 @@ func TestRestore(t *testing.T) {
 			inBubble(t, opts, func(t *testing.T, s *shop) {
 				begun := time.Now()
 				token := cardgateway.NewToken(s.gateway.NewToken(sandbox.Approved))
-				cheap := byToken("token")
+				cheap := clienttest.TokenPaymentRequest("token")
 				cheap.Amount = decimal.New(12, 0)
 				uniqueID := s.paidFor("kept")
 				calls := map[string]func() error{
@@ -414,7 +405,7 @@ func TestRestore(t *testing.T) {
 					t.Errorf("another amount: %v", err)
 				}
 				for id, amount := range map[string]string{"large": "999999999999", "large with decimals": "9999999999.5"} { // of twelve digits at most, as sent
-					shown, sent := shownAs(cardgateway.CodeSuccess, id), byToken(id)
+					shown, sent := shownAs(cardgateway.CodeSuccess, id), clienttest.TokenPaymentRequest(id)
 					shown.TransactionID, sent.Amount = id, decimal.RequireFromString(amount)
 					shown.TransactionAmount = sent.Amount.Add(decimal.New(0, -3)) // with three decimals
 					succeeds(t, s.Restore(t.Context(), shown))

@@ -42,15 +42,6 @@ func hostedSubscription(id string) cardgateway.CheckoutSubscriptionRequest {
 	}
 }
 
-// byToken is a payment with a token.
-func byToken(id string) cardgateway.TokenPaymentRequest {
-	o := order(id, approved)
-	return cardgateway.TokenPaymentRequest{
-		TransactionID: id, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
-		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos,
-	}
-}
-
 // TestHostedPage: what the journal concludes from the result of a search for a payment on the hosted page, after some
 // time.
 func TestHostedPage(t *testing.T) {

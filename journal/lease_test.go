@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -465,13 +463,8 @@ func TestSilentGateway(t *testing.T) {
 			open = 10_000
 		}
 		for i := range open {
-			in := journal.Intent{
-				Shop: s.Shop(), ID: journal.PaymentID(fmt.Sprint(i)), Operation: "CreateSubscription", Amount: decimal.RequireFromString("12.50"),
-				Currency: "USD", At: time.Now(), Sender: fmt.Sprint(i),
-			}
-			if _, _, err := s.store.Begin(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
+			req := order(fmt.Sprint(i), approved)
+			s.begins(t, &req, time.Now())
 		}
 		s.hangs("")
 		rs := newReplicas(t, s)

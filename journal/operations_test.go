@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -31,7 +32,7 @@ func TestEveryMethod(t *testing.T) {
 			return m.CreateTokenOrder(ctx, tokenOrder("a"))
 		},
 		"TokenPayment": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
-			return m.TokenPayment(ctx, cardgateway.NewToken("tok"), byToken("a"))
+			return m.TokenPayment(ctx, cardgateway.NewToken("tok"), clienttest.TokenPaymentRequest("a"))
 		},
 		"CreateSubscription": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
 			return m.CreateSubscription(ctx, order("a", approved))
@@ -89,7 +90,7 @@ func testAmounts(t *testing.T, s *shop) {
 	} {
 		for _, currency := range []string{"USD", "JPY", "KWD"} {
 			name := amount + " " + currency
-			req := byToken(name)
+			req := clienttest.TokenPaymentRequest(name)
 			req.Amount, req.Currency = decimal.RequireFromString(amount), currency
 			pay := func(m methods, id string) error {
 				req.TransactionID = id

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -134,7 +135,7 @@ func TestQueriedTokenIsNotKept(t *testing.T) {
 			return []byte(`{"code":121,"totalCount":1,"data":[{"code":301,"uniqueId":"1","transactionId":"x","transactionAmount":"12.50",` +
 				`"transactionCurrency":"USD","transactionAt":"` + time.Now().Format(time.DateTime) + `","redirectUrl":"https://gateway.test/?t=` + token + `"}]}`)
 		}}
-		_, err = s.TokenPayment(t.Context(), cardgateway.NewToken(token), byToken("x"))
+		_, err = s.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("x"))
 		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 			t.Fatal(err)
 		}

@@ -158,9 +158,7 @@ func TestRefundSeenIsNeverAbsent(t *testing.T) {
 			return bytes.Replace(body, []byte(`"refundAmount":"2.50"`), []byte(`"refundAmount":"2.51"`), 1)
 		}}
 		wantRefunds(t, s.Journal, map[string]string{"r": "unknown"})
-		s.network = rewriting{network, func(r *http.Request, body []byte) []byte {
-			return []byte(`{"code":121,"message":"Search success","currPage":1,"pageSize":10,"totalCount":0,"totalPage":0,"data":[]}`)
-		}}
+		searchShows(s)
 		time.Sleep(72 * time.Hour)
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "unknown"})
 		s.network = network

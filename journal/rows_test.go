@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -15,14 +13,7 @@ import (
 // rowOf is a row of the gateway: its id and code.
 type rowOf struct {
 	id   string
-	code int
-}
-
-func (r rowOf) transaction() *cardgateway.Transaction {
-	return &cardgateway.Transaction{
-		Code: cardgateway.Code(r.code), UniqueID: r.id, TransactionID: "a", TransactionAmount: decimal.RequireFromString("12.50"),
-		TransactionCurrency: "USD",
-	}
+	code cardgateway.Code
 }
 
 // TestRowsOfOnePayment: each row of a payment counts as it was shown last. What is in processing is never hidden by the decline of another row.
@@ -33,7 +24,7 @@ func TestRowsOfOnePayment(t *testing.T) {
 		hosted bool
 		shown  []rowOf
 		state  journal.State
-		code   int
+		code   cardgateway.Code
 	}{
 		{"a decline, and another card in processing", true, []rowOf{{"A", 101}, {"B", 102}}, journal.Pending, 102},
 		{"the decline becomes known later", true, []rowOf{{"B", 102}, {"A", 101}}, journal.Pending, 102},
@@ -63,7 +54,7 @@ func TestRowsOfOnePayment(t *testing.T) {
 			}
 			show := func(rows ...rowOf) {
 				for _, r := range rows {
-					succeeds(t, s.Confirm(t.Context(), r.transaction()))
+					succeeds(t, s.Confirm(t.Context(), shownAs(r.code, r.id)))
 					time.Sleep(time.Minute)
 				}
 			}
@@ -78,7 +69,7 @@ func TestRowsOfOnePayment(t *testing.T) {
 					t.Fatal(err)
 				}
 				got, _ := outcomeOf(e)
-				if e.State() != tt.state || got == nil || int(got.Code) != tt.code {
+				if e.State() != tt.state || got == nil || got.Code != tt.code {
 					t.Errorf("%s: %v, %+v; want %v, code %d", when, e.State(), got, tt.state, tt.code)
 				}
 				if n := len(e.Evidence); limit > 0 && n > limit {
@@ -109,7 +100,7 @@ func TestWalkedRowsAreReportedOnce(t *testing.T) {
 		told := running(t, s.Journal, 0, nil)
 		for range 60 {
 			for _, r := range []rowOf{{"0", 101}, {"1", 102}} {
-				succeeds(t, s.Confirm(t.Context(), r.transaction()))
+				succeeds(t, s.Confirm(t.Context(), shownAs(r.code, r.id)))
 			}
 			time.Sleep(5 * time.Minute)
 		}

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -40,12 +38,7 @@ func TestRunAcknowledgesWhatItTold(t *testing.T) {
 			searchShows(s, 301)
 			time.Sleep(8 * 24 * time.Hour)
 		}, func(t *testing.T, s *shop) {
-			err := s.Confirm(t.Context(), &cardgateway.Transaction{
-				Code: cardgateway.CodeSuccess, TransactionID: "a", UniqueID: "1", TransactionAmount: decimal.RequireFromString("12.50"), TransactionCurrency: "USD",
-			})
-			if err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")))
 		}, []string{"abandoned", "succeeded"}},
 	} {
 		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {

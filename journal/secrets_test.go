@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -26,12 +24,8 @@ func TestNothingSecretIsStored(t *testing.T) {
 		j := s.restarted(journal.Options{})
 		for id, message := range map[string]string{"paid": "100", "redirect": "301", "declined": "101", "odd": "999", "refused": "400"} {
 			_, _ = j.CreateSubscription(context.WithValue(t.Context(), codeKey{}, message), order(id, "987"))
-			req := cardgateway.TokenPaymentRequest{
-				TransactionID: id + "-token", Currency: "USD", Amount: decimal.New(1250, -2), TransactionIP: "192.0.2.1",
-				CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/",
-				ProductInfos: []cardgateway.ProductInfo{{Quantity: 1}},
-			}
-			_, _ = j.TokenPayment(context.WithValue(t.Context(), codeKey{}, message), cardgateway.NewToken(token), req)
+			byToken := clienttest.TokenPaymentRequest(id + "-token")
+			_, _ = j.TokenPayment(context.WithValue(t.Context(), codeKey{}, message), cardgateway.NewToken(token), byToken)
 		}
 		for e, err := range s.store.Unacked(t.Context(), key("").Shop) {
 			text, failed := json.Marshal(e)

@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -76,15 +74,11 @@ func (s *shop) loseNext(commit sandbox.Commit) {
 	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: commit, Reply: sandbox.ReplyReset})
 }
 
-func shown(id string) *cardgateway.Transaction {
-	return &cardgateway.Transaction{
-		Code: cardgateway.CodeSuccess, UniqueID: "1", TransactionID: id, TransactionAmount: decimal.RequireFromString("12.50"), TransactionCurrency: "USD",
-	}
-}
-
 func confirm(t *testing.T, j *journal.Journal, id string) {
 	t.Helper()
-	succeeds(t, j.Confirm(context.Background(), shown(id)))
+	shown := shownAs(cardgateway.CodeSuccess, "1")
+	shown.TransactionID = id
+	succeeds(t, j.Confirm(context.Background(), shown))
 }
 
 // TestRunWakesOnConfirm: what is confirmed is reported at once, and not again.
@@ -200,15 +194,8 @@ func TestAcknowledgedIsNotQueried(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.loseNext(sandbox.CommitNow)
 		_, _ = s.pay("a", pending)
-		inProcessing := shown("a")
-		inProcessing.Code = cardgateway.CodeProcessing
-		err := s.Confirm(t.Context(), inProcessing)
-		if err == nil {
-			err = s.Ack(t.Context(), journal.PaymentID("a"), journal.Pending)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, s.Confirm(t.Context(), shownAs(cardgateway.CodeProcessing, "1")))
+		succeeds(t, s.Ack(t.Context(), journal.PaymentID("a"), journal.Pending))
 		var queries atomic.Int32
 		s.network = roundTripper(func(*http.Request) (*http.Response, error) {
 			queries.Add(1)
