@@ -147,9 +147,7 @@ func TestConfirmOfAnOldAttempt(t *testing.T) {
 		{"waiting, no other one", 301, []int{301}, "abandoned"},
 	} {
 		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
-			if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
-				t.Fatal(err)
-			}
+			s.opensPage()
 			time.Sleep(8 * 24 * time.Hour)
 			succeeds(t, s.Confirm(t.Context(), shownAs(tt.row, "1")))
 			if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Pending {

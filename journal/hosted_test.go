@@ -42,6 +42,13 @@ func hostedSubscription(id string) cardgateway.CheckoutSubscriptionRequest {
 	}
 }
 
+// opensPage makes payment "a" on the hosted page.
+func (s *shop) opensPage() {
+	s.t.Helper()
+	_, err := s.CreateCheckout(s.t.Context(), hosted("a"))
+	succeeds(s.t, err)
+}
+
 // TestHostedPage: what the journal concludes from the result of a search for a payment on the hosted page, after some
 // time.
 func TestHostedPage(t *testing.T) {
@@ -73,9 +80,7 @@ func TestHostedPage(t *testing.T) {
 	} {
 		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
 			s.setHostedPageLifetime(7 * day)
-			if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
-				t.Fatal(err)
-			}
+			s.opensPage()
 			usual := s.network
 			searchShows(s, tt.shows...)
 			time.Sleep(tt.after)
@@ -102,45 +107,35 @@ func TestHostedPage(t *testing.T) {
 // TestPageWithoutARow: a page of which the search shows nothing ends, too, when it can no longer be used; not what was in processing, or was
 // shown in a form that does not tell the outcome.
 func TestPageWithoutARow(t *testing.T) {
-	o := hosted("a")
 	for _, tt := range []struct {
 		name  string
-		begin func(t *testing.T, s *shop) error
+		begin func(*shop)
 		shows []int // at first
 		then  []int
 		want  string
 	}{
-		{"a checkout", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, nil, nil, "abandoned"},
-		{"a token order", func(t *testing.T, s *shop) error {
-			_, err := s.CreateTokenOrder(t.Context(), tokenOrder("a"))
-			return err
+		{"a checkout", (*shop).opensPage, nil, nil, "abandoned"},
+		{"a token order", func(s *shop) {
+			_, err := s.CreateTokenOrder(s.t.Context(), tokenOrder("a"))
+			succeeds(s.t, err)
 		}, nil, nil, "abandoned"},
-		{"a subscription", func(t *testing.T, s *shop) error {
-			_, err := s.CreateCheckoutSubscription(t.Context(), hostedSubscription("a"))
-			return err
+		{"a subscription", func(s *shop) {
+			_, err := s.CreateCheckoutSubscription(s.t.Context(), hostedSubscription("a"))
+			succeeds(s.t, err)
 		}, nil, nil, "abandoned"},
-		{"a 3D page", func(_ *testing.T, s *shop) error { _, err := s.pay("a", challenged); return err }, nil, nil, "abandoned"},
-		{"its row has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{301}, nil, "abandoned"},
-		{"a decline has gone", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{101}, nil, "abandoned"},
-		{"it was in processing", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{102}, nil, "pending"},
-		{
-			"a card was in processing beside the page", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err },
-			[]int{301, 102}, []int{301}, "pending",
-		},
-		{
-			"a card was in processing beside a decline", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err },
-			[]int{101, 102}, []int{101}, "pending",
-		},
-		{
-			"its row beside one that is unclear", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err },
-			nil, []int{301, 999}, "pending",
-		},
-		{"it was shown unclearly", func(t *testing.T, s *shop) error { _, err := s.CreateCheckout(t.Context(), o); return err }, []int{999}, nil, "pending"},
-		{"no page", func(_ *testing.T, s *shop) error { _, err := s.pay("a", pending); return err }, nil, nil, "pending"},
+		{"a 3D page", func(s *shop) { _, _ = s.pay("a", challenged) }, nil, nil, "abandoned"},
+		{"its row has gone", (*shop).opensPage, []int{301}, nil, "abandoned"},
+		{"a decline has gone", (*shop).opensPage, []int{101}, nil, "abandoned"},
+		{"it was in processing", (*shop).opensPage, []int{102}, nil, "pending"},
+		{"a card was in processing beside the page", (*shop).opensPage, []int{301, 102}, []int{301}, "pending"},
+		{"a card was in processing beside a decline", (*shop).opensPage, []int{101, 102}, []int{101}, "pending"},
+		{"its row beside one that is unclear", (*shop).opensPage, nil, []int{301, 999}, "pending"},
+		{"it was shown unclearly", (*shop).opensPage, []int{999}, nil, "pending"},
+		{"no page", func(s *shop) { _, _ = s.pay("a", pending) }, nil, nil, "pending"},
 	} {
 		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
 			begun := time.Now()
-			succeeds(t, tt.begin(t, s))
+			tt.begin(s)
 			usual := s.network
 			if tt.shows != nil {
 				searchShows(s, tt.shows...)
@@ -179,9 +174,7 @@ func TestEndedBeside(t *testing.T) {
 	} {
 		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
 			begun := time.Now()
-			if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
-				t.Fatal(err)
-			}
+			s.opensPage()
 			row := func(id, code int) string {
 				return fmt.Sprintf(`{"code":%d,"uniqueId":"%d","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`, code, id)
 			}
@@ -211,9 +204,7 @@ func TestEndedBeside(t *testing.T) {
 // conflict.
 func TestAbandonedAndPaid(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
-			t.Fatal(err)
-		}
+		s.opensPage()
 		time.Sleep(8 * 24 * time.Hour)
 		wantStates(t, s.Journal, map[string]string{"a": "abandoned"})
 		_, err := s.CreateCheckout(t.Context(), hosted("a"))

@@ -85,7 +85,7 @@ func TestReversed(t *testing.T) {
 		})
 	})
 	runInBubble(t, "on the hosted page", sandbox.Options{}, func(t *testing.T, s *shop) {
-		_, _ = s.CreateCheckout(t.Context(), hosted("a"))
+		s.opensPage()
 		for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed} {
 			time.Sleep(8 * 24 * time.Hour)
 			succeeds(t, s.Confirm(t.Context(), shownAs(code, "1")))

@@ -45,9 +45,7 @@ func TestRowsOfOnePayment(t *testing.T) {
 	} {
 		runInBubble(t, tt.name, sandbox.Options{}, func(t *testing.T, s *shop) {
 			if tt.hosted {
-				if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
-					t.Fatal(err)
-				}
+				s.opensPage()
 			} else {
 				s.loseNext(sandbox.CommitNever)
 				_, _ = s.pay("a", approved)
@@ -93,9 +91,7 @@ func TestRowsOfOnePayment(t *testing.T) {
 // TestWalkedRowsAreReportedOnce: two rows that a walk shows every five minutes are reported when they are new.
 func TestWalkedRowsAreReportedOnce(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
-			t.Fatal(err)
-		}
+		s.opensPage()
 		searchShows(s, 101, 102)
 		told := running(t, s.Journal, 0, nil)
 		for range 60 {
