@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // TestNewConnectionToMovedFile: also a connection that is opened to what is now in the place of a moved file, or where a link leads now, says why
@@ -103,14 +101,7 @@ func withPool(t *testing.T, dir string, size int) (*sql.DB, *sqlstore.Store, *jo
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
-	t.Cleanup(gateway.Close)
-	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, client := newShop(t)
 	return db, store, journal.New(client, store, journal.Options{WriteTimeout: 2 * time.Second})
 }
 

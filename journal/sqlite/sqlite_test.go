@@ -15,9 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
 	"github.com/cardgateway/cardgateway-go/journal/sqlite"
@@ -149,17 +148,17 @@ func TestOpenWithContext(t *testing.T) {
 
 // subscription is a payment that the sandbox approves.
 func subscription(id string) cardgateway.SubscriptionRequest {
-	return cardgateway.SubscriptionRequest{
-		TransactionID: id, OrderID: "order of " + id, Currency: "USD", Amount: decimal.RequireFromString("12.50"), TransactionIP: "192.0.2.1",
-		CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/note",
-		ProductInfos:   []cardgateway.ProductInfo{{ProductName: "Candle", Quantity: 1}},
-		BillingAddress: cardgateway.Address{Country: "US"},
-		Card: cardgateway.Card{
-			CardNumber: cardgateway.NewCardNumber("4300000000000000"), CVV: cardgateway.NewCVV("123"),
-			ExpiredMonth: "12", ExpiredYear: "39", Cardholder: "Ada Example",
-		},
-		Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
-	}
+	return clienttest.SubscriptionRequest(id, clienttest.NewCard("4300000000000000", "123"))
+}
+
+// newShop returns a gateway and the client of a shop.
+func newShop(t *testing.T) (*sandbox.Gateway, *cardgateway.Client) {
+	t.Helper()
+	g := sandbox.New(sandbox.Options{NoNotifications: true})
+	t.Cleanup(g.Close)
+	return g, clienttest.NewClient(t, cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
+	})
 }
 
 // TestApprovalIsWritten: an approval is in the file before it is returned.
@@ -167,12 +166,7 @@ func TestApprovalIsWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	s, other := open(t, path), open(t, path)
 	defer func() { _ = errors.Join(s.Close(), other.Close()) }() // no longer needed
-	g := sandbox.New(sandbox.Options{NoNotifications: true})
-	defer g.Close()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, client := newShop(t)
 	j := journal.New(client, s, journal.Options{})
 	for i := range 20 {
 		id := fmt.Sprint(i)
@@ -224,59 +218,54 @@ func TestMovedFile(t *testing.T) {
 			return errors.Join(os.Remove(dir), os.Mkdir(dir+".2", 0o700), os.Symlink(dir+".2", dir))
 		}, true},
 	} {
-		t.Run(tt.name, inBubble(func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "data")
-			if err := errors.Join(os.Mkdir(dir+".1", 0o700), os.Symlink(dir+".1", dir)); err != nil {
-				t.Skip(err) // some systems allow no links
-			}
-			path := filepath.Join(dir, "journal.db")
-			s := open(t, path)
-			backup := open(t, filepath.Join(dir, "backup.db"))
-			if err := backup.Close(); err != nil {
-				t.Fatal(err)
-			}
-			g := sandbox.New(sandbox.Options{NoNotifications: true})
-			defer g.Close()
-			client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			j := journal.New(client, s, journal.Options{WriteTimeout: 5 * time.Second})
-			if _, err := j.CreateSubscription(t.Context(), subscription("before")); err != nil {
-				t.Fatal(err)
-			}
-			if err := tt.change(dir, path); err != nil {
-				t.Skip(err) // some systems do not let an open file be moved
-			}
-			for _, id := range []string{"a"} {
-				_, err := j.CreateSubscription(t.Context(), subscription(id))
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // writing an intent is tried for two seconds
+				dir := filepath.Join(t.TempDir(), "data")
+				if err := errors.Join(os.Mkdir(dir+".1", 0o700), os.Symlink(dir+".1", dir)); err != nil {
+					t.Skip(err) // some systems allow no links
+				}
+				path := filepath.Join(dir, "journal.db")
+				s := open(t, path)
+				backup := open(t, filepath.Join(dir, "backup.db"))
+				if err := backup.Close(); err != nil {
+					t.Fatal(err)
+				}
+				g, client := newShop(t)
+				j := journal.New(client, s, journal.Options{WriteTimeout: 5 * time.Second})
+				if _, err := j.CreateSubscription(t.Context(), subscription("before")); err != nil {
+					t.Fatal(err)
+				}
+				if err := tt.change(dir, path); err != nil {
+					t.Skip(err) // some systems do not let an open file be moved
+				}
+				_, err := j.CreateSubscription(t.Context(), subscription("a"))
 				if tt.lost && (!errors.Is(err, cardgateway.ErrNotSent) || !strings.Contains(err.Error(), "start again")) {
 					t.Errorf("got %v, want that nothing was sent, and what to do", err)
 				}
 				if !tt.lost && err != nil {
 					t.Error(err)
 				}
-				if n := g.Executed(id); (n == 0) != tt.lost {
-					t.Errorf("%s was executed %d times", id, n)
+				if n := g.Executed("a"); (n == 0) != tt.lost {
+					t.Errorf("it was executed %d times", n)
 				}
-			}
-			if err := s.Record(t.Context(), key("before"), 1, journal.Evidence{At: time.Now(), Source: journal.SourceQuery, Seen: true}); (err != nil) != tt.lost {
-				t.Errorf("Record: got %v, want an error: %t", err, tt.lost)
-			}
-			_ = s.Close() // it may not be able to write its log
-			if strings.Contains(tt.name, "log") {
-				return // the locks of SQLite belong to the process, which would have to end
-			}
-			after := open(t, path)
-			defer func() { _ = after.Close() }()
-			restarted := journal.New(client, after, journal.Options{})
-			for range 2 {
-				_, _ = restarted.CreateSubscription(t.Context(), subscription("a"))
-			}
-			if n := g.Executed("a"); n != 1 {
-				t.Errorf("after a restart, the payment was executed %d times, want once", n)
-			}
-		}))
+				if err := s.Record(t.Context(), key("before"), 1, journal.Evidence{At: time.Now(), Source: journal.SourceQuery, Seen: true}); (err != nil) != tt.lost {
+					t.Errorf("Record: got %v, want an error: %t", err, tt.lost)
+				}
+				_ = s.Close() // it may not be able to write its log
+				if strings.Contains(tt.name, "log") {
+					return // the locks of SQLite belong to the process, which would have to end
+				}
+				after := open(t, path)
+				defer func() { _ = after.Close() }()
+				restarted := journal.New(client, after, journal.Options{})
+				for range 2 {
+					_, _ = restarted.CreateSubscription(t.Context(), subscription("a"))
+				}
+				if n := g.Executed("a"); n != 1 {
+					t.Errorf("after a restart, the payment was executed %d times, want once", n)
+				}
+			})
+		})
 	}
 }
 
@@ -299,11 +288,6 @@ func TestOpenedTwice(t *testing.T) {
 	if err := errors.Join(first.Close(), second.Close()); err != nil {
 		t.Error(err)
 	}
-}
-
-// inBubble runs a test with a clock of its own: writing an intent is tried for two seconds.
-func inBubble(test func(*testing.T)) func(*testing.T) {
-	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
 // TestLongEntry: what is known of a long entry is not parsed again when more is added, and is parsed again if it is another one.
