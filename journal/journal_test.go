@@ -174,15 +174,6 @@ func outcomeOf(e journal.Entry) (got *cardgateway.Transaction, err error) {
 	return got, err
 }
 
-// refundOf returns the outcome of a refund.
-func refundOf(e journal.Entry) (got *cardgateway.Refund, err error) {
-	err = e.Outcome(nil, func(r *cardgateway.Refund, err error) error {
-		got = r
-		return err
-	})
-	return got, err
-}
-
 // stored returns the entry of a payment in the store, as another process would read it.
 func (s *shop) stored(id string) *journal.Entry {
 	s.t.Helper()

@@ -96,8 +96,14 @@ func TestOutcomeOfEachState(t *testing.T) {
 				if called != of || err != failed {
 					t.Errorf("the function for a %q was called, and Outcome returns %v", called, err)
 				}
-				if err := e.Outcome(nil, nil); err == nil || !strings.Contains(err.Error(), "no function for") {
-					t.Errorf("without functions: %v", err)
+				payment, refund := func(*cardgateway.Transaction, error) error { return nil }, func(*cardgateway.Refund, error) error { return nil }
+				if of == "payment" {
+					payment = nil
+				} else {
+					refund = nil
+				}
+				if err := e.Outcome(payment, refund); err == nil || !strings.Contains(err.Error(), "no function for "+in.ID.describe()) {
+					t.Errorf("without its function: %v", err)
 				}
 			})
 		}
