@@ -17,11 +17,7 @@ import (
 // payFor makes an approved payment of an app.
 func payFor(t *testing.T, server *sandbox.Server, app cardgateway.AppID, transactionID string) *cardgateway.Transaction {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: app, TestPayments: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	payment, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
+	payment, err := clientOf(t, server, app).TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
 		TransactionID: transactionID, Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
 		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
 		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
@@ -47,7 +43,7 @@ func TestOtherApps(t *testing.T) {
 		}
 		b := open(t, db)
 		for range 2 { // the second run finds nothing new
-			if got := mustSync(t, b, SyncOptions{Client: clientOf(t, server), From: from}); got.Changed != 0 {
+			if got := mustSync(t, b, SyncOptions{Client: clientOf(t, server, "7"), From: from}); got.Changed != 0 {
 				t.Errorf("got %+v, want nothing changed", got)
 			}
 		}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -73,10 +73,10 @@ func open(t testing.TB, db string) *Books {
 	return b
 }
 
-// clientOf is a client of a gateway in this process.
-func clientOf(t testing.TB, server *sandbox.Server) *cardgateway.Client {
+// clientOf is a client of an app at a gateway in this process.
+func clientOf(t testing.TB, server *sandbox.Server, app cardgateway.AppID) *cardgateway.Client {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: app, TestPayments: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +92,23 @@ func gateway(t testing.TB, o sandbox.Options) *sandbox.Server {
 	}
 	t.Cleanup(server.Close)
 	return server
+}
+
+// change makes one change of the books.
+func change(t *testing.T, b *Books, do func(tx *sql.Tx) error) {
+	t.Helper()
+	if err := b.change(t.Context(), do); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// save saves rows that a walk found. The copy was complete up to a time.
+func save(t *testing.T, b *Books, table *table, complete int64, now time.Time, rows ...record) {
+	t.Helper()
+	change(t, b, func(tx *sql.Tx) error {
+		_, err := b.save(t.Context(), tx, table, rows, complete, now)
+		return err
+	})
 }
 
 // dump gives the rows of the copy, as texts, without what two copies of the same gateway may differ in.
@@ -128,23 +145,7 @@ func wantFresh(t *testing.T, b *Books, client *cardgateway.Client, from time.Tim
 	if _, err := fresh.Sync(t.Context(), SyncOptions{Client: client, From: from}); err != nil {
 		t.Fatal(err)
 	}
-	got, want := dump(t, b), dump(t, fresh)
-	if slices.Equal(got, want) {
-		return
-	}
-	t.Errorf("got %d rows, and a fresh copy has %d", len(got), len(want))
-	shown := 0
-	for i := 0; i < max(len(got), len(want)) && shown < 3; i++ {
-		g, w := "nothing", "nothing"
-		if i < len(got) {
-			g = got[i]
-		}
-		if i < len(want) {
-			w = want[i]
-		}
-		if g != w {
-			t.Errorf("row %d: got %s, want %s", i, g, w)
-			shown++
-		}
+	if diff := cmp.Diff(dump(t, fresh), dump(t, b)); diff != "" {
+		t.Errorf("rows (-fresh copy +got):\n%s", diff)
 	}
 }

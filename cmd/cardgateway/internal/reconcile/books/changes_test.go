@@ -18,17 +18,6 @@ func (b *Books) changesSince(ctx context.Context, since time.Time) iter.Seq2[Cha
 	return b.Changes(ctx, since, time.Now().AddDate(100, 0, 0))
 }
 
-// changesOf returns the changes of one row.
-func (b *Books) changesOf(ctx context.Context, id string) iter.Seq2[Change, error] {
-	return func(yield func(Change, error) bool) {
-		for c, err := range b.changesSince(ctx, time.Time{}) {
-			if (c.ID == kept(id) || err != nil) && !yield(c, err) {
-				return
-			}
-		}
-	}
-}
-
 // TestRowChanges: a row is what it was at every mark, whatever has happened to it since, and also if the clock is set back.
 func TestRowChanges(t *testing.T) {
 	at, err := cardgateway.ParseWallTime("2026-01-15 10:07:09")
@@ -65,14 +54,10 @@ func TestRowChanges(t *testing.T) {
 		marks := []int64{0}
 		for i, step := range steps {
 			now := clock.Add(-time.Duration(i) * time.Hour)
-			if err := b.change(t.Context(), func(tx *sql.Tx) error {
-				if step.rows == nil {
-					return b.drop(t.Context(), tx, &ordersTable, now, `id = '7'`)
-				}
-				_, err := b.save(t.Context(), tx, &ordersTable, []record{orderRecord(&step.rows[0], "7", time.UTC, 1)}, micro(clock), now)
-				return err
-			}); err != nil {
-				t.Fatal(err)
+			if step.rows == nil {
+				change(t, b, func(tx *sql.Tx) error { return b.drop(t.Context(), tx, &ordersTable, now, `id = '7'`) })
+			} else {
+				save(t, b, &ordersTable, micro(clock), now, orderRecord(&step.rows[0], "7", time.UTC, 1))
 			}
 			mark, err := b.LastChange(t.Context())
 			if err != nil || mark <= marks[i] {
@@ -113,20 +98,13 @@ func TestRefundChanges(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		for i, state := range []string{"processing", "approved"} {
-			if err := b.change(t.Context(), func(tx *sql.Tx) error {
-				now := time.Date(2026, 2, 1+i, 0, 0, 0, 0, time.UTC)
-				_, err := b.save(t.Context(), tx, &ordersTable, []record{{"p", "p", "t", "approved", int64(100), "3", "EUR", int64(1), "", "8", int64(0), int64(1)},
-					{"q", "q", "u", "approved", int64(100), "3", []string{"EUR", "USD"}[i], int64(1), "", "", int64(0), int64(1)}}, 0, now)
-				if err == nil {
-					_, err = b.save(t.Context(), tx, &refundsTable, []record{
-						{"own", "own", "own", "", state, int64(100), "3", "EUR", int64(1), int64(1)}, {"other", "other", "other", "p", state, int64(100), "3", "EUR", int64(1), int64(1)},
-						{"plain", "plain", "plain", "q", state, int64(100), "3", "", int64(1), int64(1)},
-					}, 0, now)
-				}
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			now := time.Date(2026, 2, 1+i, 0, 0, 0, 0, time.UTC)
+			save(t, b, &ordersTable, 0, now, record{"p", "p", "t", "approved", int64(100), "3", "EUR", int64(1), "", "8", int64(0), int64(1)},
+				record{"q", "q", "u", "approved", int64(100), "3", []string{"EUR", "USD"}[i], int64(1), "", "", int64(0), int64(1)})
+			save(t, b, &refundsTable, 0, now,
+				record{"own", "own", "own", "", state, int64(100), "3", "EUR", int64(1), int64(1)},
+				record{"other", "other", "other", "p", state, int64(100), "3", "EUR", int64(1), int64(1)},
+				record{"plain", "plain", "plain", "q", state, int64(100), "3", "", int64(1), int64(1)})
 		}
 		got := ""
 		for _, c := range collect(t, b.ChangesSince(t.Context(), Refund, 0)) {
@@ -159,15 +137,11 @@ func TestChangeTimes(t *testing.T) {
 			nil,
 			{row("gone", "approved", 9, "")},
 		} {
-			if err := b.change(t.Context(), func(tx *sql.Tx) error {
-				now := time.Date(2026, 2, 1+i, 0, 0, 0, 0, time.UTC)
-				if rows == nil {
-					return b.drop(t.Context(), tx, &ordersTable, now, `id = 'gone'`)
-				}
-				_, err := b.save(t.Context(), tx, &ordersTable, rows, at(20)*int64(min(i, 1)), now)
-				return err
-			}); err != nil {
-				t.Fatal(err)
+			now := time.Date(2026, 2, 1+i, 0, 0, 0, 0, time.UTC)
+			if rows == nil {
+				change(t, b, func(tx *sql.Tx) error { return b.drop(t.Context(), tx, &ordersTable, now, `id = 'gone'`) })
+			} else {
+				save(t, b, &ordersTable, at(20)*int64(min(i, 1)), now, rows...)
 			}
 		}
 		got := ""

@@ -130,17 +130,11 @@ func TestRows(t *testing.T) {
 func plantCopy(t *testing.T, b *Books) (at func(n int) time.Time) {
 	t.Helper()
 	at = func(n int) time.Time { return time.Date(2026, 10, 1+n, 0, 0, 0, 0, time.UTC) }
-	write := func(statement string, args ...any) {
-		t.Helper()
-		if _, err := b.writer.ExecContext(t.Context(), statement, args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(`INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced) VALUES (1, 'https://gw.test', '1', 'UTC', 1, 1)`)
+	exec(t, b, `INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced) VALUES (1, 'https://gw.test', '1', 'UTC', 1, 1)`)
 	for n, row := range []string{"a approved", "b approved", "c approved", "d approved", "d declined", "b approved", " approved", " approved", "a approved 7"} {
 		id, rest, _ := strings.Cut(row, " ")
 		state, otherApp, _ := strings.Cut(rest, " ")
-		write(`INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, walk)
+		exec(t, b, `INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, walk)
 			VALUES ($1, $1, COALESCE(NULLIF($2, ''), $1), $3, 100, '1', 'EUR', $4, '', $5, 1)`,
 			fmt.Sprint("u-", n), id, state, micro(at(n)), otherApp)
 	}
@@ -150,7 +144,7 @@ func plantCopy(t *testing.T, b *Books) (at func(n int) time.Time) {
 		if !found {
 			payment = "u-1"
 		}
-		write(`INSERT INTO cardgateway_refunds (id, refund_unique_id, merchant_refund_id, unique_id, state, code, amount, currency, at, walk)
+		exec(t, b, `INSERT INTO cardgateway_refunds (id, refund_unique_id, merchant_refund_id, unique_id, state, code, amount, currency, at, walk)
 			VALUES ($1, $1, COALESCE(NULLIF($2, ''), $1), $5, $3, 111, '1', 'EUR', $4, 1)`,
 			fmt.Sprint("ru-", n), id, state, micro(at(n)), payment)
 	}

@@ -100,7 +100,7 @@ func TestMovedFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := gateway(t, sandbox.Options{})
 			path := filepath.Join(t.TempDir(), "books.db")
-			b, o := open(t, path), SyncOptions{Client: clientOf(t, server), From: time.Now().Add(-time.Hour)}
+			b, o := open(t, path), SyncOptions{Client: clientOf(t, server, "7"), From: time.Now().Add(-time.Hour)}
 			mustSync(t, b, o)
 			if err := change(path); err != nil {
 				t.Skip(err) // some systems do not let an open file be moved

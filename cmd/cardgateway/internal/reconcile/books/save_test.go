@@ -44,33 +44,21 @@ func TestSaveOdd(t *testing.T) {
 	var first []string
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
-		change := func(do func(tx *sql.Tx) error) {
-			t.Helper()
-			if err := b.change(t.Context(), do); err != nil {
-				t.Fatal(err)
-			}
-		}
 		for _, batch := range orders {
-			change(func(tx *sql.Tx) error {
-				var rows []record
-				for i := range batch {
-					rows = append(rows, orderRecord(&batch[i], "7", time.UTC, 1))
-				}
-				_, err := b.save(t.Context(), tx, &ordersTable, rows, 0, time.Now())
-				return err
-			})
+			var rows []record
+			for i := range batch {
+				rows = append(rows, orderRecord(&batch[i], "7", time.UTC, 1))
+			}
+			save(t, b, &ordersTable, 0, time.Now(), rows...)
 		}
 		for _, refund := range []cardgateway.Refund{
 			{MerchantRefundID: "r", UniqueID: "8", Code: 111}, {RefundUniqueID: "9", MerchantRefundID: "r", UniqueID: "8", Code: 111},
 			{RefundUniqueID: "10", MerchantRefundID: "s", UniqueID: "8", Code: 111, RefundAt: at}, // without the time of the request
 			{UniqueID: "7", Code: 111}, {RefundUniqueID: "11", UniqueID: "7", Code: 111}, // without an id of the merchant
 		} {
-			change(func(tx *sql.Tx) error {
-				_, err := b.save(t.Context(), tx, &refundsTable, []record{refundRecord(&refund, time.UTC, 1)}, 0, time.Now())
-				return err
-			})
+			save(t, b, &refundsTable, 0, time.Now(), refundRecord(&refund, time.UTC, 1))
 		}
-		change(func(tx *sql.Tx) error {
+		change(t, b, func(tx *sql.Tx) error {
 			return errors.Join(b.dropUnnamed(t.Context(), tx, &ordersTable, time.Now()), b.dropUnnamed(t.Context(), tx, &refundsTable, time.Now()))
 		})
 		got := dump(t, b)
@@ -113,14 +101,8 @@ func TestStreams(t *testing.T) {
 			rows = append(rows, record{fmt.Sprint(i), fmt.Sprint(i), id, "approved", int64(100), "1", "EUR", at, "", "", int64(0), int64(1)})
 			refunds = append(refunds, record{fmt.Sprint(i), fmt.Sprint(i), "r" + id, id, "approved", int64(111), "1", "EUR", at, int64(1)})
 		}
-		err := b.change(t.Context(), func(tx *sql.Tx) error {
-			_, err1 := b.save(t.Context(), tx, &ordersTable, rows, 0, time.Now())
-			_, err2 := b.save(t.Context(), tx, &refundsTable, refunds, 0, time.Now())
-			return errors.Join(err1, err2)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		save(t, b, &ordersTable, 0, time.Now(), rows...)
+		save(t, b, &refundsTable, 0, time.Now(), refunds...)
 		var got, gotRefunds []string
 		payments, _ := read(t, b, Payment)
 		for _, o := range payments {
@@ -182,7 +164,7 @@ func TestBegin(t *testing.T) {
 			})
 		}
 		exec(t, b, `UPDATE cardgateway_walks SET complete = $1`, micro(time.Now().Add(time.Hour)))
-		if _, err := b.Sync(t.Context(), SyncOptions{Client: clientOf(t, server)}); err == nil || !strings.Contains(err.Error(), "the clock of this machine") {
+		if _, err := b.Sync(t.Context(), SyncOptions{Client: clientOf(t, server, "7")}); err == nil || !strings.Contains(err.Error(), "the clock of this machine") {
 			t.Errorf("a clock set back: got %v", err)
 		}
 	})

@@ -172,15 +172,8 @@ func TestGatewayIDs(t *testing.T) {
 		b := open(t, db)
 		insert := func(table *table, row record) {
 			t.Helper()
-			if err := b.change(t.Context(), func(tx *sql.Tx) error {
-				_, err := b.save(t.Context(), tx, table, []record{row}, 0, time.Now())
-				if err == nil {
-					err = nameLines(t.Context(), tx)
-				}
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			save(t, b, table, 0, time.Now(), row)
+			change(t, b, func(tx *sql.Tx) error { return nameLines(t.Context(), tx) })
 		}
 		pay := func(id, unique string) {
 			insert(&ordersTable, orderRecord(&cardgateway.Transaction{TransactionID: id, UniqueID: unique}, "", timeUTC, 1))
