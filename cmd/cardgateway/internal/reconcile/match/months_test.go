@@ -588,23 +588,15 @@ func TestRefundedAlready(t *testing.T) {
 		{ClassLaterCharge, new(memory).pay("a.1", approved, "3 USD", at).pay("a.2", approved, "3 USD", at.AddDate(0, 0, 5)).book("a", approved, "3 USD", at).
 			back("r of a.2", approved, "3 USD", late), "the first charge was at 2026-10-15 12:00:00; refunded already: 3.00 USD"},
 	} {
-		onSQLite(t).why(t, test.m, test.class, test.want)
-	}
-}
-
-// why compares, and holds the reason of the difference of a class against what is wanted.
-func (d *database) why(t *testing.T, m *memory, class Class, want string) {
-	t.Helper()
-	o, found := octoberOptions(), false
-	o.Found = func(of *Difference) error {
-		if of.Class == class {
-			if found = true; of.Why != want {
-				t.Errorf("%s: got %q, want %q", class, of.Why, want)
+		o, why := octoberOptions(), "not found"
+		o.Found = func(d *Difference) error {
+			if d.Class == test.class {
+				why = d.Why
 			}
+			return nil
 		}
-		return nil
-	}
-	if d.run(t, m, o); !found {
-		t.Errorf("%s: not found", class)
+		if onSQLite(t).run(t, test.m, o); why != test.want {
+			t.Errorf("%s: got %q, want %q", test.class, why, test.want)
+		}
 	}
 }
