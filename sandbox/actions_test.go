@@ -89,9 +89,7 @@ func opens(path string, cards ...Outcome) func(*testing.T, *Gateway) string {
 	return func(t *testing.T, g *Gateway) string {
 		page := send(t, g, "POST", path, body("t", nil)).str("redirectUrl")
 		for _, o := range cards {
-			if _, err := g.EnterCard(page, TestCard(o)); err != nil {
-				t.Fatal(err)
-			}
+			enter(t, g, page, o)
 		}
 		return "t"
 	}
@@ -222,8 +220,7 @@ func threeWays(t *testing.T, s scene, d deed) {
 	for name, value := range d.body {
 		fields.Set(name, fmt.Sprint(value))
 	}
-	resp, postErr := browser(g).PostForm("http://127.0.0.1/_sandbox/"+fmt.Sprintf(d.path, url.PathEscape(id)), fields)
-	resp, page := read(t, resp, postErr)
+	resp, page := submit(t, g, "http://127.0.0.1/_sandbox/"+fmt.Sprintf(d.path, url.PathEscape(id)), fields)
 	if (resp.StatusCode == 303) != (refusal == "") || !strings.Contains(html.UnescapeString(page), refusal) {
 		t.Errorf("dashboard: HTTP %d, %s; Go: %q", resp.StatusCode, page, refusal)
 	}
@@ -234,8 +231,7 @@ func threeWays(t *testing.T, s scene, d deed) {
 	if g, id = begin(); d.hosted == nil || len(g.Rows(id)) == 0 || g.Rows(id)[0].Page == "" {
 		return
 	}
-	resp, postErr = browser(g).PostForm("https://gateway.test"+g.Rows(id)[0].Page, d.hosted)
-	resp, _ = read(t, resp, postErr)
+	resp, _ = submit(t, g, "https://gateway.test"+g.Rows(id)[0].Page, d.hosted)
 	if got := stateOf(t, g); got != after {
 		t.Errorf("hosted page:\n%s\nGo:\n%s", got, after)
 	}

@@ -17,40 +17,33 @@ func TestHostedRetry(t *testing.T) {
 	g := New(Options{Cards: Cards{HostedRetry: true}, Notifications: Notifications{Transport: m}})
 	defer g.Close()
 	page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
-	enter := func(o Outcome) string {
+	pay := func(o Outcome) string {
 		t.Helper()
-		resp, err := browser(g).PostForm(page, form(o))
-		resp, _ = read(t, resp, err)
+		resp, _ := submit(t, g, page, form(o))
 		if resp.StatusCode != 303 {
 			t.Fatalf("HTTP %d, want 303", resp.StatusCode)
 		}
 		return resp.Header.Get("Location")
 	}
-	if next := enter(Declined); !strings.HasSuffix(page, next) {
+	if next := pay(Declined); !strings.HasSuffix(page, next) {
 		t.Fatalf("after a decline the browser is sent to %q, want the card page", next)
 	}
-	resp, err := browser(g).Get(page)
-	if _, text := read(t, resp, err); !strings.Contains(text, "declined") || !strings.Contains(text, `id="pay"`) {
+	if _, text := visit(t, g, page); !strings.Contains(text, "declined") || !strings.Contains(text, `id="pay"`) {
 		t.Errorf("the page does not offer another card: %s", text)
 	}
 	wrong := form(Approved)
 	wrong.Set("cvv", "1")
-	resp, err = browser(g).PostForm(page, wrong) // makes no row
-	if resp, _ = read(t, resp, err); resp.StatusCode != 422 {
+	if resp, _ := submit(t, g, page, wrong); resp.StatusCode != 422 { // makes no row
 		t.Errorf("HTTP %d for a wrong CVV, want 422", resp.StatusCode)
 	}
 	if rows := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil).rows(); len(rows) != 1 {
 		t.Errorf("%d rows after a card that cannot be one, want the declined one alone", len(rows))
 	}
-	enter(Declined)
-	if next := enter(Approved); next != "https://shop.example/back" {
+	pay(Declined)
+	if next := pay(Approved); next != "https://shop.example/back" {
 		t.Errorf("after an approval the browser is sent to %q", next)
 	}
-	a := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil)
-	var codes []string
-	for _, row := range a.rows() {
-		codes = append(codes, string(row["code"].(interface{ String() string }).String()))
-	}
+	codes := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil).texts("code")
 	slices.Sort(codes)
 	if want := []string{"100", "101", "101"}; !slices.Equal(codes, want) {
 		t.Errorf("rows with codes %v, want %v", codes, want)
@@ -66,13 +59,9 @@ func TestHostedRetry(t *testing.T) {
 // TestHostedRetryEnds: the cardholder cancels, or fails to authenticate and then pays.
 func TestHostedRetryEnds(t *testing.T) {
 	g := New(Options{Cards: Cards{HostedRetry: true}})
-	b := browser(g)
 	page := send(t, g, "POST", "/checkout/payment", body("given up", nil)).str("redirectUrl")
-	if _, err := g.EnterCard(page, TestCard(Declined)); err != nil {
-		t.Fatal(err)
-	}
-	resp, err := b.PostForm(page, url.Values{"action": {"cancel"}})
-	if resp, _ = read(t, resp, err); resp.Header.Get("Location") != "https://shop.example/back" {
+	enter(t, g, page, Declined)
+	if resp, _ := submit(t, g, page, url.Values{"action": {"cancel"}}); resp.Header.Get("Location") != "https://shop.example/back" {
 		t.Errorf("cancel leads to %q", resp.Header.Get("Location"))
 	}
 	if rows := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=given+up", nil).rows(); len(rows) != 1 {
@@ -80,10 +69,7 @@ func TestHostedRetryEnds(t *testing.T) {
 	}
 
 	page = send(t, g, "POST", "/checkout/payment", body("3d", nil)).str("redirectUrl")
-	threeD, err := g.EnterCard(page, TestCard(Challenged))
-	if err != nil {
-		t.Fatal(err)
-	}
+	threeD := enter(t, g, page, Challenged)
 	next, err := g.Authenticate(threeD, false)
 	if err != nil || !strings.HasSuffix(page, next) {
 		t.Fatalf("after a failed authentication: %q, %v, want the card page", next, err)
@@ -91,8 +77,7 @@ func TestHostedRetryEnds(t *testing.T) {
 	if _, err := g.EnterCard(page, TestCard(Approved)); err != nil || g.Executed("3d") != 1 {
 		t.Errorf("%v, charged %d times, want once", err, g.Executed("3d"))
 	}
-	resp, err = b.PostForm("https://gateway.test"+threeD, url.Values{"decision": {"approve"}}) // sent twice
-	if read(t, resp, err); g.Executed("3d") != 1 {
+	if submit(t, g, "https://gateway.test"+threeD, url.Values{"decision": {"approve"}}); g.Executed("3d") != 1 { // sent twice
 		t.Errorf("charged %d times, want once", g.Executed("3d"))
 	}
 }
@@ -103,10 +88,7 @@ func TestOtherPage(t *testing.T) {
 	g := New(Options{Cards: Cards{SecureForEveryCard: true}})
 	secure := map[string]any{"secure": true, "browser": map[string]any{"userAgent": "x"}}
 	page := send(t, g, "POST", "/checkout/payment", body("t", secure)).str("redirectUrl")
-	threeD, err := g.EnterCard(page, TestCard(Pending))
-	if err != nil {
-		t.Fatal(err)
-	}
+	threeD := enter(t, g, page, Pending)
 	if _, err := g.Authenticate(page, true); err == nil {
 		t.Error("authenticated on the card page")
 	}
@@ -217,9 +199,7 @@ func TestChoices(t *testing.T) {
 			for uses, want := range map[bool]int{false: tt.usual, true: tt.bound} {
 				g := New(Options{Cards: Cards{TokenOrderUsesCard: uses}})
 				a := send(t, g, "POST", "/checkout/tokenization/create", body("t", nil))
-				if _, err := g.EnterCard(a.str("redirectUrl"), TestCard(tt.outcome)); err != nil {
-					t.Fatal(err)
-				}
+				enter(t, g, a.str("redirectUrl"), tt.outcome)
 				wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), want)
 				if _, err := g.Token("t"); (err == nil) != (want == 100) {
 					t.Errorf("code %d and a token: %v", want, err)
@@ -270,7 +250,7 @@ func TestChoices(t *testing.T) {
 	t.Run("a page beyond every integer", func(t *testing.T) {
 		a := send(t, New(Options{}), "GET",
 			"/search/list/order?startDate=2024-01-01&endingDate=2024-01-02&currPage=99999999999999999999", nil)
-		if got := a.data["currPage"].(interface{ String() string }).String(); got != "99999999999999999999" || len(a.rows()) != 0 {
+		if got := number(a.data["currPage"]); got != "99999999999999999999" || len(a.rows()) != 0 {
 			t.Errorf("currPage = %s with %d rows, want the page that was asked for, empty", got, len(a.rows()))
 		}
 	})
@@ -299,7 +279,7 @@ func TestSeedOrders(t *testing.T) {
 	refunds := send(t, g, "GET", "/search/list/refund"+rangeQuery(january, to, g.opts.Location, 1, 999), nil).rows()
 	codes := map[string]int{}
 	for _, row := range refunds {
-		codes[row["code"].(interface{ String() string }).String()]++
+		codes[number(row["code"])]++
 		found := send(t, g, "GET", "/search/order/"+row["uniqueId"].(string), nil)
 		if found.code() != 100 || found.str("transactionCurrency") != row["refundCurrency"] {
 			t.Errorf("refund %v of %s", row, found.text)
@@ -325,7 +305,7 @@ func TestSeedTwice(t *testing.T) {
 	}
 	approved := map[string]int{}
 	for _, row := range search("order", "") {
-		if row["code"].(interface{ String() string }).String() == "100" {
+		if number(row["code"]) == "100" {
 			approved[row["transactionId"].(string)]++
 		}
 	}
@@ -382,9 +362,7 @@ func TestRenew(t *testing.T) {
 					}
 					seen[uniqueID] = true
 				}
-				if err := g.Flush(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				flush(t, g)
 				if n := len(m.bodies); n != 3 {
 					t.Errorf("got %d notifications, want 3", n)
 				}

@@ -3,8 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
@@ -69,10 +67,7 @@ func control(t *testing.T, g *Gateway, method, path string, request any) (int, m
 	if request != nil {
 		body = []byte(encode(t, request))
 	}
-	r, err := http.NewRequest(method, "http://127.0.0.1/_sandbox/api/v1/"+path, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := httptest.NewRequest(method, "http://127.0.0.1/_sandbox/api/v1/"+path, bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := g.RoundTripper().RoundTrip(r)
 	if err != nil {
@@ -297,10 +292,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("tp", nil))
 	_, _ = exchange(g, "POST", "/checkout/tokenisation/payment/"+token, body("tq", nil))
 	_, _ = exchange(g, "POST", "/checkout/tokenization/payment/FOREIGN-token-3391", body("tr", nil))
-	if err := g.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b := browser(g)
+	flush(t, g)
 	var all strings.Builder
 	all.WriteString(log.String())
 	links := []string{"/_sandbox/"}
@@ -312,8 +304,7 @@ func TestNoSecretIsShown(t *testing.T) {
 			continue
 		}
 		visited[link] = true
-		resp, err := b.Get("http://127.0.0.1" + link)
-		resp, text := read(t, resp, err)
+		resp, text := visit(t, g, "http://127.0.0.1"+link)
 		if resp.StatusCode != 200 {
 			t.Errorf("%s: HTTP %d", link, resp.StatusCode)
 		}
@@ -345,14 +336,10 @@ func TestNoSecretIsShown(t *testing.T) {
 // press submits a form as a browser does that shows a page, and returns where the browser goes.
 func press(t *testing.T, g *Gateway, page, path string, form url.Values) string {
 	t.Helper()
-	r, err := http.NewRequest("POST", "http://127.0.0.1/_sandbox/"+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := httptest.NewRequest("POST", "http://127.0.0.1/_sandbox/"+path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Referer", page)
-	resp, err := browser(g).Do(r)
-	resp, text := read(t, resp, err)
+	resp, text := browse(t, g, r)
 	if resp.StatusCode != 303 {
 		t.Fatalf("%s: HTTP %d, %s", path, resp.StatusCode, text)
 	}
@@ -371,9 +358,7 @@ func TestButtons(t *testing.T) {
 	if got := press("payments/t/refund", url.Values{"amount": {""}}); got != "/_sandbox/payments?done=1" {
 		t.Errorf("the browser goes to %q", got)
 	}
-	if err := g.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	flush(t, g)
 	press("notifications/1/resend", nil)
 	press("faults", url.Values{"operation": {"any"}, "name": {"carried out, then reset"}, "code": {"none"}, "times": {"2"}, "transactionId": {""}})
 	press("faults", url.Values{"operation": {"TokenPayment"}, "name": {"carried out, then reset"}, "code": {"999 system error"}})
@@ -393,9 +378,7 @@ func TestDashboardPage(t *testing.T) {
 	g := New(Options{Console: Console{Label: `<b>"mine"</b>`}})
 	send(t, g, "POST", "/api/subscription", body("<script>alert(1)</script>", nil))
 	send(t, g, "POST", "/api/subscription", body("other", nil))
-	b := browser(g)
-	resp, err := b.Get("http://127.0.0.1/_sandbox/payments?transactionId=other")
-	resp, text := read(t, resp, err)
+	resp, text := visit(t, g, "http://127.0.0.1/_sandbox/payments?transactionId=other")
 	for _, want := range []string{
 		`<html lang="en">`, `aria-current="page"`, `value="other"`, "prefers-color-scheme", "&lt;b&gt;",
 	} {
@@ -409,15 +392,12 @@ func TestDashboardPage(t *testing.T) {
 	if policy := resp.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "form-action 'self'") {
 		t.Errorf("policy %q", policy)
 	}
-	resp, err = b.Get("http://127.0.0.1/_sandbox")
-	if resp, _ = read(t, resp, err); resp.StatusCode/100 != 3 || resp.Header.Get("Location") != "/_sandbox/" {
+	if resp, _ := visit(t, g, "http://127.0.0.1/_sandbox"); resp.StatusCode/100 != 3 || resp.Header.Get("Location") != "/_sandbox/" {
 		t.Errorf("HTTP %d to %q", resp.StatusCode, resp.Header.Get("Location"))
 	}
-	resp, err = b.Get("http://127.0.0.1/_sandbox/nothing")
-	if resp, _ = read(t, resp, err); resp.StatusCode != 404 {
+	if resp, _ := visit(t, g, "http://127.0.0.1/_sandbox/nothing"); resp.StatusCode != 404 {
 		t.Errorf("HTTP %d, want 404", resp.StatusCode)
 	}
-	_, _ = io.Copy(io.Discard, resp.Body)
 }
 
 // TestDashboardTells: what is refunded, which response a fault has taken away, what is not shown and where it is, and that a reset asks.
@@ -426,8 +406,7 @@ func TestDashboardTells(t *testing.T) {
 	defer g.Close()
 	page := func(path string) string {
 		t.Helper()
-		resp, err := browser(g).Get("http://127.0.0.1/_sandbox/" + path)
-		_, text := read(t, resp, err)
+		_, text := visit(t, g, "http://127.0.0.1/_sandbox/"+path)
 		return text
 	}
 	want := func(path string, there bool, words ...string) {
@@ -472,8 +451,7 @@ func TestDashboardTells(t *testing.T) {
 
 // TestOpenAPIIsServed: the description is served to everyone who can use the control API.
 func TestOpenAPIIsServed(t *testing.T) {
-	resp, err := browser(New(Options{})).Get("http://127.0.0.1/_sandbox/openapi.json")
-	if _, text := read(t, resp, err); text != string(openAPI) {
+	if _, text := visit(t, New(Options{}), "http://127.0.0.1/_sandbox/openapi.json"); text != string(openAPI) {
 		t.Errorf("got %.100s", text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 )
@@ -45,11 +46,7 @@ func faultReplies() map[Reply]string {
 // TestFaults runs every fault in memory and over a socket: what the client sees, and whether money moved.
 func TestFaults(t *testing.T) {
 	const wait = 20 * time.Millisecond
-	server, err := Start(Options{NoNotifications: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
+	server := start(t, Options{NoNotifications: true})
 	over := map[string]http.RoundTripper{
 		"memory": server.RoundTripper(), "socket": &http.Transport{DisableKeepAlives: true},
 	}
@@ -202,7 +199,6 @@ func TestCallerGivesUp(t *testing.T) {
 
 // TestTransportBody: the transport reads and closes the body, and a request with an incomplete body is not carried out.
 func TestTransportBody(t *testing.T) {
-	broken := errors.New("broken")
 	tests := []struct {
 		name    string
 		read    io.Reader
@@ -211,7 +207,7 @@ func TestTransportBody(t *testing.T) {
 		charged int
 	}{
 		{"whole", strings.NewReader(encode(t, body("t", nil))), -1, false, 1},
-		{"breaks off", io.MultiReader(strings.NewReader(`{"a`), errorReader{broken}), -1, false, 0},
+		{"breaks off", io.MultiReader(strings.NewReader(`{"a`), iotest.ErrReader(errors.New("broken"))), -1, false, 0},
 		{"shorter than it says", strings.NewReader(encode(t, body("t", nil))), 1 << 20, false, 0},
 		{"too late", strings.NewReader(encode(t, body("t", nil))), -1, true, 0},
 	}
@@ -239,10 +235,6 @@ func TestTransportBody(t *testing.T) {
 		})
 	}
 }
-
-type errorReader struct{ err error }
-
-func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
 
 type closeRecorder struct {
 	io.Reader

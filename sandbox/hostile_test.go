@@ -100,8 +100,9 @@ func TestHostileForm(t *testing.T) {
 	f.Del("cvv")
 	text := f.Encode() + "&cvv=123"
 	text = "x=" + strings.Repeat("x", 16<<10-len(text)-len("x=&")) + "&" + text + "4" // the last digit is one too many
-	resp, err := browser(g).Post(page, "application/x-www-form-urlencoded", strings.NewReader(text))
-	if resp, _ = read(t, resp, err); resp.StatusCode != 400 || g.Executed("t") != 0 {
+	r := httptest.NewRequest("POST", page, strings.NewReader(text))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if resp, _ := browse(t, g, r); resp.StatusCode != 400 || g.Executed("t") != 0 {
 		t.Errorf("HTTP %d, charged %d times; want 400 and never", resp.StatusCode, g.Executed("t"))
 	}
 }
@@ -191,8 +192,7 @@ func TestHostileAmounts(t *testing.T) {
 	}
 	product := map[string]any{"productName": "Moon", "quantity": json.Number("9223372036854775807"), "price": "999999999999.999"}
 	page := send(t, g, "POST", "/checkout/payment", body("p", map[string]any{"productInfos": []any{product}})).str("redirectUrl")
-	resp, err := browser(g).Get(page)
-	if _, text := read(t, resp, err); !strings.Contains(text, "Moon</span> <span></span>") {
+	if _, text := visit(t, g, page); !strings.Contains(text, "Moon</span> <span></span>") {
 		t.Error("the page shows a price that it cannot know")
 	}
 }
@@ -216,14 +216,9 @@ func TestHostileCardPlaces(t *testing.T) {
 	wrong := form(Approved)
 	wrong.Set("cardholder", grouped)
 	wrong.Set("expiredMonth", number)
-	resp, err := browser(s.Gateway).PostForm(a.str("redirectUrl"), wrong)
-	_, shown := read(t, resp, err)
-	if _, err := s.EnterCard(a.str("redirectUrl"), TestCard(Approved)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, shown := submit(t, s.Gateway, a.str("redirectUrl"), wrong)
+	enter(t, s.Gateway, a.str("redirectUrl"), Approved)
+	flush(t, s.Gateway)
 	token := tokenOf(t, s.Gateway, "t")
 	speak(t, s, "GET /search/list/order?cardNumber="+number+"&cvv="+cvv+"&x="+number+"&token=short&y="+token+"&"+number+"&%zz"+token+bareHead)
 	for _, list := range []string{"requests?limit=1000", "notifications", "payments"} {

@@ -53,30 +53,24 @@ func TestNotifications(t *testing.T) {
 	m := &mailbox{statuses: []int{200}}
 	g := New(Options{SecretKey: "test-secret", Notifications: Notifications{Transport: m, TokenMember: "tokenization"}})
 	defer g.Close()
-	flush := func() { // keeps the order of the notifications
-		t.Helper()
-		if err := g.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
 	token := newToken(t, g, "order", Approved)
-	flush()
+	flush(t, g) // keeps the order of the notifications
 	paid := send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("paid", nil))
-	flush()
+	flush(t, g)
 	send(t, g, "POST", "/api/subscription", body("declined", map[string]any{"card": cardBody(Declined)}))
-	flush()
+	flush(t, g)
 	if _, err := g.Refund(paid.str("uniqueId"), "2.00", "r"); err != nil {
 		t.Fatal(err)
 	}
-	flush()
+	flush(t, g)
 	if err := g.Chargeback(paid.str("uniqueId")); err != nil {
 		t.Fatal(err)
 	}
-	flush()
+	flush(t, g)
 	if err := g.Notify("paid"); err != nil {
 		t.Fatal(err)
 	}
-	flush()
+	flush(t, g)
 	var kinds []string
 	for i, fields := range m.got {
 		kinds = append(kinds, fields["transactionType"].(string))
@@ -128,9 +122,7 @@ func TestRepeats(t *testing.T) {
 				m := &mailbox{statuses: tt.statuses}
 				g := New(Options{Notifications: Notifications{Transport: m, Scale: tt.scale}})
 				send(t, g, "POST", "/api/subscription", body("t", nil))
-				if err := g.Flush(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				flush(t, g)
 				var got []time.Duration
 				for _, at := range m.times[1:] {
 					got = append(got, at.Sub(m.times[0]))
@@ -220,15 +212,10 @@ func (e echo) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestEchoedToken(t *testing.T) {
 	for _, before := range []int{0, 2030} {
 		g := New(Options{Notifications: Notifications{Transport: echo(before)}})
-		made := send(t, g, "POST", "/checkout/tokenization/create", body("to", nil))
-		if _, err := g.EnterCard(made.str("redirectUrl"), TestCard(Approved)); err != nil {
-			t.Fatal(err)
-		}
-		if err := g.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		token := newToken(t, g, "to", Approved)
+		flush(t, g)
 		_, shown := control(t, g, "GET", "notifications", nil)
-		if text := encode(t, shown); strings.Contains(text, tokenOf(t, g, "to")[:8]) || !strings.Contains(text, "***") {
+		if text := encode(t, shown); strings.Contains(text, token[:8]) || !strings.Contains(text, "***") {
 			t.Errorf("after %d letters: %s", before, text)
 		}
 		g.Close()

@@ -3,21 +3,29 @@ package sandbox
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 )
 
-// browser is a client that does not follow redirects.
-func browser(g *Gateway) *http.Client {
-	return &http.Client{
-		Transport:     g.RoundTripper(),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+// visit gets a page as a browser does that follows no redirect.
+func visit(t *testing.T, g *Gateway, page string) (*http.Response, string) {
+	t.Helper()
+	return browse(t, g, httptest.NewRequest("GET", page, nil))
 }
 
-func read(t *testing.T, resp *http.Response, err error) (*http.Response, string) {
+// submit sends a form to a page in the same way.
+func submit(t *testing.T, g *Gateway, page string, form url.Values) (*http.Response, string) {
 	t.Helper()
+	r := httptest.NewRequest("POST", page, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return browse(t, g, r)
+}
+
+func browse(t *testing.T, g *Gateway, r *http.Request) (*http.Response, string) {
+	t.Helper()
+	resp, err := g.RoundTripper().RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +49,8 @@ func TestCardPage(t *testing.T) {
 	g := New(Options{})
 	a := send(t, g, "POST", "/checkout/payment", body("t", nil))
 	page := a.str("redirectUrl")
-	b := browser(g)
 
-	resp, err := b.Get(page)
-	resp, text := read(t, resp, err)
+	resp, text := visit(t, g, page)
 	for _, want := range []string{
 		`<html lang="en">`, "8.80 USD", `autocomplete="cc-number"`, `<label for="cvv">`, `name="viewport"`,
 		`id="pay"`, `aria-describedby="cardNumber-hint"`, "shop.example", "Candle", "order-t", `value="challenged"`,
@@ -62,15 +68,13 @@ func TestCardPage(t *testing.T) {
 		t.Errorf("the policy %q blocks the page's own icon, of which a browser warns", policy)
 	}
 
-	resp, err = b.Get(page + "?card=declined")
-	if _, text = read(t, resp, err); !strings.Contains(text, `value="4300000000000000"`) || !strings.Contains(text, `value="900"`) {
+	if _, text := visit(t, g, page+"?card=declined"); !strings.Contains(text, `value="4300000000000000"`) || !strings.Contains(text, `value="900"`) {
 		t.Errorf("the button of a test card does not fill the form: %s", text)
 	}
 	wrong := form(Approved)
 	wrong.Set("expiredMonth", "13")
 	wrong.Set("cardholder", `"><script>alert(1)</script>`)
-	resp, err = b.PostForm(page, wrong)
-	resp, text = read(t, resp, err)
+	resp, text = submit(t, g, page, wrong)
 	if resp.StatusCode != 422 || !strings.Contains(text, `id="expiredMonth-error"`) {
 		t.Errorf("HTTP %d without the error of the month", resp.StatusCode)
 	}
@@ -81,68 +85,49 @@ func TestCardPage(t *testing.T) {
 		t.Errorf("the page repeats markup or the card number: %s", text)
 	}
 
-	resp, err = b.PostForm(page, form(Approved))
-	resp, _ = read(t, resp, err)
+	resp, _ = submit(t, g, page, form(Approved))
 	if got := resp.Header.Get("Location"); resp.StatusCode != 303 || got != "https://shop.example/back" {
 		t.Errorf("HTTP %d to %q, want 303 to the callbackUrl", resp.StatusCode, got)
 	}
-	resp, err = b.PostForm(page, form(Approved)) // sent twice
-	resp, _ = read(t, resp, err)
+	resp, _ = submit(t, g, page, form(Approved)) // sent twice
 	if resp.StatusCode != 303 || g.Executed("t") != 1 {
 		t.Errorf("second submission: HTTP %d, charged %d times, want 303 and once", resp.StatusCode, g.Executed("t"))
 	}
-	resp, err = b.Get(page)
-	if _, text = read(t, resp, err); !strings.Contains(text, "finished") {
+	if _, text := visit(t, g, page); !strings.Contains(text, "finished") {
 		t.Errorf("the page of a finished payment says %s", text)
 	}
 }
 
 func TestCardPageRefusals(t *testing.T) {
 	g := New(Options{})
-	b := browser(g)
 	t.Run("unknown page", func(t *testing.T) {
-		resp, err := b.Get("https://gateway.test/hosted/card/none")
-		if resp, _ = read(t, resp, err); resp.StatusCode != 404 {
+		if resp, _ := visit(t, g, "https://gateway.test/hosted/card/none"); resp.StatusCode != 404 {
 			t.Errorf("HTTP %d, want 404", resp.StatusCode)
 		}
 	})
 	t.Run("cancel", func(t *testing.T) {
 		a := send(t, g, "POST", "/checkout/payment", body("cancelled", nil))
-		resp, err := b.PostForm(a.str("redirectUrl"), url.Values{"action": {"cancel"}})
-		if resp, _ = read(t, resp, err); resp.StatusCode != 303 {
+		if resp, _ := submit(t, g, a.str("redirectUrl"), url.Values{"action": {"cancel"}}); resp.StatusCode != 303 {
 			t.Errorf("HTTP %d, want 303", resp.StatusCode)
 		}
 		wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), 101)
 	})
 	t.Run("put", func(t *testing.T) {
-		r, _ := http.NewRequest("PUT", "https://gateway.test/hosted/card/none", nil)
-		resp, err := b.Do(r)
-		if resp, _ = read(t, resp, err); resp.StatusCode != 405 {
+		if resp, _ := browse(t, g, httptest.NewRequest("PUT", "https://gateway.test/hosted/card/none", nil)); resp.StatusCode != 405 {
 			t.Errorf("HTTP %d, want 405", resp.StatusCode)
 		}
 	})
 }
 
-// TestThreeDPage goes from the card page through the 3D page to the shop.
+// TestThreeDPage: after the card, the page asks for a decision, and takes no other one.
 func TestThreeDPage(t *testing.T) {
 	g := New(Options{})
-	b := browser(g)
-	resp, err := b.PostForm(send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl"), form(Challenged))
-	resp, _ = read(t, resp, err)
+	resp, _ := submit(t, g, send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl"), form(Challenged))
 	page := "https://gateway.test" + resp.Header.Get("Location")
-	resp, err = b.Get(page)
-	if _, text := read(t, resp, err); !strings.Contains(text, `id="approve"`) || !strings.Contains(text, "430000******0000") {
+	if _, text := visit(t, g, page); !strings.Contains(text, `id="approve"`) || !strings.Contains(text, "430000******0000") {
 		t.Fatalf("after the card comes %s", text)
 	}
-	resp, err = b.PostForm(page, url.Values{"decision": {"maybe"}})
-	if resp, _ = read(t, resp, err); resp.StatusCode != 422 {
-		t.Errorf("HTTP %d for an unknown decision, want 422", resp.StatusCode)
-	}
-	resp, err = b.PostForm(page, url.Values{"decision": {"approve"}})
-	if resp, _ = read(t, resp, err); resp.StatusCode != 303 || resp.Header.Get("Location") != "https://shop.example/back" {
-		t.Errorf("HTTP %d to %q, want 303 to the shop", resp.StatusCode, resp.Header.Get("Location"))
-	}
-	if got := g.Executed("t"); got != 1 {
-		t.Errorf("charged %d times, want once", got)
+	if resp, _ := submit(t, g, page, url.Values{"decision": {"maybe"}}); resp.StatusCode != 422 || g.Executed("t") != 0 {
+		t.Errorf("HTTP %d for an unknown decision, charged %d times, want 422 and never", resp.StatusCode, g.Executed("t"))
 	}
 }

@@ -28,9 +28,7 @@ func TestCardDecides(t *testing.T) {
 			wantCode(t, send(t, g, "POST", "/checkout/tokenization/payment/"+g.NewToken(tt.outcome), token), tt.token)
 			a := send(t, g, "POST", "/checkout/payment", body("hosted", nil))
 			wantCode(t, a, 301)
-			if _, err := g.EnterCard(a.str("redirectUrl"), TestCard(tt.outcome)); err != nil {
-				t.Fatal(err)
-			}
+			enter(t, g, a.str("redirectUrl"), tt.outcome)
 			wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), tt.hosted)
 			for _, id := range []string{"direct", "token", "hosted"} {
 				if got := g.Executed(id); got != tt.paid {
@@ -184,9 +182,7 @@ func TestOneSuccessPerOrder(t *testing.T) {
 	first := send(t, g, "POST", "/checkout/payment", body("a", order))
 	second := send(t, g, "POST", "/checkout/payment", body("b", order))
 	for _, a := range []answer{first, second} {
-		if _, err := g.EnterCard(a.str("redirectUrl"), TestCard(Approved)); err != nil {
-			t.Fatal(err)
-		}
+		enter(t, g, a.str("redirectUrl"), Approved)
 	}
 	wantCode(t, send(t, g, "GET", "/search/order/"+first.str("uniqueId"), nil), 100)
 	wantCode(t, send(t, g, "GET", "/search/order/"+second.str("uniqueId"), nil), 101)

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -33,13 +34,12 @@ func (a answer) rows() []map[string]any {
 	return rows
 }
 
-// ids returns one member of every row.
-func (a answer) ids(name string) []string {
-	var ids []string
+// texts returns one member of every row.
+func (a answer) texts(name string) (texts []string) {
 	for _, row := range a.rows() {
-		ids = append(ids, row[name].(string))
+		texts = append(texts, fmt.Sprint(row[name]))
 	}
-	return ids
+	return texts
 }
 
 // send makes one call in memory. The body may be nil, a string, or something to encode.
@@ -132,10 +132,25 @@ func wall(t time.Time) string { return url.QueryEscape(t.Format(time.DateTime)) 
 func newToken(t *testing.T, g *Gateway, transactionID string, o Outcome) string {
 	t.Helper()
 	a := send(t, g, "POST", "/checkout/tokenization/create", body(transactionID, nil))
-	if _, err := g.EnterCard(a.str("redirectUrl"), TestCard(o)); err != nil {
-		t.Fatalf("card page of %s: %v", a.text, err)
-	}
+	enter(t, g, a.str("redirectUrl"), o)
 	return tokenOf(t, g, transactionID)
+}
+
+// enter enters a test card on a hosted page, and returns where it leads.
+func enter(t *testing.T, g *Gateway, page string, o Outcome) string {
+	t.Helper()
+	next, err := g.EnterCard(page, TestCard(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+func flush(t *testing.T, g *Gateway) {
+	t.Helper()
+	if err := g.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // tokenOf returns the token that a token order has created.

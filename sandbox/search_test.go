@@ -124,7 +124,7 @@ func TestFilters(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.list+" by "+tt.filter, func(t *testing.T) {
 			a := send(t, g, "GET", "/search/list/"+tt.list+thisMonth()+"&"+tt.filter, nil)
-			got := strings.Join(a.ids(tt.member), " ")
+			got := strings.Join(a.texts(tt.member), " ")
 			if got != tt.want {
 				t.Errorf("%s = %q, want %q", tt.member, got, tt.want)
 			}
@@ -184,8 +184,8 @@ func checkPages(t *testing.T, g *Gateway, loc *time.Location, from, to time.Time
 		if len(a.rows()) == 0 {
 			break
 		}
-		ids = append(ids, a.ids("uniqueId")...)
-		walls = append(walls, a.ids("transactionAt")...)
+		ids = append(ids, a.texts("uniqueId")...)
+		walls = append(walls, a.texts("transactionAt")...)
 	}
 	sorted := slices.Clone(walls)
 	slices.Sort(sorted)
@@ -208,7 +208,7 @@ func TestUnstableTies(t *testing.T) {
 	g := New(Options{Search: Search{UnstableTies: true}})
 	g.SeedOrders(SeedOptions{N: 100, From: january, To: january.Add(time.Second), RefundEvery: -1})
 	path := "/search/list/order" + rangeQuery(january, january.Add(time.Minute), g.opts.Location, 1, 100)
-	first, second := send(t, g, "GET", path, nil).ids("uniqueId"), send(t, g, "GET", path, nil).ids("uniqueId")
+	first, second := send(t, g, "GET", path, nil).texts("uniqueId"), send(t, g, "GET", path, nil).texts("uniqueId")
 	if slices.Equal(first, second) {
 		t.Error("two requests gave the rows of one second in the same order")
 	}
@@ -272,7 +272,7 @@ func TestMisbehavingSearches(t *testing.T) {
 			t.Errorf("%d and %d rows, want 50 and none", a, b)
 		}
 		get(t, g, 1, "")
-		if got := get(t, g, 2, ""); !slices.Equal(got.ids("uniqueId"), first.ids("uniqueId")) {
+		if got := get(t, g, 2, ""); !slices.Equal(got.texts("uniqueId"), first.texts("uniqueId")) {
 			t.Error("the page before was not repeated")
 		}
 	})
@@ -298,7 +298,7 @@ func TestMisbehavingSearches(t *testing.T) {
 	t.Run("arriving refunds", func(t *testing.T) {
 		g := newGateway(Search{Arrive: 3})
 		a := send(t, g, "GET", "/search/list/refund"+thisMonth(), nil)
-		if got := len(slices.Compact(slices.Sorted(slices.Values(a.ids("refundUniqueId"))))); got != 3 {
+		if got := len(slices.Compact(slices.Sorted(slices.Values(a.texts("refundUniqueId"))))); got != 3 {
 			t.Errorf("%d refunds, want 3: %s", got, a.text)
 		}
 	})
@@ -361,7 +361,7 @@ func TestLeakedSeed(t *testing.T) {
 	g.Seed(5, now.Add(-time.Hour), now)
 	newest := g.ledger.seeded.Orders[1].Order(4)
 	query := rangeQuery(now.Add(-2*time.Hour), now, g.opts.Location, 1, 10) + "&transactionId=" + newest.TransactionID
-	got := send(t, g, "GET", "/search/list/order"+query, nil).ids("transactionId")
+	got := send(t, g, "GET", "/search/list/order"+query, nil).texts("transactionId")
 	want := []string{"book-transaction-1-3", "book-transaction-1-2", "book-transaction-1-1", newest.TransactionID}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

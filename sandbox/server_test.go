@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-func encode(t *testing.T, v any) string {
+func encode(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -106,11 +106,7 @@ func TestRedirectURL(t *testing.T) {
 
 // TestCutAnswersKeepTheirStatus: over a socket a response that is cut off has the status of the complete one.
 func TestCutAnswersKeepTheirStatus(t *testing.T) {
-	s, err := Start(Options{NoNotifications: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := start(t, Options{NoNotifications: true})
 	s.Inject(Fault{Reply: ReplyCutBody, Status: 502, RetryAfter: "7"})
 	resp, err := http.Get(s.URL + "/search/order/1")
 	if err != nil {
