@@ -163,42 +163,32 @@ func TestDocumentedRequests(t *testing.T) {
 	}
 }
 
+// TestValues tests values that are refused or accepted for other reasons than a limit; see TestEveryLimit.
 func TestValues(t *testing.T) {
-	long := strings.Repeat("x", 128)
 	tests := []struct {
 		name    string
 		changes map[string]any
 		problem string // "" means accepted
 	}{
 		{"amount as a number", map[string]any{"amount": json.Number("8.80")}, ""},
-		{"amount with 3 decimals", map[string]any{"amount": "123456789.123"}, ""},
 		{"amount without decimals", map[string]any{"amount": "123456789012"}, ""},
-		{"amount with 4 decimals", map[string]any{"amount": "1.1234"}, "amount"},
-		{"amount with 13 digits", map[string]any{"amount": "1234567890.123"}, "amount"},
 		{"amount zero", map[string]any{"amount": "0.00"}, "amount"},
 		{"amount negative", map[string]any{"amount": "-1"}, "amount"},
 		{"amount in exponent form", map[string]any{"amount": "1e3"}, "amount"},
-		{"amount as a word", map[string]any{"amount": "ten"}, "amount"},
 		{"amount ends in a point", map[string]any{"amount": "10."}, "amount"},
 		{"currency lower case", map[string]any{"currency": "usd"}, "currency"},
 		{"currency of two letters", map[string]any{"currency": "US"}, "currency"},
-		{"ids of 128 characters", map[string]any{"orderId": long}, ""},
-		{"128 characters that are not bytes", map[string]any{"orderId": strings.Repeat("單", 128)}, ""},
 		{"appId as text", map[string]any{"appId": "77"}, ""},
-		{"appId of 32 digits", map[string]any{"appId": json.Number("98765432109876543210987654321098")}, ""},
 		{"appId with a fraction", map[string]any{"appId": json.Number("7.5")}, "appId"},
 		{"URL without scheme", map[string]any{"callbackUrl": "shop.example/back"}, "callbackUrl"},
-		{"URL of a file", map[string]any{"notificationUrl": "file:///etc/passwd"}, "notificationUrl"},
+		{"URL of a file", map[string]any{"notificationUrl": "file://localhost/etc/passwd"}, "notificationUrl"},
 		{"no products", map[string]any{"productInfos": []any{}}, "productInfos"},
 		{"product is text", map[string]any{"productInfos": []any{"candle"}}, "productInfos[0]"},
 		{"product quantity", map[string]any{"productInfos": []any{map[string]any{"quantity": 1.5}}}, "productInfos[0].quantity"},
 		{"billing without country", map[string]any{"billingAddress": map[string]any{"city": "X"}}, "billingAddress.country"},
-		{"billing with a long country", map[string]any{"billingAddress": map[string]any{"country": "USA"}}, "billingAddress.country"},
-		{"secure as text", map[string]any{"secure": "true"}, "secure"},
 		{"secure with browser", map[string]any{"secure": true, "browser": map[string]any{"userAgent": "x"}}, ""},
 		{"unknown member", map[string]any{"somethingElse": 1}, ""},
 		{"card number", map[string]any{"card": map[string]any{"cardNumber": "4300"}}, "card.cardNumber"},
-		{"card month", map[string]any{"card": map[string]any{"expiredMonth": "13"}}, "card.expiredMonth"},
 		{"no cycle", map[string]any{"extension": map[string]any{"subscriptionPeriod": 3}}, "extension.subscriptionCycle"},
 		{"period zero", map[string]any{"extension": map[string]any{"subscriptionCycle": "WEEK", "subscriptionPeriod": 0}}, "extension.subscriptionPeriod"},
 	}
