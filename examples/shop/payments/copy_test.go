@@ -124,44 +124,6 @@ func TestRestoreWrongZone(t *testing.T) {
 	}
 }
 
-// TestBackOfficeRefunds: each refund of the back office counts, whichever ids it shares with others.
-func TestBackOfficeRefunds(t *testing.T) {
-	for name, change := range map[string]func(r *cardgateway.Refund, n int){
-		"no ids":        func(r *cardgateway.Refund, n int) {},
-		"one refund id": func(r *cardgateway.Refund, n int) { r.MerchantRefundID = "goodwill" },
-		"one id of its": func(r *cardgateway.Refund, n int) {
-			r.RefundUniqueID, r.MerchantRefundID = "9", fmt.Sprint("goodwill ", n)
-		},
-		"ids of their own": func(r *cardgateway.Refund, n int) { r.RefundUniqueID = fmt.Sprint(n) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, _, _, ids := openOdd(t)
-			for n, id := range []string{ids[0], ids[1], ids[1]} {
-				o, err := s.Order(t.Context(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r := &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, UniqueID: o.UniqueID, RefundAmount: decimal.New(2, 0), RefundCurrency: "USD"}
-				if r.RefundRequestAt, err = cardgateway.ParseWallTime(fmt.Sprintf("2026-10-05 08:00:0%d", n)); err != nil {
-					t.Fatal(err)
-				}
-				change(r, n)
-				for range 2 { // it is copied each minute
-					if err := s.confirmRefund(t.Context(), r); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-			for i, want := range []int64{2, 4} {
-				o, err := s.Order(t.Context(), ids[i])
-				if sum, _ := o.Refunded(); err != nil || !sum.Equal(decimal.New(want, 0)) {
-					t.Errorf("order %d: got %s refunded, %v, want %d", i, sum, err, want)
-				}
-			}
-		})
-	}
-}
-
 // TestRefundCameBack: a refund of the back office that was made, and came back, does not count as returned, and a person looks at it.
 func TestRefundCameBack(t *testing.T) {
 	s, _, _, ids := openOdd(t)

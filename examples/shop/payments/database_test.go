@@ -348,8 +348,9 @@ func TestAlertAfterCrash(t *testing.T) {
 	}
 }
 
-// testOfficeRefunds: the refunds that the back office makes are all counted, whatever ids it gives them.
+// testOfficeRefunds: the refunds that the back office makes are all counted, whatever ids it gives them, and whichever they share with others.
 func testOfficeRefunds(t *testing.T, s *Service) {
+	two, first, second := decimal.New(2, 0), wallTime(t, "2026-10-05 08:00:00"), wallTime(t, "2026-10-05 08:00:01")
 	for _, tt := range []struct {
 		name    string
 		refunds []cardgateway.Refund
@@ -364,6 +365,14 @@ func testOfficeRefunds(t *testing.T, s *Service) {
 		}, "4"},
 		{"no id of the merchant", []cardgateway.Refund{{RefundUniqueID: "d", RefundAmount: decimal.RequireFromString("1")}}, "23"},
 		{"no amount", []cardgateway.Refund{{RefundUniqueID: "e"}}, ""},
+		{"one id of the gateway's for all of them", []cardgateway.Refund{
+			{MerchantRefundID: "goodwill 1", RefundUniqueID: "f", RefundAmount: two}, {MerchantRefundID: "goodwill 2", RefundUniqueID: "f", RefundAmount: two},
+		}, "20"},
+		{"one id of the merchant, and none of the gateway's", []cardgateway.Refund{
+			{MerchantRefundID: "goodwill", RefundAmount: two, RefundRequestAt: first}, {MerchantRefundID: "goodwill", RefundAmount: two, RefundRequestAt: second},
+		}, "20"},
+		{"no ids", []cardgateway.Refund{{RefundAmount: two, RefundRequestAt: first}, {RefundAmount: two, RefundRequestAt: second}}, "20"},
+		{"no ids, for another order", []cardgateway.Refund{{RefundAmount: two, RefundRequestAt: first}}, "22"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := placed(t, s, KindHosted)
@@ -373,7 +382,7 @@ func testOfficeRefunds(t *testing.T, s *Service) {
 			}
 			for range 2 { // by a notification, and by the copy
 				for _, r := range tt.refunds {
-					r.Code, r.UniqueID, r.RefundUniqueID = cardgateway.CodeRefundSuccess, uniqueID, r.RefundUniqueID+o.ID
+					r.Code, r.UniqueID = cardgateway.CodeRefundSuccess, uniqueID
 					if err := s.confirmRefund(t.Context(), &r); err != nil {
 						t.Fatal(err)
 					}
