@@ -7,25 +7,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// TestSearchRange: in whatever zone the client writes its times, the text is the intended wall-clock time in UTC.
-func TestSearchRange(t *testing.T) {
-	now := time.Date(2000, 3, 2, 0, 0, 0, int(time.Millisecond), time.UTC)
-	const wantStart, wantEnd = "2000-02-04 00:00:00", "2000-03-02 15:00:01"
-	for _, zone := range []string{"UTC", "Asia/Shanghai", "America/New_York", "Asia/Kolkata", "Pacific/Kiritimati", "Pacific/Pago_Pago"} {
-		loc, err := time.LoadLocation(zone)
-		if err != nil {
-			t.Fatal(err)
-		}
-		start, end := searchRange(now, loc)
-		if got := civil.Of(start, loc).String(); got != wantStart {
-			t.Errorf("%s: start: got %s, want %s", zone, got, wantStart)
-		}
-		if got := civil.Of(end, loc).String(); got != wantEnd {
-			t.Errorf("%s: end: got %s, want %s", zone, got, wantEnd)
-		}
-	}
-}
-
 // TestSearchRangeIsWithinAMonth tries every hour of some years in a zone with daylight saving time: a search refuses more
 // than a month, and the range must contain the gateway's current time in any zone.
 func TestSearchRangeIsWithinAMonth(t *testing.T) {

@@ -1,19 +1,10 @@
-package notify
+package notify_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 )
-
-func mustParse(t testing.TB, body string) *Notification {
-	t.Helper()
-	n, err := Parse([]byte(body), "application/json")
-	if err != nil {
-		t.Fatalf("%v in %s", err, body)
-	}
-	return n
-}
 
 // TestEventKeys compares the keys of two notifications.
 func TestEventKeys(t *testing.T) {
@@ -39,7 +30,7 @@ func TestEventKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a, b := mustParse(t, tt.a).claimedKey(), mustParse(t, tt.b).claimedKey()
+			a, b := mustParse(t, tt.a).ClaimedKey(), mustParse(t, tt.b).ClaimedKey()
 			if (a == b) != tt.same {
 				t.Errorf("got %q and %q, want them the same: %v", a, b, tt.same)
 			}
@@ -52,7 +43,7 @@ func TestEventKeysAreShort(t *testing.T) {
 	for _, kind := range []string{"Sale", "Refund", "Chargeback", "Other"} {
 		n := mustParse(t, fmt.Sprintf(`{"transactionType":%q,"uniqueId":%q,"refundUniqueId":%q,"merchantRefundId":%q,"code":999999999,"token":"x"}`,
 			kind, strings.Repeat("9", 128), strings.Repeat("8", 128), strings.Repeat("🙂", 255)))
-		key := n.claimedKey()
+		key := n.ClaimedKey()
 		if len(key) > 255 || strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("%s: got %d bytes, want at most 255 of ASCII: %q", kind, len(key), key)
 		}

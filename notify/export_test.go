@@ -11,6 +11,8 @@ const (
 	ConfirmTimeout = confirmTimeout
 )
 
+func (n *Notification) ClaimedKey() string { return n.claimedKey() }
+
 // Active counts the notifications that a handler is confirming or handling; Present also counts those that wait.
 func Active(h http.Handler) int {
 	return len(h.(*handler).admission.slots)

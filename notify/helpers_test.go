@@ -45,7 +45,6 @@ func says(err error, want string) bool {
 // shop is a merchant who receives notifications, and the gateway that it queries.
 type shop struct {
 	http.Handler
-	opts    notify.Options
 	gateway *httpmock.MockTransport
 	mu      sync.Mutex
 	handled []notify.Notification                             // arguments of the calls of the merchant's function
@@ -58,7 +57,7 @@ type shop struct {
 // newShop returns a shop whose gateway knows one transaction, 987654321, which is approved.
 func newShop(t testing.TB, opts notify.Options) *shop {
 	t.Helper()
-	s := &shop{gateway: httpmock.NewMockTransport(), opts: opts}
+	s := &shop{gateway: httpmock.NewMockTransport()}
 	s.knows("987654321", `{"code":100,"uniqueId":"987654321","transactionId":"order-1","transactionAmount":"20.00","transactionCurrency":"USD"}`)
 	opts.Observe = func(_ context.Context, info notify.Info) {
 		s.mu.Lock()
@@ -170,7 +169,12 @@ func notifications(t testing.TB) map[string]notified {
 
 func mustParse(t testing.TB, body string) *notify.Notification {
 	t.Helper()
-	n, err := notify.Parse([]byte(body), "application/json")
+	return mustParseAs(t, []byte(body), "application/json")
+}
+
+func mustParseAs(t testing.TB, body []byte, media string) *notify.Notification {
+	t.Helper()
+	n, err := notify.Parse(body, media)
 	if err != nil {
 		t.Fatalf("%v in %s", err, body)
 	}

@@ -20,10 +20,7 @@ import (
 func TestParseDocumented(t *testing.T) {
 	for name, x := range notifications(t) {
 		t.Run(name, func(t *testing.T) {
-			n, err := notify.Parse(x.body(t), x.ContentType)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := mustParseAs(t, x.body(t), x.ContentType)
 			if n.Transaction != nil || n.Refund != nil || n.Bound {
 				t.Errorf("facts: got %+v, want none: nothing was asked", n)
 			}
@@ -133,10 +130,7 @@ func TestParseTolerates(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n, err := notify.Parse([]byte(tt.body), tt.media)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := mustParseAs(t, []byte(tt.body), tt.media)
 			if diff := cmp.Diff(tt.want, n.Claimed); diff != "" {
 				t.Errorf("claims (-want +got):\n%s", diff)
 			}

@@ -39,10 +39,7 @@ func TestNotificationHidesToken(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n, err := notify.Parse([]byte(tt.body), tt.media)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := mustParseAs(t, []byte(tt.body), tt.media)
 			for sink, text := range printed(t, *n) {
 				if strings.Contains(text, secretToken) || strings.Contains(text, fmt.Sprintf("%x", secretToken)) ||
 					strings.Contains(text, fmt.Sprint([]byte(secretToken))[1:30]) {
@@ -230,9 +227,9 @@ func TestTokenThatIsTheOrdersID(t *testing.T) {
 // TestNotificationQuotesItsToken: a token that occurs in another member of its notification, or of the gateway's
 // confirmation, is hidden everywhere.
 func TestNotificationQuotesItsToken(t *testing.T) {
-	s := newShop(t, notify.Options{TokenURLs: mustTokenURLs(t, "https://shop.example/notify", urlKey)})
+	s, own := newTokenShop(t)
 	s.knows("1", `{"code":100,"uniqueId":"1","transactionId":"order-1","transactionMessage":"made `+secretToken+`","note":"`+secretToken+`"}`)
-	w := s.post(made(t, s.opts.TokenURLs, "order-1").RequestURI(), `{"uniqueId":"1","transactionType":"Tokenization","token":"`+secretToken+
+	w := s.post(own, `{"uniqueId":"1","transactionType":"Tokenization","token":"`+secretToken+
 		`","message":"made `+secretToken+`","billDescription":"`+secretToken+`","x":{"y":["`+secretToken+`"]}}`)
 	s.expect(t, w, 200, 1)
 	n := s.handled[0]

@@ -24,10 +24,7 @@ func TestSignatureSHA256Documented(t *testing.T) {
 		}
 		checked++
 		t.Run(name, func(t *testing.T) {
-			n, err := notify.Parse(x.body(t), x.ContentType)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := mustParseAs(t, x.body(t), x.ContentType)
 			if err := notify.SignatureSHA256(x.SecretKey)(n); err != nil {
 				t.Errorf("with its key: got %v, want nil", err)
 			}
@@ -83,10 +80,7 @@ func TestSignatureSHA256(t *testing.T) {
 func TestSignatureCoversWhatWasSent(t *testing.T) {
 	x := notifications(t)["vector"]
 	body := []byte(string(x.body(t)))
-	n, err := notify.Parse(body, x.ContentType)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := mustParseAs(t, body, x.ContentType)
 	clear(body)
 	if err := notify.SignatureSHA256(x.SecretKey)(n); err != nil {
 		t.Errorf("after the buffer was overwritten: got %v, want nil", err)
@@ -95,10 +89,7 @@ func TestSignatureCoversWhatWasSent(t *testing.T) {
 
 func TestAnySignature(t *testing.T) {
 	x := notifications(t)["vector"]
-	n, err := notify.Parse(x.body(t), x.ContentType)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := mustParseAs(t, x.body(t), x.ContentType)
 	right, wrong, empty := notify.SignatureSHA256(x.SecretKey), notify.SignatureSHA256("other"), notify.SignatureSHA256("")
 	tests := []struct {
 		name   string

@@ -193,6 +193,13 @@ func TestTokenURLsKeepTheirKey(t *testing.T) {
 
 const tokenized = `{"code":100,"transactionType":"Tokenization","uniqueId":"987654321","transactionId":"order-1","token":"tok-secret"}`
 
+// newTokenShop returns a shop with TokenURLs, and the path of the one for order-1.
+func newTokenShop(t *testing.T) (s *shop, own string) {
+	t.Helper()
+	urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
+	return newShop(t, notify.Options{TokenURLs: urls}), made(t, urls, "order-1").RequestURI()
+}
+
 func TestHandlerTokens(t *testing.T) {
 	urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
 	own, foreign := made(t, urls, "order-1").RequestURI(), made(t, urls, "order-2").RequestURI()
@@ -247,9 +254,7 @@ func TestHandlerTokens(t *testing.T) {
 
 // TestHandlerFirstToken: the first token of an order remains its only one.
 func TestHandlerFirstToken(t *testing.T) {
-	urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
-	s := newShop(t, notify.Options{TokenURLs: urls})
-	own := made(t, urls, "order-1").RequestURI()
+	s, own := newTokenShop(t)
 	other := strings.Replace(tokenized, "tok-secret", "tok-forged", 1)
 
 	s.expect(t, s.post(own, approved), 200, 1) // the payment's own notification does not take the token's place
@@ -270,9 +275,7 @@ func TestHandlerFirstToken(t *testing.T) {
 
 // TestHandlerTokenAfterFailure shows that a token which could not be stored comes again, and no other.
 func TestHandlerTokenAfterFailure(t *testing.T) {
-	urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
-	s := newShop(t, notify.Options{TokenURLs: urls})
-	own := made(t, urls, "order-1").RequestURI()
+	s, own := newTokenShop(t)
 	s.fail = errors.New("database is down")
 	s.expect(t, s.post(own, tokenized), 503, 1)
 	s.fail = nil
