@@ -70,52 +70,56 @@ func TestCancelledPayments(t *testing.T) {
 }
 
 // TestStaleConnections: a server closes a kept connection as the next request starts. Where the client uses a new
-// connection for each payment there is nothing to lose; where it keeps them, an unknown is allowed and a repetition
-// is not.
+// connection for each payment, or asks before it sends one, there is nothing to lose; where it keeps them, an unknown is
+// allowed and a repetition is not.
 func TestStaleConnections(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
-	for _, idle := range []time.Duration{0, -1} {
+	for _, cfg := range []cardgateway.Config{
+		{}, {PaymentIdleTimeout: -1}, {ExpectContinue: true, Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond}},
+	} {
 		var l clienttest.Till
 		var p payments
 		t.Run("", func(t *testing.T) {
 			base := clienttest.ServeRaw(t, func(conn net.Conn) {
 				in := bufio.NewReader(conn)
 				c := &faultConn{Conn: conn, tcp: conn.(*net.TCPConn), in: in, till: &l}
-				body := clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")
+				execute := c.execute
+				if cfg.ExpectContinue {
+					execute = c.executeOnceAsked
+				}
+				body := clienttest.ResponseFor(execute(), cardgateway.CodeSuccess, "")
 				c.write(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
 				_, _ = in.ReadByte() // the next request starts
 				c.reset()
 			})
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: base, PaymentIdleTimeout: idle})
+			cfg.BaseURL = base
+			c := clienttest.NewClient(t, cfg)
 			for n := range 300 {
 				id := fmt.Sprintf("s-%d", n)
 				tx, err := clienttest.PayByToken(t.Context(), c, id)
-				if err != nil && idle < 0 {
-					t.Errorf("a new connection for each payment: got %v", err)
+				if err != nil && (cfg.PaymentIdleTimeout < 0 || cfg.ExpectContinue) {
+					t.Errorf("a new connection for each payment, or asked before: got %v", err)
 				}
 				p.made(id, clienttest.Outcome(tx, err))
 			}
 		})
 		p.judge(t, "stale", &l)
-		t.Logf("idle timeout %v: %d payments, %d unknown", idle, len(p.ids), len(p.ids)-strings.Count(strings.Join(p.outcomes, " "), "paid"))
+		unknown := len(p.ids) - strings.Count(strings.Join(p.outcomes, " "), "paid")
+		t.Logf("idle timeout %v, asked %t: %d payments, %d unknown", cfg.PaymentIdleTimeout, cfg.ExpectContinue, len(p.ids), unknown)
 	}
 }
 
 // TestExpectContinue: with ExpectContinue, a server can refuse before it has received a body; then nothing was sent.
 func TestExpectContinue(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
-	goOn := "HTTP/1.1 100 Continue\r\n\r\n"
 	faults := []wireFault{
 		{name: "goes on", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked(goOn); c.paid() }},
 		{name: "goes on twice", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked(goOn + goOn); c.paid() }},
 		{name: "hints and goes on", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked("HTTP/1.1 103 Early Hints\r\n\r\n" + goOn); c.paid() }},
 		{name: "does not know it", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked(""); c.paid() }},
 		{name: "goes on and resets", outcomes: "unknown", serve: func(c *faultConn) { c.onceAsked(goOn); c.take(); c.reset() }},
-		{name: "goes on, executes, resets", outcomes: "unknown", serve: func(c *faultConn) {
-			c.onceAsked(goOn)
-			c.till.Execute(c.take())
-			c.reset()
-		}},
+		{name: "goes on, executes, resets", outcomes: "unknown", serve: func(c *faultConn) { c.executeOnceAsked(); c.reset() }},
+		{name: "resets at accept", outcomes: "not sent", serve: (*faultConn).reset},
 		{name: "resets", outcomes: "not sent", serve: func(c *faultConn) { c.head(); c.reset() }},
 		{name: "closes", outcomes: "not sent", serve: func(c *faultConn) { c.head() }},
 		{name: "refuses the expectation", outcomes: "not sent", serve: func(c *faultConn) { c.onceAsked(status(417, "")) }},
@@ -157,6 +161,16 @@ func status(code int, body string) string {
 func (c *faultConn) onceAsked(response string) {
 	c.head()
 	c.write(response)
+}
+
+const goOn = "HTTP/1.1 100 Continue\r\n\r\n"
+
+// executeOnceAsked reads the head, asks for the rest, and executes the request.
+func (c *faultConn) executeOnceAsked() (id string) {
+	c.onceAsked(goOn)
+	id = c.take()
+	c.till.Execute(id)
+	return id
 }
 
 // take reads the body that follows a head: one JSON object.
