@@ -8,7 +8,6 @@ require (
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/shopspring/decimal v1.6.0
-	golang.org/x/net v0.62.0
 	modernc.org/sqlite v1.61.1
 )
 
