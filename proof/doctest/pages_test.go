@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -132,16 +131,5 @@ func TestCommandsFit(t *testing.T) {
 	}
 	if commands < 50 {
 		t.Errorf("got %d commands, want more: they are not found", commands)
-	}
-}
-
-func TestParsePage(t *testing.T) {
-	p := parsePage("a.md", "# One `Two`, three\n\n```go\nx := 1\n\ny\n```\n## 4\n```sh\n# no heading\n```\n")
-	want := []snippet{{"a.md", 4, "go", "x := 1\n\ny\n"}, {"a.md", 10, "sh", "# no heading\n"}}
-	if !slices.Equal(p.snippets, want) {
-		t.Errorf("got snippets %+v, want %+v", p.snippets, want)
-	}
-	if got, want := p.anchors(), []string{"one-two-three", "4"}; !slices.Equal(got, want) {
-		t.Errorf("got anchors %q, want %q", got, want)
 	}
 }

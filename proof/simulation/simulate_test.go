@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
@@ -103,32 +102,6 @@ func watch(stuck func()) (stop func()) {
 		}
 	}()
 	return func() { close(done) }
-}
-
-// TestWatch holds that a history that goes on may take any time, and that a step may not.
-func TestWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stuck := 0
-		stop := watch(func() { stuck++ })
-		defer stop()
-		for range 10 {
-			time.Sleep(3 * time.Minute)
-			stepsTaken.Add(1)
-		}
-		if stuck > 0 {
-			t.Error("a history that takes a step every three minutes is stuck")
-		}
-		for range 10 {
-			time.Sleep(3 * time.Minute)
-			asked.Store(time.Now().UnixNano())
-		}
-		if stuck > 0 {
-			t.Error("a step in which time goes on is stuck")
-		}
-		if time.Sleep(11 * time.Minute); stuck == 0 {
-			t.Error("a step of eleven minutes is not noticed")
-		}
-	})
 }
 
 // leftOver returns how many goroutines there are beyond what a few connections need, or how large the heap is if it is
