@@ -149,12 +149,9 @@ func browserReports(t *testing.T) []browserReport {
 			"--from", r.start.Format(time.RFC3339), "--to", r.end.Format(time.RFC3339)).want(t, r.code)
 		all = append(all, browserReport{r.name, path})
 	}
-	c := newClosing(t)
+	c := newClosing(t, closingRows)
 	c.closeMonths()
-	p := c.free["approved"][0]
-	c.exec(`INSERT INTO cardgateway_changes (kind, id, what, old, new, seen) VALUES ('orders', $1, 'state', 'approved', 'declined', $2)`, p.unique,
-		closingDate(12, 5, 2).UnixMicro())
-	c.exec(`UPDATE cardgateway_orders SET state = 'declined' WHERE unique_id = $1`, p.unique)
+	c.declined("of agrees", closingDate(12, 5, 2))
 	changed := filepath.Join(c.dir, "changed.html")
 	toolAt(t, closingDate(12, 5, 3), c.env, "reconcile", "report", "--quiet", "--as", "shop", "--day", "2026-11-20", "--out", changed).want(t, exit.Negative)
 	if !strings.Contains(readText(t, changed), "Changed since it was compared <span") {
