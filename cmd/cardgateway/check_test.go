@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -48,11 +47,7 @@ func TestCheck(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, test.env, "check")
 			r.want(t, test.code, test.err)
-			for _, line := range test.want {
-				if !strings.Contains(r.out, line) {
-					t.Errorf("got\n%s\nwant in it %q", r.out, line)
-				}
-			}
+			holds(t, r.out, test.want...)
 		})
 	}
 	for _, list := range [][]string{{"orders", "--last", "1h"}, {"reconcile", "sync", "--db", t.TempDir() + "/books.db", "--from", time.Now().AddDate(0, 0, -1).Format(time.DateOnly)}} {

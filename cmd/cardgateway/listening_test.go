@@ -132,9 +132,7 @@ func (l *listening) wait(t *testing.T) result {
 		l.code <- code
 		l.cancel()
 		r := result{code, l.out.String(), l.err.String()}
-		if strings.Contains(r.out+r.err, secretKey) {
-			t.Errorf("the secret key was printed: %s %s", r.out, r.err)
-		}
+		lacks(t, r.out+r.err, secretKey)
 		return r
 	case <-time.After(30 * time.Second):
 		t.Fatal("listen does not end")

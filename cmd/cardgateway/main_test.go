@@ -97,11 +97,7 @@ func toolIn(t *testing.T, ctx context.Context, sys system, env map[string]string
 	sys.configDir = func() (string, error) { return dir, nil }
 	code := run(ctx, args, sys)
 	r := result{code, out.String(), errOut.String()}
-	for _, secret := range []string{secretKey, base64.StdEncoding.EncodeToString([]byte("m1:" + secretKey))} {
-		if strings.Contains(r.out+r.err, secret) {
-			t.Errorf("%q printed the secret key: %s %s", args, r.out, r.err)
-		}
-	}
+	lacks(t, r.out+r.err, secretKey, base64.StdEncoding.EncodeToString([]byte("m1:"+secretKey)))
 	return r
 }
 
@@ -117,9 +113,34 @@ func (r result) want(t *testing.T, code int, words ...string) {
 	if r.code != code {
 		t.Errorf("got exit code %d, want %d\nstdout: %s\nstderr: %s", r.code, code, r.out, r.err)
 	}
+	holds(t, r.err, words...)
+}
+
+// wantRefused holds a result to the exit code of what was not possible, to words on stderr, and to nothing on stdout.
+func (r result) wantRefused(t *testing.T, words ...string) {
+	t.Helper()
+	r.want(t, exit.Failed, words...)
+	if r.out != "" {
+		t.Errorf("got stdout %q, want nothing", r.out)
+	}
+}
+
+// holds holds a text to words that are in it.
+func holds(t *testing.T, text string, words ...string) {
+	t.Helper()
 	for _, w := range words {
-		if !strings.Contains(r.err, w) {
-			t.Errorf("got stderr %q, want in it %q", r.err, w)
+		if !strings.Contains(text, w) {
+			t.Errorf("got %s\nwant in it %q", text, w)
+		}
+	}
+}
+
+// lacks holds a text to words that are not in it.
+func lacks(t *testing.T, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			t.Errorf("got %s\nwant not in it %q", text, w)
 		}
 	}
 }
@@ -190,11 +211,7 @@ func TestHelp(t *testing.T) {
 			}
 			r := tool(t, nil, append(strings.Fields(node.Path()), "--help")...)
 			r.want(t, exit.OK)
-			for _, words := range []string{"Usage: cardgateway " + node.Path(), "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url"} {
-				if !strings.Contains(r.out, words) {
-					t.Errorf("%s: got help without %q:\n%s", node.Path(), words, r.out)
-				}
-			}
+			holds(t, r.out, "Usage: cardgateway "+node.Path(), "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url")
 		}
 		return next(nil)
 	})
@@ -240,10 +257,8 @@ func TestWrongUse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, nil, test.args...)
-			r.want(t, exit.Failed, test.want)
-			if r.out != "" || strings.Contains(r.err, "\x1b") {
-				t.Errorf("got stdout %q, stderr %q, want nothing and no control characters", r.out, r.err)
-			}
+			r.wantRefused(t, test.want)
+			lacks(t, r.err, "\x1b")
 		})
 	}
 }

@@ -128,11 +128,7 @@ func TestNotifyWrongUse(t *testing.T) {
 		{"event", noGateway(), []string{"http://127.0.0.1:1/", "--event", "paid"}, "--event must be one of"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := tool(t, test.env, append([]string{"notify"}, test.args...)...)
-			r.want(t, exit.Failed, test.want)
-			if r.out != "" {
-				t.Errorf("got %s, want nothing sent", r.out)
-			}
+			tool(t, test.env, append([]string{"notify"}, test.args...)...).wantRefused(t, test.want)
 		})
 	}
 }

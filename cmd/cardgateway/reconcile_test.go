@@ -114,12 +114,8 @@ func TestDemonstration(t *testing.T) {
 	}
 	r.want(t, exit.OK, "this is a demonstration with a sandbox", "no real money", "12,004 orders")
 	page := readText(t, strings.TrimSpace(r.out))
-	if !strings.Contains(page, "Demonstration: a sandbox, no real money") {
-		t.Error("the page does not say that it is a demonstration")
-	}
-	if !strings.Contains(page, "This is a test system") || strings.Contains(page, "test payment</small>") {
-		t.Error("the page does not say that all payments are tests, or says it of each")
-	}
+	holds(t, page, "Demonstration: a sandbox, no real money", "This is a test system")
+	lacks(t, page, "test payment</small>") // of each
 	var parsed reportJSON
 	if err := json.Unmarshal([]byte(readText(t, strings.TrimSuffix(strings.TrimSpace(r.out), "html")+"json")), &parsed); err != nil {
 		t.Fatal(err)

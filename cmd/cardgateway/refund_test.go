@@ -35,9 +35,7 @@ func TestRefund(t *testing.T) {
 	r := tool(t, env, "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes", "--remark", "broken")
 	r.want(t, exit.Unknown, "paid         12.50 EUR\n", "remaining    12.50 EUR\n", "TO REFUND    2.50 EUR with refund id r-1\n",
 		"sending the refund once.", "accepted, not final yet: the gateway can still decline it. Do not refund again; run later: ")
-	if !strings.Contains(r.out, "refundAmount           2.50\n") {
-		t.Errorf("got stdout %q", r.out)
-	}
+	holds(t, r.out, "refundAmount           2.50\n")
 	// Before it is sent, the gateway has not returned it; --seen would mean that it can never be absent.
 	if before, after := r.printed(t, "without another message, run: "),
 		r.printed(t, "run later: "); slices.Contains(before, "--seen") || !slices.Contains(after, "--seen") {
@@ -53,9 +51,7 @@ func TestRefund(t *testing.T) {
 	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exit.Unknown, "TO REFUND    10.00 EUR with refund id r-3\n")
 	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exit.Negative, "0.00 can still be refunded")
 	for refund, want := range map[string]int{"r-1": 1, "r-2": 0, "r-3": 1, "r-4": 0} {
-		if got := server.Refunded(refund); got != want {
-			t.Errorf("got %d refunds %s, want %d", got, refund, want)
-		}
+		wantRefunds(t, server, refund, want)
 	}
 }
 
@@ -82,9 +78,7 @@ func TestRefundThatIsNotSent(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tool(t, env, append([]string{"refund"}, test.args...)...).want(t, test.code, test.want)
-			if n := server.Refunded("r-1"); n != 0 {
-				t.Errorf("got %d refunds, want none", n)
-			}
+			wantRefunds(t, server, "r-1", 0)
 		})
 	}
 }
@@ -130,10 +124,16 @@ func TestRefundThatTheGatewayDoesNotTake(t *testing.T) {
 			test.fault.Operation, test.fault.Commit = sandbox.OpCreateRefund, sandbox.CommitNever
 			server.Inject(test.fault)
 			tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, test.code, test.want)
-			if n := server.Refunded("r-1"); n != 0 {
-				t.Errorf("got %d refunds, want none", n)
-			}
+			wantRefunds(t, server, "r-1", 0)
 		})
+	}
+}
+
+// wantRefunds holds a gateway to how often it made a refund.
+func wantRefunds(t *testing.T, server *sandbox.Server, id string, want int) {
+	t.Helper()
+	if got := server.Refunded(id); got != want {
+		t.Errorf("got %d refunds %s, want %d", got, id, want)
 	}
 }
 
@@ -147,9 +147,7 @@ func TestRefundThatPanics(t *testing.T) {
 	_, env, id := paidGateway(t, sandbox.Options{})
 	r := toolTo(t, broken{}, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
 	r.want(t, exit.Unknown, "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ")
-	if strings.Contains(r.err, "--seen") {
-		t.Errorf("got %q", r.err)
-	}
+	lacks(t, r.err, "--seen")
 }
 
 func TestResolvePayment(t *testing.T) {
@@ -208,9 +206,7 @@ func TestResolveSaysThatItQueries(t *testing.T) {
 	args := []string{"resolve", "payment", "t-absent", "--amount", "12.50", "--currency", "EUR", "--sent-at", time.Now().Format(time.RFC3339), "--wait", "4s"}
 	const says = "cardgateway: no outcome yet; the gateway is queried for up to 4s\n"
 	tool(t, env, args...).want(t, exit.Negative, says)
-	if r := tool(t, env, append(args, "--quiet")...); strings.Contains(r.err, says) {
-		t.Errorf("with --quiet: got stderr %q", r.err)
-	}
+	lacks(t, tool(t, env, append(args, "--quiet")...).err, says)
 }
 
 // changing starts a server in front of a gateway, which changes its responses.

@@ -36,9 +36,7 @@ func TestSandbox(t *testing.T) {
 func TestSandboxExitCodes(t *testing.T) {
 	r := tool(t, nil, "sandbox", "-h")
 	r.want(t, exit.OK)
-	if !strings.Contains(r.out, "Usage of cardgateway sandbox:") || !strings.Contains(r.out, "-seed") {
-		t.Errorf("got help %q", r.out)
-	}
+	holds(t, r.out, "Usage of cardgateway sandbox:", "-seed")
 	tool(t, nil, "sandbox", "--merchant", "m").want(t, exit.Failed, "sandbox: -merchant needs -secret")
 	tool(t, nil, "sandbox", "-nonsense").want(t, exit.Failed, "flag provided but not defined")
 }

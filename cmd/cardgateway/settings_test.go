@@ -15,11 +15,7 @@ import (
 )
 
 func TestNoConfiguration(t *testing.T) {
-	r := tool(t, nil, "get", "123")
-	r.want(t, exit.Failed, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
-	if r.out != "" {
-		t.Errorf("got stdout %q, want nothing", r.out)
-	}
+	tool(t, nil, "get", "123").wantRefused(t, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
 }
 
 func TestSettingsThatAreWrong(t *testing.T) {
@@ -81,8 +77,8 @@ func TestFilePermissions(t *testing.T) {
 	}
 	r := tool(t, map[string]string{"CARDGATEWAY_CONFIG": path}, "get", "1")
 	r.want(t, exit.Failed, "base-url is missing")
-	if os.PathSeparator == '/' && !strings.Contains(r.err, "warning: "+path) {
-		t.Errorf("got %q, want a warning", r.err)
+	if os.PathSeparator == '/' {
+		holds(t, r.err, "warning: "+path)
 	}
 }
 

@@ -20,19 +20,14 @@ func TestSync(t *testing.T) {
 	if !strings.HasPrefix(r.out, "600 orders, 60 refunds, complete from ") {
 		t.Errorf("got %q", r.out)
 	}
-	r = tool(t, env, "reconcile", "sync", "--quiet")
-	if r.want(t, exit.OK); r.err != "" {
-		t.Errorf("got stderr %q with --quiet, want nothing", r.err)
-	}
+	tool(t, env, "reconcile", "sync", "--quiet").wantSilent(t)
 	server.Reset()
 	r = tool(t, env, "reconcile", "sync", "--again", "3d")
 	r.want(t, exit.Negative, "none of these rows was deleted", "reconcile sync --again 50h --accept-gone",
 		"the gateway no longer returns 600 of the 600 orders from ")
 	tool(t, env, "reconcile", "run", "--again", "3d").want(t, exit.Failed, "none of these rows was deleted") // nothing was compared
 	tool(t, env, "reconcile", "sync", "--again", "3d", "--accept-gone").want(t, exit.OK, "660 gone")
-	if list := tool(t, env, "check"); !strings.Contains(list.out, "db                   SQLite file ") {
-		t.Errorf("got check without the database: %s", list.out)
-	}
+	holds(t, tool(t, env, "check").out, "db                   SQLite file ")
 }
 
 // TestSyncWrong: each wrong use has words that say what to change, exit code 2, and leaves no file.

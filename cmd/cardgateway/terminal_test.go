@@ -169,9 +169,7 @@ func TestRefundPrompt(t *testing.T) {
 				t.Fatal(err)
 			}
 			ended(cmd, errOut).want(t, test.code, test.want)
-			if got := server.Refunded("r-1"); got != test.refunded {
-				t.Errorf("got %d refunds, want %d", got, test.refunded)
-			}
+			wantRefunds(t, server, "r-1", test.refunded)
 		})
 	}
 }

@@ -105,9 +105,7 @@ func TestTriedWrong(t *testing.T) {
 			}
 		})
 	}
-	if n := server.Refunded("r-2"); n != 1 {
-		t.Errorf("got %d refunds, want the one whose answer could not be written", n)
-	}
+	wantRefunds(t, server, "r-2", 1)
 }
 
 // runFull runs the program with a stdout that is full.
