@@ -14,10 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -97,12 +94,7 @@ func TestInterruptedBeforeSending(t *testing.T) {
 // typing runs the program on a terminal on which ask is called when it asks for the amount, and then a text is typed.
 func typing(t *testing.T, ctx context.Context, text string, ask func(), env map[string]string, args ...string) result {
 	t.Helper()
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Skip("no pseudo terminal here: ", err)
-	}
-	defer master.Close()
-	defer slave.Close()
+	master, slave := pseudoTerminal(t)
 	return toolIn(t, ctx, system{in: slave, err: event{"Type the amount", func() {
 		ask()
 		if _, err := io.WriteString(master, text); err != nil {
@@ -190,12 +182,8 @@ func TestRefundWithoutOutput(t *testing.T) {
 	defer write.Close()
 	read.Close()
 	cmd := program(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
-	var errOut clienttest.Buffer
-	cmd.Stdout, cmd.Stderr = write, &errOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended(cmd, &errOut).want(t, exit.Unknown, "accepted, not final yet")
+	cmd.Stdout = write
+	ran(cmd).want(t, exit.Unknown, "accepted, not final yet")
 }
 
 // TestRefundInFlight: neither an impatient Ctrl-C nor the end of a session ends the program before it has told the outcome.

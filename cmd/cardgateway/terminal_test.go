@@ -93,6 +93,31 @@ func ended(cmd *exec.Cmd, errOut fmt.Stringer) result {
 	return result{cmd.ProcessState.ExitCode(), "", errOut.String()}
 }
 
+// ran runs a program to its end, and returns what it has left.
+func ran(cmd *exec.Cmd) result {
+	var out, errOut clienttest.Buffer
+	if cmd.Stdout == nil {
+		cmd.Stdout = &out
+	}
+	cmd.Stderr = &errOut
+	_ = cmd.Run() // the exit code says it
+	return result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
+}
+
+// pseudoTerminal opens a pseudo terminal, without which a test ends here.
+func pseudoTerminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo terminal here: ", err)
+	}
+	t.Cleanup(func() {
+		master.Close()
+		slave.Close()
+	})
+	return master, slave
+}
+
 // TestTerminal: people see a table and, as long as there are no rows, a bar; a file gets CSV.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
@@ -106,11 +131,7 @@ func TestTerminal(t *testing.T) {
 		{"stderr", false, " of the range, left ", "transaction"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			master, slave, err := pty.Open()
-			if err != nil {
-				t.Skip("no pseudo terminal here: ", err)
-			}
-			defer master.Close()
+			master, slave := pseudoTerminal(t)
 			if err := pty.Setsize(slave, &pty.Winsize{Rows: 50, Cols: 160}); err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +146,7 @@ func TestTerminal(t *testing.T) {
 				text, _ := io.ReadAll(master) // ends with an error when nobody has the other end
 				seen <- string(text)
 			}()
-			err = cmd.Run()
+			err := cmd.Run()
 			slave.Close()
 			text := <-seen
 			if err != nil || !strings.Contains(text, test.want) || strings.Contains(text, test.none) {
@@ -155,11 +176,7 @@ func TestRefundPrompt(t *testing.T) {
 		{"12.50\n", exit.Unknown, "accepted, not final yet", 1},
 	} {
 		t.Run(test.want, func(t *testing.T) {
-			master, slave, err := pty.Open()
-			if err != nil {
-				t.Skip("no pseudo terminal here: ", err)
-			}
-			defer master.Close()
+			master, slave := pseudoTerminal(t)
 			cmd := program(t, env, "refund", id, "--all", "--refund-id", "r-1")
 			cmd.Stdin = slave
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

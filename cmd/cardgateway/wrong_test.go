@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -99,29 +97,23 @@ func TestTriedWrong(t *testing.T) {
 	})
 	for _, test := range allTried(id) {
 		t.Run(test.name+", full disk", func(t *testing.T) {
-			code, errOut := runFull(t, env, test.args...)
-			if code != test.full.code || !strings.Contains(errOut, test.full.want) {
-				t.Errorf("got exit code %d and %q, want %d and %q", code, errOut, test.full.code, test.full.want)
-			}
+			runFull(t, env, test.args...).want(t, test.full.code, test.full.want)
 		})
 	}
 	wantRefunds(t, server, "r-2", 1)
 }
 
 // runFull runs the program with a stdout that is full.
-func runFull(t *testing.T, env map[string]string, args ...string) (code int, errOut string) {
+func runFull(t *testing.T, env map[string]string, args ...string) result {
 	t.Helper()
 	out, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil { // as on macOS
-		r := toolTo(t, full{}, env, args...)
-		return r.code, r.err
+		return toolTo(t, full{}, env, args...)
 	}
 	defer out.Close()
 	cmd := program(t, env, args...)
-	var text clienttest.Buffer
-	cmd.Stdout, cmd.Stderr = out, &text
-	_ = cmd.Run() // the exit code says it
-	return cmd.ProcessState.ExitCode(), text.String()
+	cmd.Stdout = out
+	return ran(cmd)
 }
 
 // TestFullDisk: the system refuses every write to a file. What the journal does not hold is asked for again.
@@ -135,21 +127,9 @@ func TestFullDisk(t *testing.T) {
 		s.lose(t, fmt.Sprint("t-", i), "1.00", "EUR")
 	}
 	env := with(journalEnv(server, at), noFileGrows, "1")
-	onFullDisk := func(want ending, args ...string) {
-		t.Helper()
-		cmd := program(t, env, args...)
-		out, err := cmd.Output()
-		errOut := ""
-		if failed, ok := err.(*exec.ExitError); ok {
-			errOut = string(failed.Stderr)
-		}
-		if code := cmd.ProcessState.ExitCode(); code != want.code || !strings.Contains(errOut, want.want) {
-			t.Errorf("%q: got exit code %d, %s, %s, want %d and %q", args, code, out, errOut, want.code, want.want)
-		}
-	}
-	onFullDisk(ending{exit.Negative, "20  payment unknown"}, "journal", "list")
-	onFullDisk(ending{exit.Failed, "not every entry was queried: the journal's database failed: "}, "journal", "run")
-	onFullDisk(ending{exit.Failed, "--checkpoint cannot be written: "}, "orders", "--last", "1h", "--checkpoint", filepath.Join(t.TempDir(), "c.json"))
+	ran(program(t, env, "journal", "list")).want(t, exit.Negative, "20  payment unknown")
+	ran(program(t, env, "journal", "run")).want(t, exit.Failed, "not every entry was queried: the journal's database failed: ")
+	ran(program(t, env, "orders", "--last", "1h", "--checkpoint", filepath.Join(t.TempDir(), "c.json"))).want(t, exit.Failed, "--checkpoint cannot be written: ")
 	env = journalEnv(server, at)
 	tool(t, env, "journal", "run").want(t, exit.Negative, "not acknowledged: 20 with an outcome, 0 without one")
 	for i := range n {
