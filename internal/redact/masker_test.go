@@ -65,16 +65,27 @@ func TestMaskerURL(t *testing.T) {
 
 func TestMaskerMembers(t *testing.T) {
 	for inError, want := range map[bool]map[string]string{
-		false: {"***": `"***"`, "value": `"***"`, "key": `"***"`, "short": `"cred"`, "card": card, "other": `2`},
-		true:  {"***": `"***"`, "value": `"***"`, "key": `"***"`, "short": `"***"`, "card": `"***"`, "other": `2`},
+		false: {
+			"***": `"***"`, "value": `"***"`, "key": `"***"`, "short": `"cred"`, "card": card, "escaped": `"453900000000\u0030001"`, "of " + card: `1`,
+			"reference": `"123456789012"`,
+		},
+		true: {
+			"***": `"***"`, "value": `"***"`, "key": `"***"`, "short": `"***"`, "card": `"***"`, "escaped": `"***"`, "of 453900******0001": `"***"`,
+			"reference": `"123456789012"`,
+		},
 	} {
 		got := raw(map[string]string{
-			shortSent: `1`, "value": `"sent"`, "key": `"cred-cred-cred"`, "short": `"cred"`, "card": card, "other": `2`,
+			shortSent: `1`, "value": `"sent"`, "key": `"cred-cred-cred"`, "short": `"cred"`, "card": card, "escaped": `"453900000000\u0030001"`, "of " + card: `1`,
+			"reference": `"123456789012"`,
 		})
 		masker(inError).Members(got)
 		if diff := cmp.Diff(raw(want), got); diff != "" {
 			t.Errorf("in an error %t (-want +got):\n%s", inError, diff)
 		}
+	}
+	redact.WithheldValue()[0] = 'x' // is the caller's own
+	if got := string(redact.WithheldValue()); got != `"***"` {
+		t.Errorf("WithheldValue: got %s", got)
 	}
 }
 
