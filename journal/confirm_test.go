@@ -232,30 +232,6 @@ func TestConfirmLaterCharges(t *testing.T) {
 	})
 }
 
-// TestLostSubscription: the response to a subscription is lost, and its outcome is known only after later charges.
-func TestLostSubscription(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, err := s.pay("a", approved)
-		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-		if !ok || unknown.SubscriptionCycle != cardgateway.CycleWeek {
-			t.Fatalf("got %v, want an unknown outcome of a weekly subscription", err)
-		}
-		for range 2 {
-			time.Sleep(7 * 24 * time.Hour)
-			if _, err := s.gateway.Renew("a"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, e := range recovered(t, s.Journal) {
-			if got, err := outcomeOf(e); err != nil || got.UniqueID != s.gateway.Rows("a")[0].UniqueID {
-				t.Errorf("got %+v, %v; want the first charge", got, err)
-			}
-		}
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-	})
-}
-
 // TestTwoSubscriptions: the gateway executes a subscription, and does not show it for six days. It is presumed absent and submitted
 // again. Its second charge is not a later one of the first.
 func TestTwoSubscriptions(t *testing.T) {

@@ -38,20 +38,6 @@ func TestConflictIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// TestQueryMeetsNews: the result of a query is recorded in addition to what another process has recorded meanwhile.
-func TestQueryMeetsNews(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, _ = s.pay("a", approved)
-		s.gateway.SetSearch(sandbox.Search{Latency: 2 * time.Second})
-		go func() {
-			time.Sleep(time.Second)
-			succeeds(t, s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeProcessing, "1")))
-		}()
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-	})
-}
-
 // TestAnswerMeetsNews: a call whose own response does not tell the outcome returns what another process has recorded
 // meanwhile.
 func TestAnswerMeetsNews(t *testing.T) {

@@ -15,30 +15,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestRecover resolves a payment whose response was lost, in a new process, and reports it again until it is
-// acknowledged.
-func TestRecover(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		for id, cvv := range map[string]string{"yes": approved, "no": declined} {
-			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-			if _, err := s.pay(id, cvv); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
-				t.Fatalf("got %v, want ErrOutcomeUnknown", err)
-			}
-		}
-		for range 2 {
-			wantStates(t, s.restarted(journal.Options{}), map[string]string{"yes": "succeeded", "no": "declined"})
-		}
-		for _, e := range recovered(t, s.Journal) {
-			got, err := outcomeOf(e)
-			if got == nil || got.UniqueID == "" || errors.Is(err, cardgateway.ErrDeclined) != (e.ID().Text == "no") {
-				t.Errorf("outcome of %s: %+v, %v", e.ID().Text, got, err)
-			}
-			succeeds(t, s.Ack(t.Context(), e.ID(), e.State()))
-		}
-		wantStates(t, s.Journal, nil)
-	})
-}
-
 // TestPresumedAbsent: the request is lost at first, and arrives thirty hours later.
 func TestPresumedAbsent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -271,25 +247,6 @@ func TestPayAgainWithTokenNeedsAcceptance(t *testing.T) {
 		if n := s.sent.Load(); n != 0 {
 			t.Errorf("%d requests, want 0", n)
 		}
-	})
-}
-
-// TestRefusal: a refusal is only the gateway's statement. A success that is found later is a conflict.
-func TestRefusal(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Status: 429, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML})
-		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrRefused) {
-			t.Fatalf("got %v, want ErrRefused", err)
-		}
-		wantStates(t, s.Journal, map[string]string{"a": "refused"})
-		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrRefused) {
-			t.Errorf("called again: %v, want the refusal", err)
-		}
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML})
-		if _, err := s.pay("b", approved); !errors.Is(err, cardgateway.ErrRefused) {
-			t.Fatalf("got %v, want ErrRefused", err)
-		}
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "refused", "b": "conflict"})
 	})
 }
 

@@ -30,24 +30,6 @@ func searchShows(s *shop, codes ...int) {
 	}}
 }
 
-// TestHalfConflict: if only the first outcome of a conflict is recorded, it must be the success.
-func TestHalfConflict(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, _ = s.pay("a", approved)
-		searchShows(s, 101, 100)
-		store := &failing{Store: s.store}
-		store.recordsAfter.Store(1)
-		store.records.Store(100)
-		for range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
-		}
-		states := states(t, s.restarted(journal.Options{}))
-		if got := states["a"]; !strings.HasPrefix(got, "succeeded") {
-			t.Errorf("half a conflict is reported as %q", got)
-		}
-	})
-}
-
 // TestDeclineOfRepetitionInTheEnd: a day later, the single decline is final; so are those of both submissions, and nothing that is not a
 // decline.
 func TestDeclineOfRepetitionInTheEnd(t *testing.T) {
@@ -138,26 +120,6 @@ func TestUnrecordedInvalid(t *testing.T) {
 		req.TransactionIP = "nowhere"
 		if _, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrInvalidRequest) {
 			t.Errorf("got %v, want ErrInvalidRequest", err)
-		}
-	})
-}
-
-// TestUnsentRepetition: after a repeated submission that was not sent, the earlier state applies again, so that no call
-// sends again without accepting the risk.
-func TestUnsentRepetition(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
-		_, _ = s.pay("a", approved)
-		time.Sleep(25 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		s.refuse = errors.New("no route to host")
-		if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrNotSent) {
-			t.Fatalf("got %v, want ErrNotSent", err)
-		}
-		s.refuse = nil
-		sent := s.sent.Load()
-		if _, err := s.pay("a", approved); !errors.Is(err, journal.ErrPresumedAbsent) || s.sent.Load() != sent {
-			t.Errorf("got %v after %d requests more, want ErrPresumedAbsent after none", err, s.sent.Load()-sent)
 		}
 	})
 }

@@ -75,28 +75,6 @@ func TestInvalidRepetition(t *testing.T) {
 	}
 }
 
-// TestNotSent: after a failed connection, the same call may be made again, and pays.
-func TestNotSent(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.refuse = errors.New("no route to host")
-		if _, err := s.pay("a", approved); !cardgateway.SafeToRetry(err) {
-			t.Fatalf("got %v, want ErrNotSent", err)
-		}
-		wantStates(t, s.Journal, map[string]string{"a": "not sent"})
-		s.refuse = nil
-		over, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := s.CreateSubscription(over, order("a", approved)); !cardgateway.SafeToRetry(err) {
-			t.Fatalf("got %v, want ErrNotSent", err)
-		}
-		if _, err := s.pay("a", approved); err != nil {
-			t.Errorf("called again: %v", err)
-		}
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-		wantExecuted(t, s, "a", 1)
-	})
-}
-
 // failing is a store in which some methods fail.
 type failing struct {
 	journal.Store
@@ -230,17 +208,4 @@ func TestStoreThatIsGone(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestStoreThatIsBusy: an intent that cannot be written at once is written a little later.
-func TestStoreThatIsBusy(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		store := &failing{Store: s.store}
-		store.begins.Store(9)
-		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
-		if err != nil || got.State() != cardgateway.StateApproved {
-			t.Errorf("got %v, %v", got, err)
-		}
-		wantExecuted(t, s, "a", 1)
-	})
 }
