@@ -50,28 +50,22 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestUnknownValue: the value of a line that cannot be read is empty, not zero.
-func TestUnknownValue(t *testing.T) {
+// TestColumns: the value of a line that cannot be read is empty, not zero; rows without a time leave nothing between the others, and an id is
+// shown whatever it is.
+func TestColumns(t *testing.T) {
 	var out strings.Builder
 	rows := tabular.NewWriter(tabular.CSV, Columns(zone, date(11, 1)), false, &out)
-	if err := errors.Join(rows.Write(&match.Difference{Class: match.ClassUnreadable, Kind: books.Payment, ID: "line 7"}), rows.Flush()); err != nil {
+	if err := errors.Join(
+		rows.Write(&match.Difference{Class: match.ClassUnreadable, Kind: books.Payment, ID: "line 7"}),
+		rows.Write(&match.Difference{Class: match.ClassListedTwice, Kind: books.Payment, Books: []books.Line{{ID: "<nil>"}, {ID: "x", At: date(10, 5)}}}),
+		rows.Flush(),
+	); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "\nunreadable,payment,line 7,,,,") {
-		t.Errorf("got %s", out.String())
-	}
-}
-
-// TestJoined: rows without a time leave nothing between the others, and an id is shown whatever it is.
-func TestJoined(t *testing.T) {
-	var out strings.Builder
-	rows := tabular.NewWriter(tabular.CSV, Columns(zone, date(11, 1)), false, &out)
-	d := &match.Difference{Class: match.ClassListedTwice, Kind: books.Payment, Books: []books.Line{{ID: "<nil>"}, {ID: "x", At: date(10, 5)}}}
-	if err := errors.Join(rows.Write(d), rows.Flush()); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), ",2026-10-05T00:00:00+08:00,") || !strings.Contains(out.String(), ",<nil>; x,") {
-		t.Errorf("got %s", out.String())
+	for _, want := range []string{"\nunreadable,payment,line 7,,,,", ",2026-10-05T00:00:00+08:00,", ",<nil>; x,"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got %s, want in it %q", out.String(), want)
+		}
 	}
 }
 
