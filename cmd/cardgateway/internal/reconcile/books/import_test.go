@@ -254,27 +254,6 @@ func TestImportRefused(t *testing.T) {
 			}
 		})
 	}
-	// With words for what is meant the same lists are read.
-	for _, test := range []struct {
-		text   string
-		source ListSource
-		want   string
-	}{
-		{"ref,total\nt,1\n", ListSource{Columns: map[string]string{"transaction_id": "ref", "amount": "Total"}, Currency: "usd"}, "1 USD"},
-		{"transaction_id;amount;currency;date\nt;1.234,50;EUR;22.11.26\n", ListSource{Amounts: "1.234,50", Columns: map[string]string{"at": ""}}, "1234.5 EUR"},
-		{"Shop report\n\nOctober;2026;;\ntransaction_id;amount;currency;note\n=\"t\";5;EUR\n;5.00;;Grand Total\nTotal;5;;\n", ListSource{}, "5 EUR"},
-	} {
-		t.Run(test.text, func(t *testing.T) {
-			test.source.Path = csvList(t, test.text).Path
-			if _, err := importOne(t.Context(), b, Payment, test.source); err != nil {
-				t.Fatal(err)
-			}
-			rows := listed(t, b, Payment)
-			if got := rows[0].Amount.String() + " " + rows[0].Currency; len(rows) != 1 || got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-		})
-	}
 }
 
 func TestAmount(t *testing.T) {

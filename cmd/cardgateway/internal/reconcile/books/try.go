@@ -194,7 +194,7 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 			t.Unsure = append(t.Unsure, Doubt{found.what, "amounts can have three decimals, or be thousands"})
 		}
 	}
-	s.Columns = map[string]string{}
+	s.Columns = maps.Collect(maps.All(s.Columns)) // also those that are to be ignored
 	for _, c := range l.titles {
 		s.Columns[c.Column] = c.Title
 	}

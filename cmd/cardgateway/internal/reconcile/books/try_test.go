@@ -89,6 +89,12 @@ func TestTry(t *testing.T) {
 		{"total of SAP", "|ref|amount|currency|\n|t1|5,00|EUR|\n|t2|6,00|EUR|\n|*|11,00|EUR|\n", ListSource{}, "t1 5 EUR approved   1.234,50  2 0 0"},
 		{"Chinese dates", "ref,amount,currency,date\nt1,5,CNY,2026年10月2日 9:05\n", ListSource{}, "t1 5 CNY approved  2026-10-02 09:05:00   1 0 0"},
 		{"rupees", "ref,amount,currency\nt1,\"Rs. 1,23,456.00\",INR\n", ListSource{}, "t1 123456 INR approved   1,234.50  1 0 0"},
+		{"a title in other letters", "ref,total\nt,1\n", ListSource{Columns: map[string]string{"transaction_id": "ref", "amount": "Total"}, Currency: "usd"},
+			"t 1 USD approved     1 0 0"},
+		{"a column that is left out", "transaction_id;amount;currency;date\nt;1.234,50;EUR;22.11.26\n",
+			ListSource{Amounts: "1.234,50", Columns: map[string]string{"at": ""}}, "t 1234.5 EUR approved   1.234,50  1 0 0"},
+		{"a report with totals", "Shop report\n\nOctober;2026;;\ntransaction_id;amount;currency;note\n=\"t\";5;EUR\n;5.00;;Grand Total\nTotal;5;;\n", ListSource{},
+			"t 5 EUR approved     1 0 0"},
 		{"JSON lines", "{\"ref\":1}\n", ListSource{}, "is JSON"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
