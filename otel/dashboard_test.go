@@ -60,13 +60,10 @@ func TestMistakes(t *testing.T) {
 		{dashboardFile, "_count, server_address)", "_count, server)", "label server"},
 		{dashboardFile, "by (cardgateway_journal_state)", "by (state)", "label state"},
 		{dashboardFile, "error_type!=", "error_kind!=", "label error_kind"},
-		{dashboardFile, "by (le, cardgateway_operation)", "by (le, operation)", "label operation"},
 		{dashboardFile, "{{cardgateway_outcome}}", "{{outcome}}", "label outcome"},
 		{dashboardFile, "approved|processing|declined", "approved|processing|refuse", "cardgateway_outcome refuse"},
-		{dashboardFile, "OrderWalk|RefundWalk", "OrderWalks|RefundWalk", "cardgateway_operation OrderWalks"},
 		{dashboardFile, "$server", "$gateway", "variable gateway"},
 		{alertsFile, "_unreadable{", "_unread{", "metric cardgateway_journal_unread"},
-		{alertsFile, "throttled|", "throttle|", "cardgateway_notification_result throttle"},
 	} {
 		t.Run(mistake.want, func(t *testing.T) {
 			text := readUnescaped(t, mistake.file)
