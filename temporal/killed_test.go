@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -234,12 +235,13 @@ func deploy(t *testing.T) (*server, *receiving, *sql.DB, workerTask) {
 	return s, gateway, db, workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: url}
 }
 
-// receiving is a gateway that notes which payments it has received.
+// receiving is a gateway that notes which payments it has received, and when it was searched.
 type receiving struct {
 	*sandbox.Gateway
-	url string
-	mu  sync.Mutex
-	ids map[string]bool
+	url      string
+	mu       sync.Mutex
+	ids      map[string]bool
+	searches []time.Time
 }
 
 func startReceiving(t *testing.T, o sandbox.Options) *receiving {
@@ -257,11 +259,13 @@ func startReceiving(t *testing.T, o sandbox.Options) *receiving {
 func (g *receiving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var payment struct{ TransactionID string }
-	if err == nil && json.Unmarshal(body, &payment) == nil {
-		g.mu.Lock()
+	g.mu.Lock()
+	if strings.HasPrefix(r.URL.Path, "/search/") {
+		g.searches = append(g.searches, time.Now())
+	} else if err == nil && json.Unmarshal(body, &payment) == nil {
 		g.ids[payment.TransactionID] = true
-		g.mu.Unlock()
 	}
+	g.mu.Unlock()
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	g.Gateway.ServeHTTP(w, r)
 }

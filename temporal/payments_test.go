@@ -34,6 +34,7 @@ type shop struct {
 	Payments
 	gateway *sandbox.Server
 	token   string
+	paid    string       // uniqueId of the payment that is refunded
 	calls   atomic.Int32 // of Submit
 	told    []string     // what was reported
 	fails   error        // of Submit, before it calls anything
@@ -98,10 +99,20 @@ func (s *shop) submit(ctx context.Context, m Methods, id journal.ID) error {
 		return s.fails
 	}
 	if id.Refund {
-		_, err := m.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: id.Text, Amount: decimal.NewFromInt(5)})
+		_, err := m.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: s.paid, RefundTransactionID: id.Text, Amount: decimal.NewFromInt(5)})
 		return err
 	}
 	return pay(ctx, m, id, s.token)
+}
+
+// pays makes the payment t-1, which can then be refunded.
+func (s *shop) pays(t *testing.T) {
+	t.Helper()
+	paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), request("t-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.paid = paid.UniqueID
 }
 
 // recordHeartbeat sends a heartbeat as the test environments take it.
@@ -435,14 +446,7 @@ func TestWorkflowID(t *testing.T) {
 // TestRefund: a refund goes the same way.
 func TestRefund(t *testing.T) {
 	s := newShop(t)
-	paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), request("t-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Submit = func(ctx context.Context, m Methods, id journal.ID) error {
-		_, err := m.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: id.Text, Amount: decimal.NewFromInt(5)})
-		return err
-	}
+	s.pays(t)
 	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Reply: sandbox.ReplyClose})
 	for range 2 {
 		if got := s.settle(t, Settlement{ID: journal.RefundID("r-1")}); got.State != "succeeded" {
@@ -761,23 +765,13 @@ func TestLostWhileSubmitting(t *testing.T) {
 					s, id, executed := newShop(t), journal.PaymentID("t-1"), 0
 					store := &losing{Store: s.Store}
 					s.Store = store
-					call := s.submit
 					if refund {
-						paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), request("t-1"))
-						if err != nil {
-							t.Fatal(err)
-						}
+						s.pays(t)
 						id = journal.RefundID("r-1")
-						call = func(ctx context.Context, m Methods, id journal.ID) error {
-							s.calls.Add(1)
-							r := cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: id.Text, Amount: decimal.NewFromInt(5)}
-							_, err := m.CreateRefund(ctx, r)
-							return err
-						}
 					}
 					s.cannotSend.Store(cannotSend)
 					s.Submit = func(_ context.Context, m Methods, id journal.ID) error {
-						_ = call(context.Background(), m, id) // its error is lost, and its context another one
+						_ = s.submit(context.Background(), m, id) // its error is lost, and its context another one
 						store.lost.Store(s.calls.Load() == 1)
 						s.cannotSend.Store(false)
 						return returns

@@ -2,12 +2,6 @@ package temporal
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,30 +12,10 @@ import (
 // TestRateOfQueries: several workers together keep the limit of queries for single payments.
 func TestRateOfQueries(t *testing.T) {
 	s := startServer(t)
-	gateway, err := sandbox.Start(sandbox.Options{NoNotifications: true, SettleAfter: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gateway.Close()
-	target, err := url.Parse(gateway.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mu sync.Mutex
-	var searches []time.Time
-	forward := httputil.NewSingleHostReverseProxy(target)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/search/") {
-			mu.Lock()
-			searches = append(searches, time.Now())
-			mu.Unlock()
-		}
-		forward.ServeHTTP(w, r)
-	}))
-	defer proxy.Close()
+	gateway := startReceiving(t, sandbox.Options{NoNotifications: true, SettleAfter: -1})
 	database, _ := database(t)
 	const limit = 2
-	task := workerTask{Server: s.Address, Gateway: proxy.URL, Token: gateway.NewToken(sandbox.Approved), Database: database, Queries: limit}
+	task := workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: database, Queries: limit}
 	for range 3 {
 		startWorker(t, task)
 	}
@@ -51,8 +25,9 @@ func TestRateOfQueries(t *testing.T) {
 		}
 	}
 	time.Sleep(6 * time.Second)
-	mu.Lock()
-	defer mu.Unlock()
+	gateway.mu.Lock()
+	defer gateway.mu.Unlock()
+	searches := gateway.searches
 	most, begin := 0, 0 // in the busiest five seconds
 	for i := range searches {
 		for searches[i].Sub(searches[begin]) > 5*time.Second {
