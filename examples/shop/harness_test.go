@@ -203,6 +203,17 @@ func (s *shopper) post(path string, form url.Values) *shopper {
 	return s.do(http.MethodPost, path, form)
 }
 
+// postTwice sends a form from two tabs at once.
+func (s *shopper) postTwice(path string, form url.Values) {
+	s.t.Helper()
+	var both sync.WaitGroup
+	for range 2 {
+		again := *s
+		both.Go(func() { again.post(path, form) })
+	}
+	both.Wait()
+}
+
 func (s *shopper) do(method, path string, form url.Values) *shopper {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.w.url+path, strings.NewReader(form.Encode()))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -210,12 +209,7 @@ func TestSubscribedTwice(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			s := newShopper(t, w).get(path)
 			form := buyer(append([]string{"id", s.hidden("id")}, more...)...)
-			var both sync.WaitGroup
-			for range 2 {
-				again := *s
-				both.Go(func() { again.post(path, form) })
-			}
-			both.Wait()
+			s.postTwice(path, form)
 			id := s.post(path, form).orderID()
 			if id != form.Get("id") {
 				t.Errorf("the form leads to order %s, want %s", id, form.Get("id"))
@@ -297,12 +291,7 @@ func TestAttempts(t *testing.T) {
 			if o, err := w.payments.Order(t.Context(), id); err == nil {
 				page = o.RedirectURL
 			}
-			var both sync.WaitGroup
-			for range 2 { // two tabs
-				again := *s
-				both.Go(func() { again.post("/orders/"+id+"/otherwise", values("pay", good)) })
-			}
-			both.Wait()
+			s.postTwice("/orders/"+id+"/otherwise", values("pay", good))
 			if !tt.card {
 				s.get("/orders/" + id + "/pay")
 				s.enter(s.hostedPage(), sandbox.Approved)
@@ -563,12 +552,7 @@ func TestCardSavedTwice(t *testing.T) {
 	w := open(t)
 	s := newShopper(t, w).get("/cards")
 	form := values("id", s.hidden("id"))
-	var both sync.WaitGroup
-	for range 2 {
-		again := *s
-		both.Go(func() { again.post("/cards", form) })
-	}
-	both.Wait()
+	s.postTwice("/cards", form)
 	s.post("/cards", form)
 	if want := "/cards/" + form.Get("id") + "/enter"; s.path != want {
 		t.Errorf("the form leads to %s, want %s", s.path, want)

@@ -104,6 +104,24 @@ func placed(t *testing.T, s *Service, kind Kind) *Order {
 	return o
 }
 
+// becomes stores the outcome of an attempt.
+func becomes(t *testing.T, s *Service, id string, p Payment) {
+	t.Helper()
+	if _, err := s.setPayment(t.Context(), id, p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shown returns an order as it is now.
+func shown(t *testing.T, s *Service, id string) Order {
+	t.Helper()
+	o, err := s.Order(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
 // testAttempts: the next attempt begins only if every earlier one has ended without a payment, and with a stored card only if no page may still
 // take another card. Of several that begin at once, one does.
 func testAttempts(t *testing.T, s *Service) {
@@ -122,9 +140,7 @@ func testAttempts(t *testing.T, s *Service) {
 	} {
 		for _, kind := range []Kind{KindHosted, KindToken} {
 			o := placed(t, s, tt.kind)
-			if _, err := s.setPayment(t.Context(), o.ID, Payment{State: tt.state, Version: 1}); err != nil {
-				t.Fatal(err)
-			}
+			becomes(t, s, o.ID, Payment{State: tt.state, Version: 1})
 			var tabs sync.WaitGroup
 			began := make(chan bool, 4)
 			for range cap(began) {
@@ -162,17 +178,10 @@ func testAttempts(t *testing.T, s *Service) {
 	}
 	for _, state := range []State{Paid, Processing} { // on the page that has declined a card, while another tab still shows that
 		o := placed(t, s, KindHosted)
-		if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Declined, Version: 1}); err != nil {
-			t.Fatal(err)
-		}
-		shown, err := s.Order(t.Context(), o.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.setPayment(t.Context(), o.ID, Payment{State: state, Version: 2}); err != nil {
-			t.Fatal(err)
-		}
-		if began, err := s.Next(t.Context(), &shown, KindHosted, ""); began || err != nil {
+		becomes(t, s, o.ID, Payment{State: Declined, Version: 1})
+		before := shown(t, s, o.ID)
+		becomes(t, s, o.ID, Payment{State: state, Version: 2})
+		if began, err := s.Next(t.Context(), &before, KindHosted, ""); began || err != nil {
 			t.Errorf("an attempt has begun beside one that is %s: %v", state, err)
 		}
 	}
@@ -182,9 +191,7 @@ func testAttempts(t *testing.T, s *Service) {
 		if err != nil || len(attempts) != i+1 {
 			t.Fatal(attempts, err)
 		}
-		if _, err := s.setPayment(t.Context(), attempts[i], Payment{State: state, Version: 1}); err != nil {
-			t.Fatal(err)
-		}
+		becomes(t, s, attempts[i], Payment{State: state, Version: 1})
 		now, err := s.Order(t.Context(), o.ID)
 		if err != nil || !now.OnPageOnly {
 			t.Errorf("another card may still be taken on a page: %t, %v", now.OnPageOnly, err)
@@ -242,13 +249,8 @@ func testSetPayment(t *testing.T, s *Service) {
 func testRefunds(t *testing.T, s *Service) {
 	placed(t, s, KindHosted) // another order, without a uniqueId
 	o := placed(t, s, KindHosted)
-	if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Paid, UniqueID: "1" + o.ID[2:], Version: 1}); err != nil {
-		t.Fatal(err)
-	}
-	now, err := s.Order(t.Context(), o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	becomes(t, s, o.ID, Payment{State: Paid, UniqueID: "1" + o.ID[2:], Version: 1})
+	now := shown(t, s, o.ID)
 	for range 2 { // a form that is sent twice; nothing is sent to the gateway
 		if err := s.Refund(t.Context(), now, o.ID+"-R1"); err != nil {
 			t.Fatal(err)
@@ -377,9 +379,7 @@ func testOfficeRefunds(t *testing.T, s *Service) {
 		t.Run(tt.name, func(t *testing.T) {
 			o := placed(t, s, KindHosted)
 			uniqueID := "1" + o.ID[2:]
-			if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Paid, UniqueID: uniqueID, Version: 1}); err != nil {
-				t.Fatal(err)
-			}
+			becomes(t, s, o.ID, Payment{State: Paid, UniqueID: uniqueID, Version: 1})
 			for range 2 { // by a notification, and by the copy
 				for _, r := range tt.refunds {
 					r.Code, r.UniqueID = cardgateway.CodeRefundSuccess, uniqueID
@@ -388,10 +388,7 @@ func testOfficeRefunds(t *testing.T, s *Service) {
 					}
 				}
 			}
-			now, err := s.Order(t.Context(), o.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			now := shown(t, s, o.ID)
 			if next, why := now.NextRefund(); tt.left == "" && why == "" || tt.left != "" && next.Amount.String() != tt.left {
 				t.Errorf("%s may be refunded (%q), want %q; the refunds are %+v", next.Amount, why, tt.left, now.Refunds)
 			}
@@ -434,9 +431,7 @@ func testPaidTwice(t *testing.T, s *Service) {
 
 func testLook(t *testing.T, s *Service) {
 	o := placed(t, s, KindHosted)
-	if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Waiting, UniqueID: "1", Version: 1}); err != nil {
-		t.Fatal(err)
-	}
+	becomes(t, s, o.ID, Payment{State: Waiting, UniqueID: "1", Version: 1})
 	now, err := s.Order(t.Context(), o.ID)
 	var looked []bool
 	for range 3 {
