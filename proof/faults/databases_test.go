@@ -104,22 +104,6 @@ func execAll(t *testing.T, db interface {
 	}
 }
 
-// TestSchema: the tables are created once; those of a newer program are refused with a clear error, unless they say that this
-// program may use them.
-func TestSchema(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		expectOpen(t, spec, "")
-		expectOpen(t, spec, "")
-		db := openDB(t, spec)
-		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied) VALUES (99, 0)")
-		expectOpen(t, spec, "newer program")
-		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied, oldest) VALUES (100, 0, 1)")
-		expectOpen(t, spec, "")
-		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied, oldest) VALUES (101, 0, 2)")
-		expectOpen(t, spec, "newer program")
-	})
-}
-
 // TestSchemaByAnother: the statements of Schema make what New would, so that nothing is left to create.
 func TestSchemaByAnother(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
@@ -204,16 +188,6 @@ func TestVersionThatCannotBeRecorded(t *testing.T) {
 		execAll(t, openDB(t, spec), "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal",
 			"CREATE TABLE cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL, CONSTRAINT nothing_new CHECK (version > 99))")
 		expectOpen(t, spec, "nothing_new")
-	})
-}
-
-// TestForeignTable: a table that has the journal's name and other columns is refused.
-func TestForeignTable(t *testing.T) {
-	wants := map[string]string{"sqlite": "column", "postgres": "column", "mysql": "no unique index on exactly shop and transaction_id"}
-	everyStore(t, func(t *testing.T, spec string) {
-		createStore(t, spec)
-		execAll(t, openDB(t, spec), "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal", "CREATE TABLE cardgateway_journal (note INTEGER)")
-		expectOpen(t, spec, wants[storeKind(spec)])
 	})
 }
 

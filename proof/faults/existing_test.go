@@ -49,10 +49,17 @@ func TestOpenExisting(t *testing.T) {
 		if shops, err := found.Shops(over); !errors.Is(err, context.Canceled) {
 			t.Errorf("shops with a context that is over: %v, %v", shops, err)
 		}
-		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied) VALUES (2, 0)")
-		if _, err := open(); err == nil || errors.Is(err, sqlstore.ErrNoTables) || !strings.Contains(err.Error(), "only programs of version 2, or newer") {
-			t.Errorf("version 2: got %v", err)
+		newer := func(name string) {
+			t.Helper()
+			if _, err := open(); err == nil || errors.Is(err, sqlstore.ErrNoTables) || !strings.Contains(err.Error(), "only programs of version 2, or newer") {
+				t.Errorf("%s: got %v", name, err)
+			}
 		}
+		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied) VALUES (2, 0)")
+		newer("version 2")
+		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied, oldest) VALUES (3, 0, 2)")
+		newer("version 3, which version 2 may use")
+		execAll(t, db, "DELETE FROM cardgateway_journal_schema WHERE version = 3")
 		execAll(t, db, "UPDATE cardgateway_journal_schema SET oldest = 1 WHERE version = 2")
 		if _, err := open(); err != nil {
 			t.Errorf("version 2, which version 1 may use: got %v", err)

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -13,11 +12,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
-	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // TestTables: a table in which a commit of an intent would not be unique and durable is refused, and the error says what to do.
@@ -167,40 +163,6 @@ func TestNotHeld(t *testing.T) {
 			t.Errorf("%s: created %t, %v", change, created, err)
 		}
 	}
-}
-
-// TestKeysOfOtherTables: without its key, a table would lease a shop, or give an event, to everybody who asks at once.
-func TestKeysOfOtherTables(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		d := createDatabase(t, spec)
-		db := openDB(t, spec)
-		g := sandbox.New(sandbox.Options{NoNotifications: true})
-		defer g.Close()
-		client := clienttest.NewClient(t, cardgateway.Config{
-			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},
-		})
-		s := newStore(t, db, d.dialect)
-		if _, err := s.NewDeduper(t.Context(), client); err != nil {
-			t.Fatal(err)
-		}
-		ofOtherType := func(table, column string) {
-			withoutKey(t, db, table)
-			execAll(t, db, "ALTER TABLE "+table+" DROP COLUMN "+column, "ALTER TABLE "+table+" ADD "+column+" VARCHAR(200)",
-				"CREATE UNIQUE INDEX k_"+table+" ON "+table+" ("+column+")")
-		}
-		withoutKey(t, db, "cardgateway_notified")
-		if _, err := s.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "no unique index on exactly event") {
-			t.Errorf("notifications: %v", err)
-		}
-		ofOtherType("cardgateway_notified", "event") // two events could be taken for one
-		if _, err := s.NewDeduper(t.Context(), client); err == nil || !strings.Contains(err.Error(), "columns of other types") {
-			t.Errorf("notifications: %v", err)
-		}
-		withoutKey(t, db, "cardgateway_journal_lease")
-		expectOpen(t, spec, "no unique index on exactly shop")
-		ofOtherType("cardgateway_journal_lease", "shop")
-		expectOpen(t, spec, "columns of other types")
-	})
 }
 
 // TestTablesOfLaterConnections: a connection that the pool opens later can lead to another server, whose tables lack something: it is checked
