@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -355,22 +353,17 @@ func mysqlStatus(t *testing.T, db *sql.DB, names ...string) (sum int) {
 	return sum
 }
 
-// shopOver is a shop with a journal over a store, in front of a gateway in memory.
-func shopOver(t *testing.T, g *sandbox.Gateway, store journal.Store, app cardgateway.AppID) *journal.Journal {
-	t.Helper()
-	client := clienttest.NewClient(t, cardgateway.Config{
-		BaseURL: "https://gateway.test", AppID: app, TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
-	})
-	return journal.New(client, store, journal.Options{})
-}
-
 // TestBadRows: damaged rows do not affect others.
 func TestBadRows(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store := openStore(t, spec)
 		g := sandbox.New(sandbox.Options{NoNotifications: true})
 		defer g.Close()
-		j := shopOver(t, g, store, "7")
+		client, err := direct(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := journal.New(client, store, journal.Options{})
 		for i := range 6 {
 			o := Order{ID: fmt.Sprint(i), Card: sandbox.Approved, Amount: "1.00"}
 			paid, err := j.CreateSubscription(t.Context(), o.subscription())

@@ -3,16 +3,15 @@ package faults
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -96,13 +95,9 @@ type inProcessing struct{}
 
 // RoundTrip responds to a search.
 func (inProcessing) RoundTrip(r *http.Request) (*http.Response, error) {
-	text := fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":[{"code":301,"uniqueId":"1",`+
+	return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":[{"code":301,"uniqueId":"1",`+
 		`"transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD","redirectUrl":"https://gateway.test/page"}]}`,
-		r.URL.Query().Get("transactionId"))
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
-		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
-	}, nil
+		r.URL.Query().Get("transactionId")))
 }
 
 func heap() uint64 {

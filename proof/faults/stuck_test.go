@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -39,10 +37,9 @@ var refusals = map[string][2]string{
 
 var troubles = []trouble{
 	{"the table refuses updates", "", func(t *testing.T, spec string) func() {
-		kind, _, _ := strings.Cut(spec, ":")
-		db := openDB(t, spec)
-		execAll(t, db, refusals[kind][0])
-		return func() { execAll(t, db, refusals[kind][1]) }
+		db, refusal := openDB(t, spec), refusals[storeKind(spec)]
+		execAll(t, db, refusal[0])
+		return func() { execAll(t, db, refusal[1]) }
 	}},
 	{"the database is locked", "sqlite", func(t *testing.T, spec string) func() { return hold(t, spec, "BEGIN IMMEDIATE", "ROLLBACK") }},
 	{"the disk is full", "sqlite", func(t *testing.T, _ string) func() { return noFileGrows(t) }},
@@ -64,9 +61,8 @@ var troubles = []trouble{
 // its limit with "not sent", and none asks the database again and again. Once the trouble is over, all are paid.
 func TestStuck(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
-		kind, _, _ := strings.Cut(spec, ":")
 		for _, tr := range troubles {
-			if tr.only == "" || tr.only == kind {
+			if tr.only == "" || tr.only == storeKind(spec) {
 				t.Run(tr.name, func(t *testing.T) { stuck(t, spec, tr) })
 			}
 		}
@@ -161,23 +157,16 @@ func (s *switched) RoundTrip(r *http.Request) (*http.Response, error) {
 type approving func(transactionID string)
 
 func (a approving) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
 	var req struct {
 		TransactionID string `json:"transactionId"`
 		Amount        any    `json:"amount"`
 	}
-	if err := json.Unmarshal(body, &req); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 		return nil, err
 	}
 	a(req.TransactionID)
-	text := fmt.Sprintf(`{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"%v","transactionCurrency":"USD"}`, req.TransactionID, req.Amount)
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
-		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
-	}, nil
+	return clienttest.Respond(r, 200, fmt.Sprintf(
+		`{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"%v","transactionCurrency":"USD"}`, req.TransactionID, req.Amount))
 }
 
 // TestGoneAndBack: the server is killed in the middle of payments and restarted. Nobody waits beyond the limit, what was
