@@ -148,34 +148,6 @@ func TestRefundThatWasSeen(t *testing.T) {
 	}
 }
 
-// TestRefundsAreSentOnce: a refund that may have been sent is never sent again; one that is proved not sent is.
-func TestRefundsAreSentOnce(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		reads bool // the body, before the connection breaks
-		want  string
-		sent  int
-	}{{"broken after the body", true, "unknown", 1}, {"broken before the body", false, "not sent", 3}} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sent := 0
-				c := clienttest.NewClient(t,
-					cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						sent++
-						if tt.reads {
-							_, _ = io.Copy(io.Discard, r.Body)
-						}
-						return nil, errors.New("broken")
-					})}})
-				r, err := c.CreateRefund(t.Context(), clienttest.RefundRequest())
-				if got := refundOutcome(r, err); got != tt.want || sent != tt.sent || cardgateway.SafeToRetry(err) != (tt.want == "not sent") {
-					t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, sent, tt.want, tt.sent)
-				}
-			})
-		})
-	}
-}
-
 func TestRefundRequests(t *testing.T) {
 	var sent string
 	c := clienttest.NewClient(t,

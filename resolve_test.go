@@ -227,33 +227,6 @@ func TestResolveWithWrongClock(t *testing.T) {
 	}
 }
 
-// TestResolveSeams: a payment is found at any time within the months that are searched, whether or not the gateway
-// includes the bounds.
-func TestResolveSeams(t *testing.T) {
-	const day = 24 * time.Hour
-	for _, exclusive := range []bool{false, true} {
-		for offset := -3 * time.Second; offset <= 3*time.Second; offset += 500 * time.Millisecond {
-			synctest.Test(t, func(t *testing.T) {
-				sentAt := time.Now().Add(-40 * day).Truncate(time.Second)
-				seam := sentAt.Add(27*day - resolve.Before)
-				made := seam.Add(offset).Format("2006-01-02 15:04:05.000")
-				c := clienttest.NewClient(t,
-					cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						from, to := r.URL.Query().Get("startDate")+".000", r.URL.Query().Get("endingDate")+".000"
-						if made < from || made > to || exclusive && (made == from || made == to) {
-							return clienttest.Respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
-						}
-						return clienttest.Respond(r, 200, `{"code":121,"totalCount":1,"data":[`+clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, "")+`]}`)
-					})}})
-				q := cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: sentAt}
-				if tx, err := c.Resolve(t.Context(), q); err != nil || !tx.Paid() {
-					t.Errorf("made at %v of the seam, bounds exclusive %t: got %v", offset, exclusive, err)
-				}
-			})
-		}
-	}
-}
-
 // TestResolveIsBounded: if the gateway ignores the filter, a long range costs no more.
 func TestResolveIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

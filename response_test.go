@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
@@ -166,24 +165,6 @@ func checkPage(t *testing.T, data []byte, rows int, rowErrors []error) {
 	if ok && rows+len(rowErrors) != len(list) || !ok && len(rowErrors) == 0 {
 		t.Errorf("%q: got %d rows and %d errors, encoding/json sees %d rows", data, rows, len(rowErrors), len(list))
 	}
-}
-
-func FuzzAppID(f *testing.F) {
-	for _, text := range []string{
-		"1", `"1"`, "12345678901234567890123456789012", "123456789012345678901234567890123", "1e5", "-1", "null", `""`, `"\u0031"`, "1.0",
-	} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		data := []byte(`{"appId":` + text + `}`)
-		a, err := cardgateway.DecodeTransaction(data)
-		if err != nil || a.AppID == "" {
-			return
-		}
-		if doc, ok := oracle(data); !ok || doc.text("appId") != string(a.AppID) || !ascii.IsDigits(a.AppID) || len(a.AppID) > 32 {
-			t.Errorf("%q: got %q", text, a.AppID)
-		}
-	})
 }
 
 // TestMutatedResponses cuts a good response at every length and changes it at random: what remains is unknown, or it still

@@ -286,7 +286,7 @@ func TestRunAsks(t *testing.T) {
 					Search: func(_ context.Context, start, end time.Time, _ int) (*resolve.Page[row], error) {
 						queries++
 						first := start.Equal(sentAt.Add(-resolve.Before))
-						if !first && !start.Before(until) {
+						if !first && until.Sub(start) < 2*time.Second { // the gateway may exclude both bounds, which have no fractions
 							t.Errorf("%s: a gap before %v", tt.name, start)
 						}
 						if until = end; end.Sub(start) > 27*24*time.Hour {
