@@ -161,7 +161,7 @@ func TestControlInterface(t *testing.T) {
 }
 
 // TestResetForgetsDeliveries: after a reset, a notification that waits for its next delivery is not sent, and a payment
-// that a fault delays is not carried out.
+// that a fault delays is not carried out. What is paid then is notified.
 func TestResetForgetsDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mailbox{statuses: []int{500}}
@@ -176,6 +176,10 @@ func TestResetForgetsDeliveries(t *testing.T) {
 		synctest.Wait()
 		if len(m.got) != 1 || g.Executed("late") != 0 {
 			t.Errorf("%d deliveries and %d late payments, want the delivery before the reset alone", len(m.got), g.Executed("late"))
+		}
+		send(t, g, "POST", "/api/subscription", body("then", nil))
+		if flush(t, g); len(m.got) != 6 {
+			t.Errorf("%d deliveries, want five more", len(m.got))
 		}
 	})
 }

@@ -88,31 +88,6 @@ func TestReportOfWhatIsNotSent(t *testing.T) {
 	}
 }
 
-// TestDrop: what is queued is removed, and what is added later is delivered.
-func TestDrop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := New(&transport{statuses: []int{500, 200}}, 1)
-		defer n.Close()
-		attempts := 0
-		count := func(Attempt) { attempts++ }
-		n.Add(Message{URL: "https://shop.internal/1", Report: count})
-		n.Add(Message{URL: "https://shop.internal/2", Delay: time.Hour, Report: count})
-		time.Sleep(time.Second)
-		n.Drop()
-		if err := n.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(2 * time.Hour)
-		if attempts != 1 {
-			t.Errorf("%d attempts, want the one before Drop", attempts)
-		}
-		n.Add(Message{URL: "https://shop.internal/3", Report: count})
-		if err := n.Flush(t.Context()); err != nil || attempts != 2 {
-			t.Errorf("%d attempts, %v; want one more", attempts, err)
-		}
-	})
-}
-
 // TestDropDue: what is due and waits for its turn is dropped too, an attempt that has begun is not repeated, and Close does not wait for
 // either.
 func TestDropDue(t *testing.T) {
