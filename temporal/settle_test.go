@@ -218,12 +218,6 @@ func TestSettle(t *testing.T) {
 			orders: []order{first, {Submission: 2, Risky: true, Accept: []journal.Acceptance{journal.AcceptNoOrderGuard}}},
 		},
 		{
-			name:   "refused, and submitted again by order",
-			script: script{Submits: []string{"refused", "succeeded"}, Queries: []string{"refused"}},
-			signal: signal(time.Hour, orderSignal, order{Submission: 2}),
-			want:   "succeeded", orders: []order{first, {Submission: 2}}, queries: 200,
-		},
-		{
 			name:   "kept open from the last submission",
 			in:     Settlement{KeepOpen: time.Hour},
 			script: script{Submits: []string{"refused"}, Queries: []string{"refused"}},
