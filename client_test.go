@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,14 +73,6 @@ func TestWithRetry(t *testing.T) {
 	}
 }
 
-// TestDefaultLocation: a client without a configured time zone uses the default one, which cannot be changed.
-func TestDefaultLocation(t *testing.T) {
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
-	if _, offset := time.Unix(0, 0).In(c.Location()).Zone(); offset != 8*60*60 || c.Location() != cardgateway.DefaultLocation() {
-		t.Errorf("got %v, %d seconds east, want UTC+8", c.Location(), offset)
-	}
-}
-
 func TestNewChecksItsConfig(t *testing.T) {
 	good := cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"}
 	for _, tt := range []struct {
@@ -128,7 +119,7 @@ func TestNewChecksItsConfig(t *testing.T) {
 	}
 }
 
-// TestGivenTimes: the timeouts of the caller's http.Client and transport apply if the Config sets none, or longer ones.
+// TestGivenTimes: the timeout of the caller's http.Client applies if the Config sets none, or a longer one.
 func TestGivenTimes(t *testing.T) {
 	for _, tt := range []struct {
 		name                         string
@@ -158,34 +149,6 @@ func TestGivenTimes(t *testing.T) {
 				}
 			})
 		})
-	}
-	s := clienttest.Serve(t, clienttest.Approve)
-	for _, tt := range []struct {
-		name string
-		own  time.Duration
-		want bool // the connection is used again
-	}{
-		{"the transport's is shorter", 20 * time.Millisecond, false},
-		{"the transport's is longer", time.Minute, true},
-		{"the transport says nothing", 0, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var reused bool
-			trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: &http.Transport{IdleConnTimeout: tt.own}}})
-			for range 2 {
-				_, _ = clienttest.PaymentOperations[0].Call(httptrace.WithClientTrace(t.Context(), trace), c, "t-1")
-				time.Sleep(200 * time.Millisecond)
-			}
-			if reused != tt.want {
-				t.Errorf("%s: used again: got %t, want %t", tt.name, reused, tt.want)
-			}
-		})
-	}
-	if _, err := cardgateway.New(cardgateway.Config{
-		BaseURL: clienttest.BaseURL, AppID: "1", HTTPClient: &http.Client{Transport: (*http.Transport)(nil)},
-	}); err != nil {
-		t.Errorf("a transport that is nil: %v", err)
 	}
 }
 
