@@ -47,15 +47,25 @@ func postgresURL(t testing.TB) string {
 	t.Helper()
 	server := pgserver.Shared(t)
 	schema := fmt.Sprintf("books%d", schemaNumber.Add(1))
-	db, err := sql.Open("pgx", server.URL("public"))
+	execAt(t, "pgx", server.URL("public"), "CREATE SCHEMA "+schema)
+	return server.URL(schema)
+}
+
+// execAt executes statements in a database.
+func execAt(t testing.TB, driver, dsn string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.ExecContext(t.Context(), "CREATE SCHEMA "+schema)
+	for _, statement := range statements {
+		if err == nil {
+			_, err = db.ExecContext(t.Context(), statement)
+		}
+	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return server.URL(schema)
 }
 
 // open opens books until the end of the test.
@@ -139,12 +149,10 @@ func dump(t testing.TB, b *Books) (all []string) {
 }
 
 // wantFresh holds a copy against one that is made anew.
-func wantFresh(t *testing.T, b *Books, client *cardgateway.Client, from time.Time) {
+func wantFresh(t *testing.T, b *Books, o SyncOptions) {
 	t.Helper()
 	fresh := open(t, filepath.Join(t.TempDir(), "fresh.db"))
-	if _, err := fresh.Sync(t.Context(), SyncOptions{Client: client, From: from}); err != nil {
-		t.Fatal(err)
-	}
+	mustSync(t, fresh, SyncOptions{Client: o.Client, From: o.From})
 	if diff := cmp.Diff(dump(t, fresh), dump(t, b)); diff != "" {
 		t.Errorf("rows (-fresh copy +got):\n%s", diff)
 	}

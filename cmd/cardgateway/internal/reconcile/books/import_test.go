@@ -309,13 +309,7 @@ func TestImportQuery(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "shop.db")
 	my := mysqlserver.Shared(t)
-	root, err := sql.Open("mysql", my.DSN(""))
-	if err == nil {
-		_, err = root.ExecContext(t.Context(), "CREATE DATABASE shop")
-	}
-	if err = errors.Join(err, root.Close()); err != nil {
-		t.Fatal(err)
-	}
+	execAt(t, "mysql", my.DSN(""), "CREATE DATABASE shop")
 	_, socket, _ := strings.Cut(my.DSN(""), "unix(")
 	socket, _, _ = strings.Cut(socket, ")")
 	pg := postgresURL(t)
@@ -335,15 +329,10 @@ func TestImportQuery(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			for _, statement := range []string{
+			execAt(t, test.driver, test.source,
 				`DROP TABLE IF EXISTS paid`,
-				`CREATE TABLE paid (transactionId VARCHAR(40), amount ` + test.amount + `, currency VARCHAR(3), at ` + test.at + ` NULL, note VARCHAR(40) NULL)`,
-				`INSERT INTO paid VALUES ('t-1', 1234567.5, 'EUR', '2026-11-22 08:30:00', NULL), ('t-2', 3, 'EUR', NULL, 'x'), ('', 3, 'EUR', NULL, NULL)`,
-			} {
-				if _, err := db.ExecContext(t.Context(), statement); err != nil {
-					t.Fatal(err)
-				}
-			}
+				`CREATE TABLE paid (transactionId VARCHAR(40), amount `+test.amount+`, currency VARCHAR(3), at `+test.at+` NULL, note VARCHAR(40) NULL)`,
+				`INSERT INTO paid VALUES ('t-1', 1234567.5, 'EUR', '2026-11-22 08:30:00', NULL), ('t-2', 3, 'EUR', NULL, 'x'), ('', 3, 'EUR', NULL, NULL)`)
 			b := open(t, filepath.Join(t.TempDir(), "books.db"))
 			for _, query := range []string{"paid", "SELECT * FROM paid WHERE amount < 1000 OR amount > 1000 ORDER BY currency, transactionId DESC"} {
 				info, err := importOne(t.Context(), b, Payment, ListSource{DSN: test.dsn, Query: query})
@@ -377,21 +366,9 @@ func TestImportTimesOfSQLite(t *testing.T) {
 	for _, declared := range []string{"DATETIME", "TIMESTAMP", "DATE", "TEXT"} {
 		t.Run(declared, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "shop.db")
-			db, err := sql.Open("sqlite", "file:"+file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, statement := range []string{
-				`CREATE TABLE paid ("transaction id" TEXT, amount REAL, currency TEXT, at ` + declared + `)`,
-				`INSERT INTO paid VALUES ('a', 1.5, 'EUR', '2026-11-22 08:30:00+02:00'), ('b', 2, 'EUR', '2026-11-22 08:30:00')`,
-			} {
-				if _, err := db.ExecContext(t.Context(), statement); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			execAt(t, "sqlite", "file:"+file,
+				`CREATE TABLE paid ("transaction id" TEXT, amount REAL, currency TEXT, at `+declared+`)`,
+				`INSERT INTO paid VALUES ('a', 1.5, 'EUR', '2026-11-22 08:30:00+02:00'), ('b', 2, 'EUR', '2026-11-22 08:30:00')`)
 			b := open(t, filepath.Join(t.TempDir(), "books.db"))
 			for _, query := range []string{"paid", "SELECT * FROM paid ORDER BY at -- all of them"} {
 				source := ListSource{DSN: file, Query: query, Zone: time.FixedZone("", -5*3600)}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -58,13 +57,7 @@ func TestSchemaVersions(t *testing.T) {
 func TestNotBooks(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "shop.db")
-	db, err := database.OpenSQLite(other, "")
-	if err == nil {
-		_, err = db.ExecContext(t.Context(), `CREATE TABLE orders (id TEXT)`)
-	}
-	if err = errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	execAt(t, "sqlite", other, `CREATE TABLE orders (id TEXT)`)
 	text := filepath.Join(dir, "list.csv")
 	if err := os.WriteFile(text, []byte(strings.Repeat("transaction_id,amount,currency\n", 100)), 0o600); err != nil {
 		t.Fatal(err)

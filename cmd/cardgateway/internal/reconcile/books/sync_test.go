@@ -46,17 +46,16 @@ func what(t *testing.T, b *Books) map[string]int {
 func TestSync(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		server := gateway(t, sandbox.Options{})
-		client := clientOf(t, server, "7")
 		from := time.Now().AddDate(0, -3, 0)
 		server.Seed(3000, from, time.Now())
-		b := open(t, db)
+		b, o := open(t, db), SyncOptions{Client: clientOf(t, server, "7"), From: from}
 		for range 2 { // the second run finds nothing new
-			mustSync(t, b, SyncOptions{Client: client, From: from})
-			wantFresh(t, b, client, from)
+			mustSync(t, b, o)
+			wantFresh(t, b, o)
 		}
 		server.Seed(300, time.Now().Add(-10*time.Minute), time.Now())
-		mustSync(t, b, SyncOptions{Client: client})
-		wantFresh(t, b, client, from)
+		mustSync(t, b, SyncOptions{Client: o.Client})
+		wantFresh(t, b, o)
 		counts, err := b.Count(t.Context())
 		if err != nil || counts.Orders != 3300 || counts.Refunds != 330 || counts.OpenOrders == 0 {
 			t.Errorf("got %+v, %v", counts, err)
@@ -79,12 +78,11 @@ func TestSync(t *testing.T) {
 func TestLate(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		server := gateway(t, sandbox.Options{})
-		client := clientOf(t, server, "7")
 		from := time.Now().AddDate(0, -3, 0)
 		server.Seed(20, from, time.Now()) // none is open
 		b := open(t, db)
 		now := time.Now()
-		o := SyncOptions{Client: client, From: from, Now: func() time.Time { return now }}
+		o := SyncOptions{Client: clientOf(t, server, "7"), From: from, Now: func() time.Time { return now }}
 		mustSync(t, b, o)
 		late := func(days int) {
 			at := time.Now().Add(-time.Duration(days)*day - time.Hour)
@@ -112,7 +110,7 @@ func TestLate(t *testing.T) {
 				}
 			})
 		}
-		wantFresh(t, b, client, from)
+		wantFresh(t, b, o)
 		if got := what(t, b); got["orders late"] != 25 || len(got) != 1 {
 			t.Errorf("got changes %v, want 25 late orders", got)
 		}
@@ -123,10 +121,9 @@ func TestLate(t *testing.T) {
 func TestChanged(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		server := gateway(t, sandbox.Options{SettleAfter: -1, RefundSettleAfter: -1})
-		client := clientOf(t, server, "7")
 		payment := payFor(t, server, "7", "t-1")
 		b := open(t, db)
-		o := SyncOptions{Client: client, From: time.Now().Add(-time.Hour)}
+		o := SyncOptions{Client: clientOf(t, server, "7"), From: time.Now().Add(-time.Hour)}
 		mustSync(t, b, o)
 		server.Settle("t-1", true)
 		if _, err := server.Refund(payment.UniqueID, "2", "r-1"); err != nil {
@@ -152,12 +149,11 @@ func TestChanged(t *testing.T) {
 func TestOldAndOpen(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		server := gateway(t, sandbox.Options{})
-		client := clientOf(t, server, "7")
 		from := time.Now().AddDate(0, -3, 0)
 		server.SeedOrders(sandbox.SeedOptions{N: 3000, From: from, To: time.Now()})
 		b := open(t, db)
 		now := time.Now()
-		o := SyncOptions{Client: client, From: from, Now: func() time.Time { return now }}
+		o := SyncOptions{Client: clientOf(t, server, "7"), From: from, Now: func() time.Time { return now }}
 		mustSync(t, b, o)
 		old := micro(now.Add(-60 * day))
 		exec(t, b, `UPDATE cardgateway_orders SET state = 'processing', code = 102 WHERE at < $1 AND code = 100`, old)
@@ -169,7 +165,7 @@ func TestOldAndOpen(t *testing.T) {
 		if got := mustSync(t, b, o); got.Changed == 0 {
 			t.Errorf("the next day: got %+v, want rows changed", got)
 		}
-		wantFresh(t, b, client, from)
+		wantFresh(t, b, o)
 	})
 }
 
@@ -178,11 +174,10 @@ func TestOldAndOpen(t *testing.T) {
 func TestGone(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		server := gateway(t, sandbox.Options{})
-		client := clientOf(t, server, "7")
 		from := time.Now().AddDate(0, 0, -2)
 		server.SeedOrders(sandbox.SeedOptions{N: 100, From: from, To: time.Now().Add(-time.Hour), RefundEvery: -1})
 		b := open(t, db)
-		o := SyncOptions{Client: client, From: from}
+		o := SyncOptions{Client: clientOf(t, server, "7"), From: from}
 		mustSync(t, b, o)
 		exec(t, b, `INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, walk)
 			SELECT 'x' || id, 'x' || id, 't', state, code, amount, currency, at, card, walk FROM cardgateway_orders
@@ -190,7 +185,7 @@ func TestGone(t *testing.T) {
 		if got := mustSync(t, b, o); got.Gone != 3 {
 			t.Errorf("got %+v, want 3 gone", got)
 		}
-		wantFresh(t, b, client, from)
+		wantFresh(t, b, o)
 		gone := collect(t, b.changesSince(t.Context(), time.Time{}))
 		if len(gone) != 3 || gone[0].What != "gone" || !strings.Contains(gone[0].Old, `"transaction_id":"t"`) {
 			t.Errorf("got changes %v, want the rows that are gone", gone)
@@ -214,12 +209,11 @@ func TestGone(t *testing.T) {
 func TestGoneAfterAsking(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		server := gateway(t, sandbox.Options{})
-		client := clientOf(t, server, "7")
 		now := time.Now()
 		from := now.AddDate(0, 0, -90)
 		server.SeedOrders(sandbox.SeedOptions{N: 3000, From: from, To: now, RefundEvery: -1})
 		b := open(t, db)
-		o := SyncOptions{Client: client, From: from, Now: func() time.Time { return now }}
+		o := SyncOptions{Client: clientOf(t, server, "7"), From: from, Now: func() time.Time { return now }}
 		mustSync(t, b, o)
 		exec(t, b, `UPDATE cardgateway_orders SET state = 'approved', code = 100`)
 		exec(t, b, `UPDATE cardgateway_orders SET state = 'processing', code = 102
