@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,12 +101,12 @@ func section(t *books.Trial, r *tryCommand) string {
 	}
 	inFlag := strings.NewReplacer(",", `\,`)
 	var columns []string
-	for _, column := range t.Columns {
-		title := inFlag.Replace(column.Title)
-		if isUnsure(column.Column) {
+	for _, column := range slices.Sorted(maps.Keys(t.Source.Columns)) { // also those that are to be ignored
+		title := inFlag.Replace(t.Source.Columns[column])
+		if isUnsure(column) {
 			title = "?"
 		}
-		columns = append(columns, column.Column+"="+title)
+		columns = append(columns, column+"="+title)
 	}
 	var states []string
 	for _, pair := range r.States {

@@ -154,11 +154,13 @@ func TestTryList(t *testing.T) {
 	r := tool(t, nil, "reconcile", "try", path, "--states", "bezahlt=approved")
 	r.want(t, exit.OK)
 	holds(t, r.out, "A list of payments: 2 lines can be read, and 1 of totals or titles", `transaction_id from "Referenz"`, `not read: "Filiale"`, "1234.50",
-		"[reconcile.shop]\n", `amounts = "1.234,50"`, `columns = "transaction_id=Referenz,amount=Betrag,currency=Währung,state=Status"`, `states = "bezahlt=approved"`)
+		"[reconcile.shop]\n", `amounts = "1.234,50"`, `columns = "amount=Betrag,currency=Währung,state=Status,transaction_id=Referenz"`, `states = "bezahlt=approved"`)
 	unsure := m.file(t, "unsure.csv", "Ref;Betrag, brutto;Currency;Date;Created at;Paid at\nt-1;1.000;EUR;01/02/2026;2026-10-02;2026-10-02\n")
 	r = tool(t, nil, "reconcile", "try", unsure, "--columns", `amount=Betrag\, brutto`)
 	r.want(t, exit.Negative)
-	holds(t, r.out, `amounts = "?"`, `columns = "transaction_id=Ref,amount=Betrag\\, brutto,currency=Currency,at=?"`)
+	holds(t, r.out, `amounts = "?"`, `columns = "amount=Betrag\\, brutto,at=?,currency=Currency,transaction_id=Ref"`)
+	r = tool(t, nil, "reconcile", "try", unsure, "--columns", `amount=Betrag\, brutto,at=`)
+	holds(t, r.out, `columns = "amount=Betrag\\, brutto,at=,currency=Currency,transaction_id=Ref"`)
 	r = tool(t, nil, "reconcile", "try", m.file(t, "utc.csv", "Ref,Amount,Currency,Date UTC\nt-1,5.00,EUR,2026-10-02 09:00\n"))
 	r.want(t, exit.OK)
 	holds(t, r.out, `list-zone = "UTC"`) // of the title
