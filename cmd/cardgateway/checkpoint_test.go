@@ -5,36 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
-
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/shopspring/decimal"
 )
-
-// TestSavedComesBack: what a checkpoint says is what it said, with every decimal of its sums.
-func TestSavedComesBack(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.json")
-	begun := saved{
-		List: "orders", Gateway: "https://gateway.example", AppID: "7", Zone: "UTC", Format: tabular.CSV, Headed: true,
-		From: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
-		Filter: map[string]string{"state": "approved"},
-	}
-	begun.Sums.Add("EUR", "approved", decimal.RequireFromString("12.50"))
-	if err := begun.write(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := readSaved(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if what := got.differs(&begun); what != "" || !got.Headed || amount.Plain(got.Sums[0].Amount.Decimal) != "12.50" || got.Sums.Rows() != 1 {
-		t.Errorf("got %+v (%s), want %+v", got, what, begun)
-	}
-	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
-		t.Errorf("got the files %v, %v, want one", files, err)
-	}
-}
 
 // FuzzReadSaved: a file is a checkpoint of this program or is refused.
 func FuzzReadSaved(f *testing.F) {
