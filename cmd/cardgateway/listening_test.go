@@ -70,6 +70,18 @@ func newReceiver(t *testing.T, answer http.HandlerFunc) *receiver {
 	return s
 }
 
+// newHolding is a receiver that says when a notification has arrived, and responds when it is released.
+func newHolding(t *testing.T) (s *receiver, arrived chan struct{}, release func()) {
+	t.Helper()
+	arrived, released := make(chan struct{}, 1), make(chan struct{})
+	release = sync.OnceFunc(func() { close(released) })
+	s = newReceiver(t, func(http.ResponseWriter, *http.Request) {
+		arrived <- struct{}{}
+		<-released
+	})
+	return s, arrived, release
+}
+
 // got returns the bodies that have come.
 func (s *receiver) got() [][]byte {
 	s.mu.Lock()

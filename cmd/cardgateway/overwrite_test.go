@@ -2,6 +2,7 @@ package main
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,7 +87,9 @@ func TestNoInputIsReplaced(t *testing.T) {
 				}
 			}
 			before := filesIn(t, dir)
-			tool(t, with(m.env, pairs(test.env)...), test.args...).want(t, exit.Failed, test.want)
+			env := maps.Clone(m.env)
+			maps.Copy(env, test.env)
+			tool(t, env, test.args...).want(t, exit.Failed, test.want)
 			after := filesIn(t, dir)
 			for name, text := range before {
 				if after[name] != text {
@@ -98,13 +101,6 @@ func TestNoInputIsReplaced(t *testing.T) {
 			}
 		})
 	}
-}
-
-func pairs(env map[string]string) (all []string) {
-	for name, value := range env {
-		all = append(all, name, value)
-	}
-	return all
 }
 
 // filesIn returns the contents of the files of a directory, and what its symbolic links name.
