@@ -41,12 +41,7 @@ func hostileMembers() (all []hostile) {
 	const good = `"code":100,"uniqueId":"1","transactionId":"@","transactionAmount":"12.50","transactionCurrency":"USD"`
 	add := func(name, members string) { all = append(all, hostile{name: name, body: "{" + members + "}"}) }
 	add("code twice", good+`,"code":101`)
-	add("code twice, the second escaped", good+`,"\u0063ode":101`)
-	add("code twice, with upper-case hex", good+`,"c\u006Fde":101`)
 	add("transactionId twice", good+`,"transactionId":"@"`)
-	add("unknown member twice", good+`,"x":1,"x":1`)
-	add("member twice in an unknown object", good+`,"x":{"a":1,"a":2}`)
-	add("member twice in the address", good+`,"billingAddress":{"city":"a","city":"b"}`)
 	add("code only in capitals", strings.Replace(good, `"code"`, `"CODE"`, 1))
 	add("code only with a capital", strings.Replace(good, `"code"`, `"Code"`, 1))
 	add("transactionId only with a long s", strings.Replace(good, "transactionId", "tran\u017factionId", 1))
