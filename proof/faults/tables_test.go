@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
@@ -203,6 +205,10 @@ func TestTablesOfLaterConnections(t *testing.T) {
 		withoutKey(t, db, "cardgateway_notified")
 		step("without the key of events", begin, "")
 		step("without the key of events", claim, noKey+"event")
+		step("NewDeduper without the key of events", func(string) error {
+			_, err := s.NewDeduper(t.Context(), clienttest.NewClient(t, cardgateway.Config{BaseURL: dedupedGateway}))
+			return err
+		}, noKey+"event")
 		withoutKey(t, db, "cardgateway_journal_lease")
 		step("without the key of leases", lease, noKey+"shop")
 		execAll(t, db, "DROP TABLE cardgateway_journal_lease")
