@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
@@ -157,68 +156,49 @@ func TestTransactionErr(t *testing.T) {
 }
 
 // TestErrorOfAnotherCall: in a group of calls as in golang.org/x/sync/errgroup, the error of the one that fails first is the cause with
-// which the context of the others ends. Their own outcome is unknown: they do not match that error, but they match the end of a context.
+// which the context of the others ends. Their own outcome is unknown: they do not match that error, but they match the end of a context. A
+// hook that waits returns the cause itself, and its payment was not sent.
 func TestErrorOfAnotherCall(t *testing.T) {
+	arrived := make(chan bool, 1)
+	wait := func(ctx context.Context) error {
+		arrived <- true
+		<-ctx.Done()
+		return fmt.Errorf("limiter: %w", context.Cause(ctx))
+	}
+	srv := clienttest.Serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		_ = wait(r.Context()) // it is being charged
+	})
 	for _, cause := range []error{
 		&cardgateway.DeclinedError{Op: "TokenPayment", TransactionID: "t-a"},
 		&cardgateway.NotSentError{Op: "TokenPayment", ID: "t-a", Cause: io.EOF},
+		&cardgateway.OutcomeUnknownError{Op: "TokenPayment", TransactionID: "t-a"},
 		&cardgateway.RefusedError{Op: "TokenPayment", HTTPStatus: 400},
 		&cardgateway.ValidationError{Op: "TokenPayment"},
 		cardgateway.ErrNotFound,
 	} {
-		arrived := make(chan bool, 1)
-		srv := clienttest.Serve(t, func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.ReadAll(r.Body)
-			arrived <- true
-			<-r.Context().Done() // it is being charged
-		})
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: srv.URL})
-		group := func() context.Context {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			go func() {
-				<-arrived
-				cancel(cause)
-			}()
-			return ctx
-		}
-		_, err := clienttest.PayByToken(group(), c, "t-b")
-		clienttest.CheckOneSentinel(t, err)
-		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
-			t.Errorf("a payment beside %v: got %v", cause, err)
-		}
-		_, err = c.GetTransaction(group(), "1")
-		if !errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
-			t.Errorf("a query beside %v: got %v", cause, err)
-		}
-	}
-}
-
-// TestErrorOfAnotherCallInHooks: a hook that waits returns the cause with which the context has ended. The payment was not sent.
-func TestErrorOfAnotherCallInHooks(t *testing.T) {
-	wait := func(ctx context.Context) error {
-		<-ctx.Done()
-		return fmt.Errorf("limiter: %w", context.Cause(ctx))
-	}
-	for _, cause := range []error{
-		&cardgateway.DeclinedError{Op: "TokenPayment", TransactionID: "t-a"},
-		&cardgateway.OutcomeUnknownError{Op: "TokenPayment", TransactionID: "t-a"},
-		&cardgateway.ValidationError{Op: "TokenPayment"},
-		cardgateway.ErrNotFound,
-	} {
 		for name, cfg := range map[string]cardgateway.Config{
+			"the gateway":  {},
 			"Limiter":      {Limiter: limiterFunc(wait)},
 			"Authenticate": {Authenticate: func(r *http.Request, _ []byte) error { return wait(r.Context()) }},
 		} {
-			cfg.BaseURL = clienttest.BaseURL
+			want := cardgateway.ErrNotSent
+			if name == "the gateway" {
+				want = cardgateway.ErrOutcomeUnknown
+			}
+			cfg.BaseURL = srv.URL
 			c := clienttest.NewClient(t, cfg)
 			group := func() context.Context {
 				ctx, cancel := context.WithCancelCause(t.Context())
-				time.AfterFunc(5*time.Millisecond, func() { cancel(cause) })
+				go func() {
+					<-arrived
+					cancel(cause)
+				}()
 				return ctx
 			}
 			_, err := clienttest.PayByToken(group(), c, "t-b")
 			clienttest.CheckOneSentinel(t, err)
-			if !cardgateway.SafeToRetry(err) || errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
+			if !errors.Is(err, want) || cardgateway.SafeToRetry(err) != (want == cardgateway.ErrNotSent) || errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, a payment beside %v: got %v", name, cause, err)
 			}
 			_, err = c.GetTransaction(group(), "1")
