@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -28,23 +29,14 @@ func (b *tracked) Read(p []byte) (int, error) {
 
 func (b *tracked) Close() error { b.closed = true; return nil }
 
-// one returns a byte at a time, and io.EOF with the last one.
-type one struct{ text string }
-
-func (r *one) Read(p []byte) (int, error) {
-	if len(p) == 0 || r.text == "" {
-		return 0, io.EOF
-	}
-	p[0], r.text = r.text[0], r.text[1:]
-	if r.text == "" {
-		return 1, io.EOF
-	}
-	return 1, nil
+// byByte returns a byte at a time, and io.EOF with the last one.
+func byByte(text string) io.Reader {
+	return iotest.OneByteReader(iotest.DataErrReader(strings.NewReader(text)))
 }
 
-// slow returns a byte at a time, after so many reads that return nothing.
+// slow reads after so many reads that return nothing.
 type slow struct {
-	text           string
+	io.Reader
 	pauses, paused int
 }
 
@@ -53,9 +45,7 @@ func (r *slow) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	r.paused = 0
-	n, err := (&one{r.text}).Read(p)
-	r.text = r.text[n:]
-	return n, err
+	return r.Reader.Read(p)
 }
 
 func gzipped(text string) string {
@@ -91,13 +81,13 @@ func TestExchangeReads(t *testing.T) {
 		{name: "shorter than announced", status: 403, announced: 5, body: strings.NewReader("text"), limit: 10, err: io.ErrUnexpectedEOF},
 		{name: "large, not announced", status: 200, announced: -1, body: strings.NewReader(x("x", 100_000)), limit: 100_000, want: x("x", 100_000)},
 		{name: "large, not announced, over the limit", status: 200, announced: -1, body: strings.NewReader(x("x", 100_001)), limit: 100_000, err: ErrTooLarge},
-		{name: "byte by byte", status: 200, announced: -1, body: &one{x("x", 5000)}, limit: 5000, want: x("x", 5000)},
-		{name: "byte by byte, announced", status: 200, announced: 3, body: &one{"abc"}, limit: 3, want: "abc"},
-		{name: "byte by byte, over the limit", status: 200, announced: -1, body: &one{"abcd"}, limit: 3, err: ErrTooLarge},
-		{name: "after as many empty reads as are allowed, twice", status: 200, announced: -1, body: &slow{text: "ab", pauses: maxEmptyReads - 1}, limit: 10, want: "ab"},
-		{name: "after one empty read more", status: 200, announced: -1, body: &slow{text: "ab", pauses: maxEmptyReads}, limit: 10, err: io.ErrNoProgress, unread: true},
-		{name: "broken", status: 200, announced: 10, body: io.MultiReader(strings.NewReader("te"), errReader{broken}), limit: 10, err: broken},
-		{name: "cut", status: 200, announced: 10, body: io.MultiReader(strings.NewReader("te"), errReader{io.ErrUnexpectedEOF}), limit: 10, err: io.ErrUnexpectedEOF},
+		{name: "byte by byte", status: 200, announced: -1, body: byByte(x("x", 5000)), limit: 5000, want: x("x", 5000)},
+		{name: "byte by byte, announced", status: 200, announced: 3, body: byByte("abc"), limit: 3, want: "abc"},
+		{name: "byte by byte, over the limit", status: 200, announced: -1, body: byByte("abcd"), limit: 3, err: ErrTooLarge},
+		{name: "after as many empty reads as are allowed, twice", status: 200, announced: -1, body: &slow{Reader: byByte("ab"), pauses: maxEmptyReads - 1}, limit: 10, want: "ab"},
+		{name: "after one empty read more", status: 200, announced: -1, body: &slow{Reader: byByte("ab"), pauses: maxEmptyReads}, limit: 10, err: io.ErrNoProgress, unread: true},
+		{name: "broken", status: 200, announced: 10, body: io.MultiReader(strings.NewReader("te"), iotest.ErrReader(broken)), limit: 10, err: broken},
+		{name: "cut", status: 200, announced: 10, body: io.MultiReader(strings.NewReader("te"), iotest.ErrReader(io.ErrUnexpectedEOF)), limit: 10, err: io.ErrUnexpectedEOF},
 		{name: "an error status", status: 503, announced: 4, body: strings.NewReader("text"), limit: 10, want: "text"},
 		{name: "compressed", status: 200, encoding: "gzip", announced: -1, body: strings.NewReader(gzipped("text")), limit: 100, err: errCompressed},
 		{name: "compressed in another way", status: 404, encoding: "br", announced: 1, body: strings.NewReader("x"), limit: 100, err: errCompressed},
@@ -172,10 +162,6 @@ func TestEncodings(t *testing.T) {
 		})
 	}
 }
-
-type errReader struct{ err error }
-
-func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
 // TestBoundedMemory: with new memory, little more is read than the limit, whatever is announced.
 func TestBoundedMemory(t *testing.T) {
