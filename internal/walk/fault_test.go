@@ -99,8 +99,7 @@ func TestMisbehavior(t *testing.T) {
 					opts.prefetch = prefetch
 					begun := time.Now()
 					w := m.walk(start, end, opts)
-					got, err := collect(context.Background(), w)
-					wantAll(t, m, got, err)
+					wantAll(t, m, w)
 					r := w.Report()
 					if r.Requests != m.requests || r.Requests > tt.atMost || tt.reread && r.Reread == 0 {
 						t.Errorf("report %+v, %d requests, want at most %d", r, m.requests, tt.atMost)
@@ -252,7 +251,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 					t.Errorf("killed at request %d: %v", kill, err)
 				}
 				if finished = rest == nil; finished {
-					wantAll(t, m, got, nil)
+					wantOnce(t, m.rows, got, nil)
 				}
 			})
 		}

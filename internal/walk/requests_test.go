@@ -96,8 +96,7 @@ func TestRequestsOfSmallShops(t *testing.T) {
 			m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
 			m.add(0, evenly(12*rows, from, to)...)
 			w := m.walk(from, to, settings{pageSize: 50, prefetch: 1})
-			got, err := collect(t.Context(), w)
-			wantAll(t, m, got, err)
+			wantAll(t, m, w)
 			pages := max(12, 12*float64(rows)/50)
 			if r := w.Report(); float64(r.Requests) > 1.6*pages { // the first months of 30 and 60 rows are read in two windows
 				t.Errorf("%d rows a month: %d requests for %.0f pages, want at most %.0f", rows, r.Requests, pages, 1.6*pages)
@@ -121,8 +120,7 @@ func TestRequestsByDay(t *testing.T) {
 				const day = 24 * hour
 				return m.fetch(ctx, from-from%day, to-to%day+day-1, page, size)
 			}
-			got, err := collect(t.Context(), w)
-			wantAll(t, m, got, err)
+			wantAll(t, m, w)
 			if r := w.Report(); r.Requests > limit {
 				t.Errorf("pages of %d: %d requests for %d days, want at most %d", size, r.Requests, days, limit)
 			}
@@ -154,8 +152,7 @@ func TestRequestsAtClockChanges(t *testing.T) {
 							m.add(0, evenly(3000, at, at.Add(2*time.Second))...)
 							time.Sleep(max(0, time.Until(at.AddDate(0, 1, 0))))
 							w := m.walk(at.AddDate(0, 0, -11), at.AddDate(0, 0, 11), settings{pageSize: size})
-							got, err := collect(t.Context(), w)
-							wantAll(t, m, got, err)
+							wantAll(t, m, w)
 							requests = w.Report().Requests
 						})
 						return requests
@@ -186,8 +183,7 @@ func TestRequestsAfterAShortProbe(t *testing.T) {
 				m.add(0, evenly(60, start, end)...)
 				time.Sleep(time.Until(end.AddDate(0, 0, 1)))
 				w := m.walk(start, end, settings{pageSize: 50, window: time.Hour})
-				got, err := collect(t.Context(), w)
-				wantAll(t, m, got, err)
+				wantAll(t, m, w)
 				if requests := w.Report().Requests; requests > 100 {
 					t.Errorf("%d requests for 260 rows in 2 hours, want at most 100", requests)
 				}
