@@ -61,10 +61,7 @@ func TestThrottledAtTheStart(t *testing.T) {
 
 // TestRefundsOnce: refunds made ten days after they were requested are found in two windows, and in two blocks.
 func TestRefundsOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 2, 0)
-		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: gatewayZone}
+	after(t, day0, day0.AddDate(0, 2, 0), func(t *testing.T, m *modelGateway, start, end time.Time) {
 		w := m.walk(start, end, settings{pageSize: 50, prefetch: 1})
 		rows := refundRows(start, end, 1000, 10*24*time.Hour)
 		w.config.Source.Fetch = byEitherTime(rows)
@@ -112,10 +109,7 @@ func TestReadsOtherTimesAgain(t *testing.T) {
 
 // TestOrderedByID: the gateway returns rows ordered by id, which is nearly the order of time.
 func TestOrderedByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 2, 0)
-		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: gatewayZone}
+	after(t, day0, day0.AddDate(0, 2, 0), func(t *testing.T, m *modelGateway, start, end time.Time) {
 		var rows []modelRow
 		for i := range 2000 {
 			at := start.Add(end.Sub(start) / 2000 * time.Duration(i))
@@ -136,12 +130,10 @@ func TestOrderedByID(t *testing.T) {
 // TestResumesRefunds: rows before the checkpoint are returned again after it.
 func TestResumesRefunds(t *testing.T) {
 	for kill := 1; kill < 60; kill++ {
-		synctest.Test(t, func(t *testing.T) {
-			start, end := day0, day0.AddDate(0, 2, 0)
-			time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		after(t, day0, day0.AddDate(0, 2, 0), func(t *testing.T, m *modelGateway, start, end time.Time) {
 			rows := refundRows(start, end, 1000, 10*24*time.Hour)
 			got, rest, _ := killed(t, kill, func(resume *Checkpoint) *Walk[modelRow] {
-				w := (&modelGateway{loc: gatewayZone}).walk(start, end, settings{pageSize: 50, resume: resume})
+				w := m.walk(start, end, settings{pageSize: 50, resume: resume})
 				w.config.Source.Fetch = byEitherTime(rows)
 				return w
 			})
@@ -194,10 +186,8 @@ func TestLateRefusal(t *testing.T) {
 // TestRefusedRange: a refusal of the first block because of its length does not reduce the page size.
 func TestRefusedRange(t *testing.T) {
 	most := map[int]int{}
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0.AddDate(-1, 0, 0), day0 // 2023
-		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond, maxRange: 28 * 24 * time.Hour}
+	after(t, day0.AddDate(-1, 0, 0), day0, func(t *testing.T, m *modelGateway, start, end time.Time) { // 2023
+		m.maxRange = 28 * 24 * time.Hour
 		m.add(0, evenly(20000, start, end)...)
 		w := m.walk(start, end, settings{})
 		fetch := w.config.Source.Fetch
@@ -276,10 +266,7 @@ func TestNarrowWindowsAtClockChanges(t *testing.T) {
 
 // TestOneSecond: all rows of three months are in one second.
 func TestOneSecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 3, 0)
-		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+	after(t, day0, day0.AddDate(0, 3, 0), func(t *testing.T, m *modelGateway, start, end time.Time) {
 		x := start.AddDate(0, 0, 12)
 		m.add(0, evenly(20000, x, x.Add(time.Second))...)
 		w := m.walk(start, end, settings{pageSize: 50})
@@ -292,11 +279,9 @@ func TestOneSecond(t *testing.T) {
 
 // TestLeavesLessThanABlock: the rest of a block without a kept page can be longer than a block that begins there.
 func TestLeavesLessThanABlock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Date(2023, 5, 30, 12, 0, 0, 0, gatewayZone)
-		end := start.AddDate(0, 5, 0)
-		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond, oldestFirst: true}
+	start := time.Date(2023, 5, 30, 12, 0, 0, 0, gatewayZone)
+	after(t, start, start.AddDate(0, 5, 0), func(t *testing.T, m *modelGateway, start, end time.Time) {
+		m.oldestFirst = true
 		m.add(0, evenly(100, start, end)...)
 		burst := time.Date(2023, 8, 31, 1, 0, 0, 0, gatewayZone)
 		m.add(0, evenly(52, burst, burst.Add(2*time.Hour))...)
@@ -306,10 +291,7 @@ func TestLeavesLessThanABlock(t *testing.T) {
 
 // TestOfWideWindows: SplitAbove may be more than the limit of one window; the walk then splits all the same.
 func TestOfWideWindows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		from, to := day0, day0.AddDate(0, 1, 0)
-		time.Sleep(time.Until(to.AddDate(0, 0, 1)))
-		m := &modelGateway{loc: gatewayZone}
+	after(t, day0, day0.AddDate(0, 1, 0), func(t *testing.T, m *modelGateway, from, to time.Time) {
 		m.add(0, evenly(maxRows+maxRows/2, from, to)...)
 		wantAll(t, m, m.walk(from, to, settings{pageSize: maxPageSize, splitAbove: 10 * maxRows}))
 	})

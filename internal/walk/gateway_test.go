@@ -355,11 +355,17 @@ func evenly(n int, from, to time.Time) []time.Time {
 // inBubble walks over two months of 2,000 rows, in virtual time, well after they happened.
 func inBubble(t *testing.T, f func(t *testing.T, m *modelGateway, start, end time.Time)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 2, 0)
-		time.Sleep(time.Until(end.AddDate(0, 0, 1)))
-		m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+	after(t, day0, day0.AddDate(0, 2, 0), func(t *testing.T, m *modelGateway, start, end time.Time) {
 		m.add(0, evenly(2000, start, end)...)
 		f(t, m, start, end)
+	})
+}
+
+// after runs f in virtual time, a month after the range, of which the gateway has no row.
+func after(t *testing.T, start, end time.Time, f func(t *testing.T, m *modelGateway, start, end time.Time)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		f(t, &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}, start, end)
 	})
 }

@@ -64,9 +64,7 @@ func TestRequests(t *testing.T) {
 		for name, times := range books(n, from, to) {
 			t.Run(name, func(t *testing.T) {
 				for _, prefetch := range []int{1, 4, 16} {
-					synctest.Test(t, func(t *testing.T) {
-						time.Sleep(time.Until(to.AddDate(0, 1, 0)))
-						m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+					after(t, from, to, func(t *testing.T, m *modelGateway, from, to time.Time) {
 						m.add(0, times...)
 						w := m.walk(from, to, settings{pageSize: size, prefetch: prefetch})
 						got, err := collect(context.Background(), w)
@@ -90,10 +88,7 @@ func TestRequests(t *testing.T) {
 // windows and counted.
 func TestRequestsOfSmallShops(t *testing.T) {
 	for _, rows := range []int{30, 49, 55, 60} { // a month
-		synctest.Test(t, func(t *testing.T) {
-			from, to := day0, day0.AddDate(1, 0, 0)
-			time.Sleep(time.Until(to.AddDate(0, 1, 0)))
-			m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+		after(t, day0, day0.AddDate(1, 0, 0), func(t *testing.T, m *modelGateway, from, to time.Time) {
 			m.add(0, evenly(12*rows, from, to)...)
 			w := m.walk(from, to, settings{pageSize: 50, prefetch: 1})
 			wantAll(t, m, w)
@@ -109,11 +104,8 @@ func TestRequestsOfSmallShops(t *testing.T) {
 // is not queried for each second.
 func TestRequestsByDay(t *testing.T) {
 	for _, size := range []int{200, 999} {
-		synctest.Test(t, func(t *testing.T) {
-			const days, limit = 10, 20 * 10
-			from, to := day0, day0.AddDate(0, 0, days)
-			time.Sleep(time.Until(to.AddDate(0, 1, 0)))
-			m := &modelGateway{loc: gatewayZone}
+		const days, limit = 10, 20 * 10
+		after(t, day0, day0.AddDate(0, 0, days), func(t *testing.T, m *modelGateway, from, to time.Time) {
 			m.add(0, evenly(days*250, from, to)...)
 			w := m.walk(from, to, settings{pageSize: size})
 			w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {

@@ -15,10 +15,7 @@ func TestPrefetch(t *testing.T) {
 	const rows = 24_000
 	took := map[int]time.Duration{}
 	for _, prefetch := range []int{1, 4, 16} {
-		synctest.Test(t, func(t *testing.T) {
-			from, to := day0, day0.AddDate(1, 0, 0)
-			time.Sleep(time.Until(to.AddDate(0, 0, 1)))
-			m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+		after(t, day0, day0.AddDate(1, 0, 0), func(t *testing.T, m *modelGateway, from, to time.Time) {
 			m.add(0, evenly(rows, from, to)...)
 			begun := time.Now()
 			w := m.walk(from, to, settings{pageSize: 20, prefetch: prefetch})

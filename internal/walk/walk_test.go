@@ -58,10 +58,8 @@ func TestFuture(t *testing.T) {
 
 // TestRowsWithoutTime: a row without a time is yielded once, even if a later block returns it again.
 func TestRowsWithoutTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 4, 0)
-		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: time.UTC}
+	after(t, day0, day0.AddDate(0, 4, 0), func(t *testing.T, m *modelGateway, start, end time.Time) {
+		m.loc = time.UTC
 		m.add(0, evenly(1000, start, end)...)
 		m.add(0, start.AddDate(0, 1, 0), start.AddDate(0, 1, 0).Add(-time.Second), start.AddDate(0, 1, 0).Add(-2*time.Second))
 		w := m.walk(start, end, settings{pageSize: 50})
@@ -78,10 +76,8 @@ func TestRowsWithoutTime(t *testing.T) {
 
 // TestRowsWithoutTimeInEveryPage: a row without a time is yielded once, even if every query returns it.
 func TestRowsWithoutTimeInEveryPage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, end := day0, day0.AddDate(0, 6, 0)
-		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: time.UTC}
+	after(t, day0, day0.AddDate(0, 6, 0), func(t *testing.T, m *modelGateway, start, end time.Time) {
+		m.loc = time.UTC
 		m.add(0, evenly(100, start, end)...)
 		always := modelRow{id: 1000, second: civil.None}
 		m.perturb = func(_ int, p *modelPage) error {
