@@ -2,7 +2,6 @@ package cardgateway_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"reflect"
@@ -134,12 +133,7 @@ func send(t *testing.T, op tableOperation, doc map[string]any) (sent []byte, err
 	if jsonErr != nil {
 		t.Fatal(jsonErr)
 	}
-	c := clienttest.NewClient(t,
-		cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "12",
-			HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				sent, _ = io.ReadAll(r.Body)
-				return clienttest.Respond(r, 200, "{}")
-			})}})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "12", HTTPClient: clienttest.Keeping(t, (*json.RawMessage)(&sent), "{}")})
 	x := exchange{Operation: op.Name, Token: clienttest.Token}
 	x.Request.Body = body
 	_, err = callDocumented(t, c, x)

@@ -2,7 +2,6 @@ package cardgateway_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -392,13 +391,7 @@ func TestUploadTrackingNumbers(t *testing.T) {
 		})
 	}
 	var sent any
-	c := clienttest.NewClient(t,
-		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || r.Method != "POST" || r.URL.Path != "/base/upload/trackingNumber" {
-				t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
-			}
-			return clienttest.Answering(200, `{"code":141}`)(r)
-		})}})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: clienttest.Keeping(t, &sent, `{"code":141}`)})
 	if err := c.UploadTrackingNumbers(t.Context(), []cardgateway.Shipment{shipment, {UniqueID: "78", Company: "ST"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -28,14 +27,7 @@ import (
 func sendAmount(t *testing.T, amount decimal.Decimal) (string, error) {
 	t.Helper()
 	var sent struct{ Amount string }
-	c := clienttest.NewClient(t,
-		cardgateway.Config{BaseURL: clienttest.BaseURL, AnyDecimals: true,
-			HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-					t.Error(err)
-				}
-				return clienttest.Respond(r, 200, "{}")
-			})}})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AnyDecimals: true, HTTPClient: clienttest.Keeping(t, &sent, "{}")})
 	req := clienttest.TokenPaymentRequest("t-1")
 	req.Amount = amount
 	_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
@@ -56,13 +48,7 @@ func TestPrices(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var sent struct{ ProductInfos []map[string]any }
-			c := clienttest.NewClient(t,
-				cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-						t.Error(err)
-					}
-					return clienttest.Respond(r, 200, "{}")
-				})}})
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: clienttest.Keeping(t, &sent, "{}")})
 			req := clienttest.TokenPaymentRequest("t-1")
 			req.ProductInfos[0].Price = tt.price
 			if _, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); errors.Is(err, cardgateway.ErrInvalidRequest) {
@@ -161,14 +147,10 @@ func TestExtra(t *testing.T) {
 	}
 	t.Logf("%d spellings of members", cases)
 
-	var sent map[string]any
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: cardgateway.AppID(strings.Repeat(
-		"9", 32,
-	)), HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		body, _ := io.ReadAll(r.Body)
-		sent = clienttest.Normal(t, body).(map[string]any)
-		return clienttest.Respond(r, 200, "{}")
-	})}})
+	var body json.RawMessage
+	c := clienttest.NewClient(t, cardgateway.Config{
+		BaseURL: clienttest.BaseURL, AppID: cardgateway.AppID(strings.Repeat("9", 32)), HTTPClient: clienttest.Keeping(t, &body, "{}"),
+	})
 	req := clienttest.TokenPaymentRequest("t-1")
 	req.Extra = map[string]any{"domain": "shop.example", "amount\n": []int{1}, "nested": map[string]any{"a": nil}}
 	_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
@@ -179,14 +161,15 @@ func TestExtra(t *testing.T) {
 	req.Extra["token"] = cardgateway.NewToken(clienttest.Token)
 	if _, err := c.TokenPayment(
 		t.Context(), cardgateway.NewToken(clienttest.Token), req,
-	); !slices.Equal(clienttest.Problems(err), []string{"token format"}) || sent != nil {
-		t.Errorf("a token, which would be sent as its mask: got %v, sent %v", err, sent)
+	); !slices.Equal(clienttest.Problems(err), []string{"token format"}) || body != nil {
+		t.Errorf("a token, which would be sent as its mask: got %v, sent %s", err, body)
 	}
 	delete(req.Extra, "token")
 	req.Extra["täg \"1\""] = []int{1}
-	if _, err = c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); sent == nil {
+	if _, err = c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); body == nil {
 		t.Fatal(err)
 	}
+	sent := clienttest.Normal(t, body).(map[string]any)
 	want := map[string]any{"domain": "shop.example", "täg \"1\"": []any{json.Number("1")}, "nested": map[string]any{"a": nil}}
 	maps.DeleteFunc(sent, func(name string, _ any) bool { _, ok := want[name]; return !ok && name != "appId" })
 	want["appId"] = json.Number(strings.Repeat("9", 32))
@@ -257,12 +240,7 @@ func TestZerosThatACurrencyDoesNotHave(t *testing.T) {
 			req.Amount, req.Currency = decimal.RequireFromString(tt.amount), tt.currency
 			var sent struct{ Amount string }
 			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AnyDecimals: tt.any, AnyCurrency: true,
-				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					if r.Body != nil {
-						_ = json.NewDecoder(r.Body).Decode(&sent) // a wrong amount fails below
-					}
-					return clienttest.Respond(r, 200, `{"code":121,"totalCount":0}`)
-				})}})
+				HTTPClient: clienttest.Keeping(t, &sent, `{"code":121,"totalCount":0}`)})
 			_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
 			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 			if !ok || sent.Amount != tt.want {

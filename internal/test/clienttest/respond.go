@@ -1,9 +1,11 @@
 package clienttest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
+	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -11,6 +13,18 @@ import (
 // Answering returns the same response to every request.
 func Answering(status int, body string) RoundTrip {
 	return func(r *http.Request) (*http.Response, error) { return Respond(r, status, body) }
+}
+
+// Keeping returns a client of a gateway that decodes the body of each request into sent, and always has the same response.
+func Keeping(t testing.TB, sent any, response string) *http.Client {
+	return &http.Client{Transport: RoundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Body != nil {
+			if err := json.NewDecoder(r.Body).Decode(sent); err != nil {
+				t.Error(err)
+			}
+		}
+		return Respond(r, 200, response)
+	})}
 }
 
 // Page is the only page of a search, with these rows.
