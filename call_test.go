@@ -53,14 +53,12 @@ func TestLimiterAndHook(t *testing.T) {
 		{"refuses at once", 0, []clienttest.Scripted{clienttest.Resets}, 1, 0, errLimited},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s, l := clienttest.Script{Responses: tt.responses}, limiter{letThrough: tt.letThrough}
-				_, err := s.Client(t, cardgateway.Config{Limiter: &l}).GetTransaction(t.Context(), "1")
-				if !errors.Is(err, tt.err) || l.waits != tt.waits || len(s.Times()) != tt.asked {
-					t.Errorf("limiter, %s: got %v after %d waits and %d attempts", tt.name, err, l.waits, len(s.Times()))
-				}
-			})
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			s, l := clienttest.Script{Responses: tt.responses}, limiter{letThrough: tt.letThrough}
+			_, err := s.Client(t, cardgateway.Config{Limiter: &l}).GetTransaction(t.Context(), "1")
+			if !errors.Is(err, tt.err) || l.waits != tt.waits || len(s.Times()) != tt.asked {
+				t.Errorf("limiter, %s: got %v after %d waits and %d attempts", tt.name, err, l.waits, len(s.Times()))
+			}
 		})
 	}
 	s, l := clienttest.Script{Responses: []clienttest.Scripted{clienttest.Resets}}, limiter{}
@@ -126,14 +124,12 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 		{"one byte read", []clienttest.Scripted{reads, paid}, cardgateway.RetryPolicy{}, 1, "unknown"},
 		{"not sent, then one byte read", []clienttest.Scripted{clienttest.Resets, reads, paid}, cardgateway.RetryPolicy{}, 2, "unknown"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := clienttest.Script{Responses: tt.responses}
-				tx, err := clienttest.PayByToken(t.Context(), s.Client(t, cardgateway.Config{Retry: tt.policy}), "t-1")
-				if got := clienttest.Outcome(tx, err); got != tt.outcome || len(s.Times()) != tt.asked {
-					t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, len(s.Times()), tt.outcome, tt.asked)
-				}
-			})
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			s := clienttest.Script{Responses: tt.responses}
+			tx, err := clienttest.PayByToken(t.Context(), s.Client(t, cardgateway.Config{Retry: tt.policy}), "t-1")
+			if got := clienttest.Outcome(tx, err); got != tt.outcome || len(s.Times()) != tt.asked {
+				t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, len(s.Times()), tt.outcome, tt.asked)
+			}
 		})
 	}
 	synctest.Test(t, func(t *testing.T) { // the pause between them ends with the context
@@ -307,16 +303,14 @@ func TestCallsAreLogged(t *testing.T) {
 			})
 		}, "WARN ResolveRefund outcome_unknown refundTransactionId=r-1 uniqueId=1 error"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var lines clienttest.LineLog
-				tt.call(t.Context(), clienttest.NewClient(t, cardgateway.Config{
-					BaseURL: clienttest.BaseURL, Logger: slog.New(&lines), HTTPClient: &http.Client{Transport: tt.transport},
-				}))
-				if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
-					t.Errorf("log (-want +got):\n%s", diff)
-				}
-			})
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			var lines clienttest.LineLog
+			tt.call(t.Context(), clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, Logger: slog.New(&lines), HTTPClient: &http.Client{Transport: tt.transport},
+			}))
+			if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
+				t.Errorf("log (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
@@ -524,33 +518,31 @@ func TestForeignErrors(t *testing.T) {
 				"unsent":       {},
 				"sent":         {},
 			} {
-				t.Run(fmt.Sprintf("%s, %T %s", hook, outcome, form), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						s := clienttest.Script{Responses: []clienttest.Scripted{func(r *http.Request) (*http.Response, error) {
-							if hook == "sent" && r.Body != nil {
-								_, _ = io.Copy(io.Discard, r.Body)
-							}
-							return nil, err
-						}}}
-						c, want := s.Client(t, cfg), cardgateway.ErrNotSent
-						if hook == "sent" {
-							want = cardgateway.ErrOutcomeUnknown
+				clienttest.RunVirtual(t, fmt.Sprintf("%s, %T %s", hook, outcome, form), func(t *testing.T) {
+					s := clienttest.Script{Responses: []clienttest.Scripted{func(r *http.Request) (*http.Response, error) {
+						if hook == "sent" && r.Body != nil {
+							_, _ = io.Copy(io.Discard, r.Body)
 						}
-						_, payErr := clienttest.PayByToken(t.Context(), c, "t-b")
-						_, queryErr := c.GetTransaction(t.Context(), "1")
-						for got, want := range map[error]error{payErr: want, queryErr: cardgateway.ErrQueryFailed} {
-							clienttest.CheckOneSentinel(t, got)
-							if !errors.Is(got, want) || errors.Is(got, outcome) || cardgateway.SafeToRetry(got) != (want == cardgateway.ErrNotSent) {
-								t.Errorf("got %v, want %v and not the other call's", got, want)
-							}
-							if form == "joined" && !errors.Is(got, errLimited) {
-								t.Errorf("%v does not match the hook's own error", got)
-							}
+						return nil, err
+					}}}
+					c, want := s.Client(t, cfg), cardgateway.ErrNotSent
+					if hook == "sent" {
+						want = cardgateway.ErrOutcomeUnknown
+					}
+					_, payErr := clienttest.PayByToken(t.Context(), c, "t-b")
+					_, queryErr := c.GetTransaction(t.Context(), "1")
+					for got, want := range map[error]error{payErr: want, queryErr: cardgateway.ErrQueryFailed} {
+						clienttest.CheckOneSentinel(t, got)
+						if !errors.Is(got, want) || errors.Is(got, outcome) || cardgateway.SafeToRetry(got) != (want == cardgateway.ErrNotSent) {
+							t.Errorf("got %v, want %v and not the other call's", got, want)
 						}
-						if declined, ok := errors.AsType[*cardgateway.DeclinedError](payErr); ok {
-							t.Errorf("errors.As finds %v", declined)
+						if form == "joined" && !errors.Is(got, errLimited) {
+							t.Errorf("%v does not match the hook's own error", got)
 						}
-					})
+					}
+					if declined, ok := errors.AsType[*cardgateway.DeclinedError](payErr); ok {
+						t.Errorf("errors.As finds %v", declined)
+					}
 				})
 			}
 		}

@@ -127,23 +127,21 @@ func TestGivenTimes(t *testing.T) {
 		{"the shorter of both", time.Minute, time.Second, time.Second},
 		{"the other shorter", time.Second, time.Minute, time.Second},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var got time.Duration
-				c := clienttest.NewClient(t, cardgateway.Config{
-					BaseURL: clienttest.BaseURL, AttemptTimeout: tt.attempt, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
-					HTTPClient: &http.Client{Timeout: tt.client, Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						if deadline, ok := r.Context().Deadline(); ok {
-							got = time.Until(deadline)
-						}
-						return clienttest.Respond(r, 200, "{}")
-					})},
-				})
-				_, _ = c.GetTransaction(t.Context(), "1")
-				if got != tt.wantAttempt {
-					t.Errorf("%s: got %v, want %v", tt.name, got, tt.wantAttempt)
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			var got time.Duration
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, AttemptTimeout: tt.attempt, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+				HTTPClient: &http.Client{Timeout: tt.client, Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if deadline, ok := r.Context().Deadline(); ok {
+						got = time.Until(deadline)
+					}
+					return clienttest.Respond(r, 200, "{}")
+				})},
 			})
+			_, _ = c.GetTransaction(t.Context(), "1")
+			if got != tt.wantAttempt {
+				t.Errorf("%s: got %v, want %v", tt.name, got, tt.wantAttempt)
+			}
 		})
 	}
 }
@@ -330,23 +328,21 @@ func TestCheck(t *testing.T) {
 		{"down", 503, func() string { return "" }, cardgateway.Health{Reachable: true}, cardgateway.ErrQueryFailed},
 		{"unreachable", 0, nil, cardgateway.Health{}, cardgateway.ErrQueryFailed},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				queries := 0
-				c := clienttest.NewClient(t, cardgateway.Config{
-					BaseURL: clienttest.BaseURL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
-					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						if queries++; tt.status == 0 {
-							return nil, errors.New("no route")
-						}
-						return clienttest.Respond(r, tt.status, tt.body())
-					})},
-				})
-				got, err := c.Check(t.Context())
-				if got != tt.want || !errors.Is(err, tt.err) || queries > 2 {
-					t.Errorf("got %+v and %v after %d queries, want %+v and %v", got, err, queries, tt.want, tt.err)
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			queries := 0
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if queries++; tt.status == 0 {
+						return nil, errors.New("no route")
+					}
+					return clienttest.Respond(r, tt.status, tt.body())
+				})},
 			})
+			got, err := c.Check(t.Context())
+			if got != tt.want || !errors.Is(err, tt.err) || queries > 2 {
+				t.Errorf("got %+v and %v after %d queries, want %+v and %v", got, err, queries, tt.want, tt.err)
+			}
 		})
 	}
 }

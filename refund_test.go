@@ -227,29 +227,27 @@ func TestResolveRefund(t *testing.T) {
 		{"a row that cannot be read, then nothing", pages{clienttest.Page(strings.Replace(clienttest.RefundRow(111, "9", ""), `"12.50"`, "true", 1))}, "unknown"},
 		{"accepted, then nothing", pages{clienttest.Page(clienttest.RefundRow(110, "9", ""))}, "unknown"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := resolver(t, &tt.pages)
-				r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
-					UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 20 * time.Second,
-				})
-				if got := refundOutcome(r, err); got != tt.want {
-					t.Fatalf("got %q (%v), want %q", got, err, tt.want)
-				}
-				clienttest.CheckOneSentinel(t, err)
-				if conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err); ok && (conflict.RefundTransactionID != "r-1" || len(conflict.Refunds) != 2) {
-					t.Errorf("got %+v", conflict)
-				}
-				if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok && (unknown.Op != "ResolveRefund" || unknown.UniqueID != "77" ||
-					unknown.RefundTransactionID != "r-1" || !unknown.Amount.Equal(decimal.RequireFromString("12.50")) || unknown.SentAt.IsZero() || unknown.Cause == nil) {
-					t.Errorf("got %+v", unknown)
-				}
-				if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok && unknown.Seen {
-					if _, err := c.ResolveRefund(t.Context(), unknown.Query()); errors.Is(err, cardgateway.ErrNotFound) {
-						t.Errorf("resolved again, nothing found: got %v", err)
-					}
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			c := resolver(t, &tt.pages)
+			r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+				UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 20 * time.Second,
 			})
+			if got := refundOutcome(r, err); got != tt.want {
+				t.Fatalf("got %q (%v), want %q", got, err, tt.want)
+			}
+			clienttest.CheckOneSentinel(t, err)
+			if conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err); ok && (conflict.RefundTransactionID != "r-1" || len(conflict.Refunds) != 2) {
+				t.Errorf("got %+v", conflict)
+			}
+			if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok && (unknown.Op != "ResolveRefund" || unknown.UniqueID != "77" ||
+				unknown.RefundTransactionID != "r-1" || !unknown.Amount.Equal(decimal.RequireFromString("12.50")) || unknown.SentAt.IsZero() || unknown.Cause == nil) {
+				t.Errorf("got %+v", unknown)
+			}
+			if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok && unknown.Seen {
+				if _, err := c.ResolveRefund(t.Context(), unknown.Query()); errors.Is(err, cardgateway.ErrNotFound) {
+					t.Errorf("resolved again, nothing found: got %v", err)
+				}
+			}
 		})
 	}
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
@@ -292,27 +290,25 @@ func TestResolveRefundShowsNoCredential(t *testing.T) {
 		{"110", clienttest.SecretKey}, {"111", clienttest.SecretKey}, {"112", clienttest.SecretKey}, {"999", clienttest.SecretKey},
 		{"112", "k3yk3"}, {"999", "k3yk3"},
 	} {
-		t.Run(tt.code, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				row := `{"code":` + tt.code + `,"message":"` + tt.key + `","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":"9","refundAmount":"12.50"}`
-				search := slices.Repeat(pages{clienttest.Page(row)}, 100)
-				c := clienttest.NewClient(t, cardgateway.Config{
-					BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: &search},
-					Authenticate: cardgateway.BasicAuth(clienttest.Merchant, tt.key),
-				})
-				r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
-					UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 1,
-				})
-				if declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err); ok {
-					r = declined.Refund
-				}
-				if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
-					r = unknown.Refund
-				}
-				if text := fmt.Sprintf("%+v %v", r, err); strings.Contains(text, tt.key) || r != nil && r.Message != "***" {
-					t.Errorf("code %s: got %s", tt.code, text)
-				}
+		clienttest.RunVirtual(t, tt.code, func(t *testing.T) {
+			row := `{"code":` + tt.code + `,"message":"` + tt.key + `","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":"9","refundAmount":"12.50"}`
+			search := slices.Repeat(pages{clienttest.Page(row)}, 100)
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: &search},
+				Authenticate: cardgateway.BasicAuth(clienttest.Merchant, tt.key),
 			})
+			r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+				UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 1,
+			})
+			if declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err); ok {
+				r = declined.Refund
+			}
+			if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
+				r = unknown.Refund
+			}
+			if text := fmt.Sprintf("%+v %v", r, err); strings.Contains(text, tt.key) || r != nil && r.Message != "***" {
+				t.Errorf("code %s: got %s", tt.code, text)
+			}
 		})
 	}
 }
@@ -370,24 +366,22 @@ func TestUploadTrackingNumbers(t *testing.T) {
 		{"no code, then taken", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Gives(200, `{}`), clienttest.Gives(200, `{"code":null}`), clienttest.Gives(200, `{"code":141}`)}, nil, 3},
 		{"a code that is none", []cardgateway.Shipment{shipment}, []clienttest.Scripted{clienttest.Gives(200, `{"code":"x"}`)}, cardgateway.ErrQueryFailed, 4},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := clienttest.Script{Responses: tt.responses}
-				err := s.Client(t, cardgateway.Config{}).UploadTrackingNumbers(t.Context(), tt.shipments)
-				if !errors.Is(err, tt.want) || len(s.Times()) != tt.sent {
-					t.Errorf("got %v after %d attempts, want %v after %d", err, len(s.Times()), tt.want, tt.sent)
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			s := clienttest.Script{Responses: tt.responses}
+			err := s.Client(t, cardgateway.Config{}).UploadTrackingNumbers(t.Context(), tt.shipments)
+			if !errors.Is(err, tt.want) || len(s.Times()) != tt.sent {
+				t.Errorf("got %v after %d attempts, want %v after %d", err, len(s.Times()), tt.want, tt.sent)
+			}
+			if err != nil && !strings.Contains(err.Error(), "UploadTrackingNumbers: ") {
+				t.Errorf("got %v, which does not name the operation", err)
+			}
+			for name, words := range map[string]string{
+				"not taken": "Upload data is empty", "not authorized": "HTTP 401", "turned away by a page": "it does not look like a response",
+			} {
+				if tt.name == name && !strings.Contains(err.Error(), words) {
+					t.Errorf("got %v, want in it %q", err, words)
 				}
-				if err != nil && !strings.Contains(err.Error(), "UploadTrackingNumbers: ") {
-					t.Errorf("got %v, which does not name the operation", err)
-				}
-				for name, words := range map[string]string{
-					"not taken": "Upload data is empty", "not authorized": "HTTP 401", "turned away by a page": "it does not look like a response",
-				} {
-					if tt.name == name && !strings.Contains(err.Error(), words) {
-						t.Errorf("got %v, want in it %q", err, words)
-					}
-				}
-			})
+			}
 		})
 	}
 	var sent any

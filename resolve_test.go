@@ -133,36 +133,34 @@ func TestResolve(t *testing.T) {
 		{"cannot be asked", archive{records: []record{ours(100, "1")}, failing: always}, "unknown", 2 * minute, 3 * minute},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := tt.archive
-				l.zone, l.begun = time.UTC, time.Now()
-				tx, err := l.client(t).Resolve(t.Context(), l.query())
-				took := time.Since(l.begun)
-				if got := clienttest.Outcome(tx, err); got != tt.want {
-					t.Errorf("got %q (%v), want %q", got, err, tt.want)
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			l := tt.archive
+			l.zone, l.begun = time.UTC, time.Now()
+			tx, err := l.client(t).Resolve(t.Context(), l.query())
+			took := time.Since(l.begun)
+			if got := clienttest.Outcome(tx, err); got != tt.want {
+				t.Errorf("got %q (%v), want %q", got, err, tt.want)
+			}
+			if took < tt.least || took > tt.most {
+				t.Errorf("took %v, want %v to %v", took, tt.least, tt.most)
+			}
+			clienttest.CheckOneSentinel(t, err)
+			if cardgateway.SafeToRetry(err) {
+				t.Errorf("SafeToRetry(%v) is true", err)
+			}
+			if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok && (conflict.TransactionID != "t-1" || len(conflict.Transactions) != 2) {
+				t.Errorf("got %+v", conflict)
+			}
+			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+				if unknown.Op != "Resolve" {
+					t.Errorf("got operation %q", unknown.Op)
 				}
-				if took < tt.least || took > tt.most {
-					t.Errorf("took %v, want %v to %v", took, tt.least, tt.most)
+				want := l.query()
+				want.Seen = unknown.Seen // see TestResolveSeen
+				if diff := cmp.Diff(want, unknown.Query()); diff != "" {
+					t.Errorf("what is asked again (-want +got):\n%s", diff)
 				}
-				clienttest.CheckOneSentinel(t, err)
-				if cardgateway.SafeToRetry(err) {
-					t.Errorf("SafeToRetry(%v) is true", err)
-				}
-				if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok && (conflict.TransactionID != "t-1" || len(conflict.Transactions) != 2) {
-					t.Errorf("got %+v", conflict)
-				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-					if unknown.Op != "Resolve" {
-						t.Errorf("got operation %q", unknown.Op)
-					}
-					want := l.query()
-					want.Seen = unknown.Seen // see TestResolveSeen
-					if diff := cmp.Diff(want, unknown.Query()); diff != "" {
-						t.Errorf("what is asked again (-want +got):\n%s", diff)
-					}
-				}
-			})
+			}
 		})
 	}
 	t.Logf("%d gateways", len(tests))
@@ -246,20 +244,18 @@ func TestResolveSentAgain(t *testing.T) {
 		{"approved and declined", []record{row(100, "1"), row(101, "2")}, false, "paid"},
 		{"never there", nil, false, "not found"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := archive{zone: time.UTC, begun: time.Now(), records: tt.records}
-				q := l.query()
-				q.SentAgain, q.HostedPage = true, tt.hosted
-				tx, err := l.client(t).Resolve(t.Context(), q)
-				if got := clienttest.Outcome(tx, err); got != tt.want {
-					t.Fatalf("got %q (%v), want %q", got, err, tt.want)
-				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && (!errors.Is(err, resolve.ErrRepeated) || !unknown.SentAgain ||
-					unknown.Transaction == nil) {
-					t.Errorf("got %+v, want ErrRepeated with the declined row", unknown)
-				}
-			})
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			l := archive{zone: time.UTC, begun: time.Now(), records: tt.records}
+			q := l.query()
+			q.SentAgain, q.HostedPage = true, tt.hosted
+			tx, err := l.client(t).Resolve(t.Context(), q)
+			if got := clienttest.Outcome(tx, err); got != tt.want {
+				t.Fatalf("got %q (%v), want %q", got, err, tt.want)
+			}
+			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && (!errors.Is(err, resolve.ErrRepeated) || !unknown.SentAgain ||
+				unknown.Transaction == nil) {
+				t.Errorf("got %+v, want ErrRepeated with the declined row", unknown)
+			}
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -278,17 +274,15 @@ func TestResolveEndsWithContext(t *testing.T) {
 	for name, l := range map[string]archive{
 		"absent": {}, "processing": {records: []record{{id: "t-1", uniqueID: "1", code: 102}}}, "failing": {failing: func(time.Duration) bool { return true }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l.zone, l.begun = time.UTC, time.Now()
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-				defer cancel()
-				tx, err := l.client(t).Resolve(ctx, l.query())
-				if took := time.Since(l.begun); took > 10*time.Second || clienttest.Outcome(tx, err) != "unknown" || !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("%s: got %v after %v", name, err, took)
-				}
-				clienttest.CheckOneSentinel(t, err)
-			})
+		clienttest.RunVirtual(t, name, func(t *testing.T) {
+			l.zone, l.begun = time.UTC, time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			tx, err := l.client(t).Resolve(ctx, l.query())
+			if took := time.Since(l.begun); took > 10*time.Second || clienttest.Outcome(tx, err) != "unknown" || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: got %v after %v", name, err, took)
+			}
+			clienttest.CheckOneSentinel(t, err)
 		})
 	}
 }
@@ -422,24 +416,22 @@ func TestResolveSeen(t *testing.T) {
 		{"another app's row", clienttest.Page(clienttest.OrderRow(100, "1", `,"appId":222`)), false},
 		{"another transaction's row", clienttest.Page(strings.Replace(clienttest.OrderRow(100, "1", ""), "t-1", "t-2", 1)), false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := resolver(t, &pages{tt.page})
-				tx, err := c.Resolve(t.Context(), paymentSentNow())
-				if !tt.seen {
-					if !errors.Is(err, cardgateway.ErrNotFound) {
-						t.Errorf("got %v, %v, want ErrNotFound", tx, err)
-					}
-					return
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			c := resolver(t, &pages{tt.page})
+			tx, err := c.Resolve(t.Context(), paymentSentNow())
+			if !tt.seen {
+				if !errors.Is(err, cardgateway.ErrNotFound) {
+					t.Errorf("got %v, %v, want ErrNotFound", tx, err)
 				}
-				unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-				if !ok || !unknown.Seen || errors.Is(err, cardgateway.ErrNotFound) {
-					t.Fatalf("got %v, %v, want an unknown outcome that was seen", tx, err)
-				}
-				if _, err := c.Resolve(t.Context(), unknown.Query()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, cardgateway.ErrNotFound) {
-					t.Errorf("resolved again, nothing found: got %v, want an unknown outcome", err)
-				}
-			})
+				return
+			}
+			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			if !ok || !unknown.Seen || errors.Is(err, cardgateway.ErrNotFound) {
+				t.Fatalf("got %v, %v, want an unknown outcome that was seen", tx, err)
+			}
+			if _, err := c.Resolve(t.Context(), unknown.Query()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, cardgateway.ErrNotFound) {
+				t.Errorf("resolved again, nothing found: got %v, want an unknown outcome", err)
+			}
 		})
 	}
 }
@@ -467,18 +459,16 @@ func TestResolveHostedDecline(t *testing.T) {
 		{"declined just now, and processing", slices.Repeat(pages{clienttest.Page(declined, clienttest.OrderRow(102, "2", ""))}, 100), 0, "processing"},
 		{"declined, and waiting for the cardholder", pages{clienttest.Page(declined, clienttest.OrderRow(301, "2", ""))}, 0, "redirect"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := paymentSentNow()
-				q.HostedPage, q.SentAt = true, q.SentAt.Add(-tt.sent)
-				tx, err := resolver(t, &tt.pages).Resolve(t.Context(), q)
-				if got := clienttest.Outcome(tx, err); got != tt.want {
-					t.Fatalf("got %q (%v), want %q", got, err, tt.want)
-				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && (!unknown.HostedPage || !unknown.Seen || unknown.Transaction == nil) {
-					t.Errorf("got %+v, want what was seen of a hosted payment", unknown)
-				}
-			})
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			q := paymentSentNow()
+			q.HostedPage, q.SentAt = true, q.SentAt.Add(-tt.sent)
+			tx, err := resolver(t, &tt.pages).Resolve(t.Context(), q)
+			if got := clienttest.Outcome(tx, err); got != tt.want {
+				t.Fatalf("got %q (%v), want %q", got, err, tt.want)
+			}
+			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && (!unknown.HostedPage || !unknown.Seen || unknown.Transaction == nil) {
+				t.Errorf("got %+v, want what was seen of a hosted payment", unknown)
+			}
 		})
 	}
 }

@@ -331,35 +331,33 @@ func TestQueryAttempts(t *testing.T) {
 		{"another transaction", []clienttest.Scripted{clienttest.Gives(200, `{"code":100,"uniqueId":"2"}`), good}, cardgateway.RetryPolicy{}, 1, 200, verdict.ErrNotOurs},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := clienttest.Script{Responses: tt.responses}
-				var info cardgateway.CallInfo
-				c := s.Client(t,
-					cardgateway.Config{Retry: tt.policy, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-						return ctx, func(i cardgateway.CallInfo) { info = i }
-					}})
-				_, err := c.GetTransaction(t.Context(), "1")
-				if !errors.Is(err, tt.err) || errors.Is(err, cardgateway.ErrNotFound) != (tt.err == cardgateway.ErrNotFound) {
-					t.Errorf("got %v, want %v", err, tt.err)
-				}
-				if info.Err != err {
-					t.Errorf("observed %v, returned %v", info.Err, err)
-				}
-				if failed, ok := errors.AsType[*cardgateway.QueryError](err); ok && failed.Code != info.Code {
-					t.Errorf("observed code %v, returned %v", info.Code, failed.Code)
-				}
-				if failed, ok := errors.AsType[*cardgateway.QueryError](err); ok && failed.HTTPStatus != tt.status {
-					t.Errorf("HTTPStatus: got %d, want %d", failed.HTTPStatus, tt.status)
-				}
-				requests := tt.attempts
-				if tt.err == cardgateway.ErrNotFound && tt.status == 404 {
-					requests++ // the search
-				}
-				if len(s.Times()) != requests || info.Attempts != tt.attempts || info.HTTPStatus != tt.status {
-					t.Errorf("attempts: got %d, observed %d with status %d, want %d and %d", len(s.Times()), info.Attempts, info.HTTPStatus, tt.attempts, tt.status)
-				}
-			})
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			s := clienttest.Script{Responses: tt.responses}
+			var info cardgateway.CallInfo
+			c := s.Client(t,
+				cardgateway.Config{Retry: tt.policy, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+					return ctx, func(i cardgateway.CallInfo) { info = i }
+				}})
+			_, err := c.GetTransaction(t.Context(), "1")
+			if !errors.Is(err, tt.err) || errors.Is(err, cardgateway.ErrNotFound) != (tt.err == cardgateway.ErrNotFound) {
+				t.Errorf("got %v, want %v", err, tt.err)
+			}
+			if info.Err != err {
+				t.Errorf("observed %v, returned %v", info.Err, err)
+			}
+			if failed, ok := errors.AsType[*cardgateway.QueryError](err); ok && failed.Code != info.Code {
+				t.Errorf("observed code %v, returned %v", info.Code, failed.Code)
+			}
+			if failed, ok := errors.AsType[*cardgateway.QueryError](err); ok && failed.HTTPStatus != tt.status {
+				t.Errorf("HTTPStatus: got %d, want %d", failed.HTTPStatus, tt.status)
+			}
+			requests := tt.attempts
+			if tt.err == cardgateway.ErrNotFound && tt.status == 404 {
+				requests++ // the search
+			}
+			if len(s.Times()) != requests || info.Attempts != tt.attempts || info.HTTPStatus != tt.status {
+				t.Errorf("attempts: got %d, observed %d with status %d, want %d and %d", len(s.Times()), info.Attempts, info.HTTPStatus, tt.attempts, tt.status)
+			}
 		})
 	}
 }
@@ -415,27 +413,25 @@ func TestQueryStops(t *testing.T) {
 		{"over before it begins", []clienttest.Scripted{clienttest.Gives(200, foundOne)}, -1, 0, 0, 0, context.DeadlineExceeded, 0},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if tt.timeout != 0 {
+				ctx, cancel = context.WithTimeout(ctx, tt.timeout)
 				defer cancel()
-				if tt.timeout != 0 {
-					ctx, cancel = context.WithTimeout(ctx, tt.timeout)
-					defer cancel()
-				}
-				if tt.cancel != 0 {
-					time.AfterFunc(tt.cancel, cancel)
-				}
-				s := clienttest.Script{Responses: tt.responses}
-				begun := time.Now()
-				_, err := s.Client(t, cardgateway.Config{}).GetTransaction(ctx, "1")
-				if took := time.Since(begun); took != tt.took || len(s.Times()) != tt.asked || !errors.Is(err, tt.err) {
-					t.Errorf("got %v after %v and %d attempts, want %v after %v and %d", err, took, len(s.Times()), tt.err, tt.took, tt.asked)
-				}
-				if failed, ok := errors.AsType[*cardgateway.QueryError](err); !ok || failed.HTTPStatus != tt.status {
-					t.Errorf("got %+v, want a QueryError with the last status, %d", err, tt.status)
-				}
-			})
+			}
+			if tt.cancel != 0 {
+				time.AfterFunc(tt.cancel, cancel)
+			}
+			s := clienttest.Script{Responses: tt.responses}
+			begun := time.Now()
+			_, err := s.Client(t, cardgateway.Config{}).GetTransaction(ctx, "1")
+			if took := time.Since(begun); took != tt.took || len(s.Times()) != tt.asked || !errors.Is(err, tt.err) {
+				t.Errorf("got %v after %v and %d attempts, want %v after %v and %d", err, took, len(s.Times()), tt.err, tt.took, tt.asked)
+			}
+			if failed, ok := errors.AsType[*cardgateway.QueryError](err); !ok || failed.HTTPStatus != tt.status {
+				t.Errorf("got %+v, want a QueryError with the last status, %d", err, tt.status)
+			}
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -127,45 +126,43 @@ func TestWrongZone(t *testing.T) {
 		{"another client's payment that is later than now", utc, east, others, "at least UTC+08:00"}, {"one that is not", east, utc, others, ""},
 		{"a single query", utc, east, gets, "at least UTC+08:00"}, {"no payment", utc, east, nil, ""},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g := sandbox.New(sandbox.Options{Location: tt.gateway, RefundDuplicates: sandbox.RefundDuplicatesRepeated})
-				var log clienttest.LineLog
-				newClient := func(zone *time.Location, logger *slog.Logger) *cardgateway.Client {
-					return clienttest.NewClient(t, cardgateway.Config{
-						BaseURL: "https://gateway.example", Location: zone, Logger: logger, TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
-					})
-				}
-				c := newClient(tt.client, slog.New(&log))
-				if tt.step != nil {
-					tt.step(t, c, newClient(tt.gateway, nil), g)
-				}
-				now := time.Now()
-				walk := c.OrderWalk(cardgateway.OrderQuery{Start: now.AddDate(0, 0, -1), End: now}, cardgateway.WalkOptions{})
-				for _, err := range walk.All(t.Context()) {
-					if err != nil {
-						t.Error(err)
-					}
-				}
-				health, err := c.Check(t.Context())
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			g := sandbox.New(sandbox.Options{Location: tt.gateway, RefundDuplicates: sandbox.RefundDuplicatesRepeated})
+			var log clienttest.LineLog
+			newClient := func(zone *time.Location, logger *slog.Logger) *cardgateway.Client {
+				return clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: "https://gateway.example", Location: zone, Logger: logger, TestPayments: true, HTTPClient: &http.Client{Transport: g.RoundTripper()},
+				})
+			}
+			c := newClient(tt.client, slog.New(&log))
+			if tt.step != nil {
+				tt.step(t, c, newClient(tt.gateway, nil), g)
+			}
+			now := time.Now()
+			walk := c.OrderWalk(cardgateway.OrderQuery{Start: now.AddDate(0, 0, -1), End: now}, cardgateway.WalkOptions{})
+			for _, err := range walk.All(t.Context()) {
 				if err != nil {
 					t.Error(err)
 				}
-				report, warnings := walk.Report(), strings.Count(strings.Join(log, "\n"), "is not the gateway's time zone")
-				complete := now.Add(-15 * time.Minute)
-				if tt.likely != "" {
-					complete = now.AddDate(0, 0, -1)
-				}
-				if wrong := report.WrongZone; (wrong != nil) != (tt.likely != "") || wrong != nil && wrong.Likely != tt.likely || health.WrongZone != wrong {
-					t.Errorf("report: %v, Check: %v, want %q", wrong, health.WrongZone, tt.likely)
-				}
-				if at := walk.Checkpoint().CompleteUpTo(); !report.CompleteUpTo.Equal(at) || at.Sub(complete).Abs() > time.Minute {
-					t.Errorf("complete up to %v and %v, want %v", report.CompleteUpTo, at, complete)
-				}
-				if want := min(len(tt.likely), 1); warnings != want {
-					t.Errorf("%d warnings, want %d: %q", warnings, want, log)
-				}
-			})
+			}
+			health, err := c.Check(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			report, warnings := walk.Report(), strings.Count(strings.Join(log, "\n"), "is not the gateway's time zone")
+			complete := now.Add(-15 * time.Minute)
+			if tt.likely != "" {
+				complete = now.AddDate(0, 0, -1)
+			}
+			if wrong := report.WrongZone; (wrong != nil) != (tt.likely != "") || wrong != nil && wrong.Likely != tt.likely || health.WrongZone != wrong {
+				t.Errorf("report: %v, Check: %v, want %q", wrong, health.WrongZone, tt.likely)
+			}
+			if at := walk.Checkpoint().CompleteUpTo(); !report.CompleteUpTo.Equal(at) || at.Sub(complete).Abs() > time.Minute {
+				t.Errorf("complete up to %v and %v, want %v", report.CompleteUpTo, at, complete)
+			}
+			if want := min(len(tt.likely), 1); warnings != want {
+				t.Errorf("%d warnings, want %d: %q", warnings, want, log)
+			}
 		})
 	}
 }
@@ -185,25 +182,23 @@ func TestRowLaterThanNow(t *testing.T) {
 		{"beside one that no clock shows yet", 0, clienttest.OrderRow(100, "2", `,"transactionAt":"2000-01-02 09:00:00"`), "at least UTC+02:00"},
 		{"the clock is behind", 2 * time.Hour, "", ""},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				rows := []string{row(2 * time.Hour)}
-				if tt.more != "" {
-					rows = append(rows, tt.more)
-				}
-				c := clienttest.NewClient(t, cardgateway.Config{
-					BaseURL: clienttest.BaseURL, Location: time.UTC,
-					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						resp, err := clienttest.Respond(r, 200, clienttest.Page(rows...))
-						resp.Header.Set("Date", time.Now().Add(tt.behind).UTC().Format(http.TimeFormat))
-						return resp, err
-					})},
-				})
-				health, err := c.Check(t.Context())
-				if wrong := health.WrongZone; err != nil || (wrong != nil) != (tt.likely != "") || wrong != nil && wrong.Likely != tt.likely {
-					t.Errorf("got %v, %v, want %q", wrong, err, tt.likely)
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			rows := []string{row(2 * time.Hour)}
+			if tt.more != "" {
+				rows = append(rows, tt.more)
+			}
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, Location: time.UTC,
+				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					resp, err := clienttest.Respond(r, 200, clienttest.Page(rows...))
+					resp.Header.Set("Date", time.Now().Add(tt.behind).UTC().Format(http.TimeFormat))
+					return resp, err
+				})},
 			})
+			health, err := c.Check(t.Context())
+			if wrong := health.WrongZone; err != nil || (wrong != nil) != (tt.likely != "") || wrong != nil && wrong.Likely != tt.likely {
+				t.Errorf("got %v, %v, want %q", wrong, err, tt.likely)
+			}
 		})
 	}
 }
@@ -226,47 +221,45 @@ func TestWalkClockAhead(t *testing.T) {
 		{"the clock is behind", -time.Hour, -time.Hour, time.Hour, 15 * time.Minute},
 		{"by an hour, for an earlier range", time.Hour, time.Hour, -2 * time.Hour, 2 * time.Hour},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				const late = "2000-01-01 07:30:00" // half an hour before now, in UTC+8
-				now, rows := time.Now(), false
-				c := clienttest.NewClient(t, cardgateway.Config{
-					BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						var found []string
-						if q := r.URL.Query(); rows && q.Get("startDate") <= late && late <= q.Get("endingDate") {
-							found = append(found, clienttest.OrderRow(100, "1", fmt.Sprintf(`,"transactionAt":%q`, late)))
-						}
-						stamp := fmt.Sprintf(`"timestamp":%d,"data"`, time.Now().Add(-tt.stamp).UnixMilli())
-						resp, err := clienttest.Respond(r, 200, strings.Replace(clienttest.Page(found...), `"data"`, stamp, 1))
-						if tt.date != -1 {
-							resp.Header.Set("Date", time.Now().Add(-tt.date).UTC().Format(http.TimeFormat))
-						}
-						return resp, err
-					})},
-				})
-				start := now.AddDate(0, -2, 0)
-				read := func(o cardgateway.WalkOptions, start time.Time) *cardgateway.Walk[cardgateway.Transaction] {
-					w, n := c.OrderWalk(cardgateway.OrderQuery{Start: start, End: now.Add(tt.end)}, o), 0
-					for _, err := range w.All(t.Context()) {
-						if n++; err != nil {
-							t.Error(err)
-						}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			const late = "2000-01-01 07:30:00" // half an hour before now, in UTC+8
+			now, rows := time.Now(), false
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					var found []string
+					if q := r.URL.Query(); rows && q.Get("startDate") <= late && late <= q.Get("endingDate") {
+						found = append(found, clienttest.OrderRow(100, "1", fmt.Sprintf(`,"transactionAt":%q`, late)))
 					}
-					if rows && n != 1 {
-						t.Errorf("%d rows, want the one that is made after the first walk", n)
+					stamp := fmt.Sprintf(`"timestamp":%d,"data"`, time.Now().Add(-tt.stamp).UnixMilli())
+					resp, err := clienttest.Respond(r, 200, strings.Replace(clienttest.Page(found...), `"data"`, stamp, 1))
+					if tt.date != -1 {
+						resp.Header.Set("Date", time.Now().Add(-tt.date).UTC().Format(http.TimeFormat))
 					}
-					return w
-				}
-				w := read(cardgateway.WalkOptions{}, start)
-				upTo := w.Report().CompleteUpTo
-				if complete := now.Add(-tt.complete); upTo.Sub(complete).Abs() > time.Minute && (tt.complete > 0 || upTo.After(now.Add(-75*time.Minute))) {
-					t.Errorf("complete up to %v, want %v", upTo, complete)
-				}
-				if rows = tt.complete == 0; rows {
-					read(cardgateway.WalkOptions{Resume: w.Checkpoint()}, start)
-					read(cardgateway.WalkOptions{}, upTo)
-				}
+					return resp, err
+				})},
 			})
+			start := now.AddDate(0, -2, 0)
+			read := func(o cardgateway.WalkOptions, start time.Time) *cardgateway.Walk[cardgateway.Transaction] {
+				w, n := c.OrderWalk(cardgateway.OrderQuery{Start: start, End: now.Add(tt.end)}, o), 0
+				for _, err := range w.All(t.Context()) {
+					if n++; err != nil {
+						t.Error(err)
+					}
+				}
+				if rows && n != 1 {
+					t.Errorf("%d rows, want the one that is made after the first walk", n)
+				}
+				return w
+			}
+			w := read(cardgateway.WalkOptions{}, start)
+			upTo := w.Report().CompleteUpTo
+			if complete := now.Add(-tt.complete); upTo.Sub(complete).Abs() > time.Minute && (tt.complete > 0 || upTo.After(now.Add(-75*time.Minute))) {
+				t.Errorf("complete up to %v, want %v", upTo, complete)
+			}
+			if rows = tt.complete == 0; rows {
+				read(cardgateway.WalkOptions{Resume: w.Checkpoint()}, start)
+				read(cardgateway.WalkOptions{}, upTo)
+			}
 		})
 	}
 }

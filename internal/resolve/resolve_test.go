@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
@@ -156,55 +157,53 @@ func TestRun(t *testing.T) {
 			with(approved, func(r *resolve.Row) { r.Generated = true }), with(approved, func(r *resolve.Row) { r.Generated = true }))},
 			false, false, resolve.Conflict, "", true, nil},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sentAt, searches, begun := time.Now(), 0, time.Now()
-				got := resolve.Run(t.Context(), &resolve.Config[row]{
-					SentAt: sentAt, Seen: tt.seen,
-					Search: func(_ context.Context, start, end time.Time, page int) (*resolve.Page[row], error) {
-						if page > 1 {
-							return new(resolve.Page[row]), nil
-						}
-						if time.Since(begun) > 0 && start.Equal(sentAt.Add(-resolve.Before)) {
-							searches++
-						}
-						s := tt.searches[min(searches, len(tt.searches)-1)]
-						if s.err != nil {
-							return nil, s.err
-						}
-						if !end.After(sentAt) { // a month before
-							return new(resolve.Page[row]), nil
-						}
-						return &resolve.Page[row]{Rows: s.rows, Total: len(s.rows) + s.more, Unreadable: s.unreadable}, nil
-					},
-					Row: func(r *row) resolve.Row { return r.Row },
-					NotFinal: func(declined []row) error {
-						if slices.ContainsFunc(declined, func(r row) bool { return r.State != verdict.Declined }) {
-							t.Error("a row that is not declined was called declined")
-						}
-						if tt.open {
-							return resolve.ErrMayTryAgain
-						}
-						return nil
-					},
-				})
-				if got.Finding != tt.finding || got.Seen != tt.nowSeen {
-					t.Errorf("got finding %d, seen %t, want %d, %t (cause %v)", got.Finding, got.Seen, tt.finding, tt.nowSeen, got.Cause)
-				}
-				id := ""
-				if got.Row != nil {
-					id = got.Row.ID
-				}
-				if id != tt.row {
-					t.Errorf("got row %q, want %q", id, tt.row)
-				}
-				if tt.cause != nil && got.Cause != tt.cause || (got.Cause != nil) != (got.Finding == resolve.Unknown) {
-					t.Errorf("got cause %v, want %v", got.Cause, tt.cause)
-				}
-				if (len(got.Rows) > 0) != (got.Finding == resolve.Conflict) {
-					t.Errorf("got %d conflicting rows", len(got.Rows))
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			sentAt, searches, begun := time.Now(), 0, time.Now()
+			got := resolve.Run(t.Context(), &resolve.Config[row]{
+				SentAt: sentAt, Seen: tt.seen,
+				Search: func(_ context.Context, start, end time.Time, page int) (*resolve.Page[row], error) {
+					if page > 1 {
+						return new(resolve.Page[row]), nil
+					}
+					if time.Since(begun) > 0 && start.Equal(sentAt.Add(-resolve.Before)) {
+						searches++
+					}
+					s := tt.searches[min(searches, len(tt.searches)-1)]
+					if s.err != nil {
+						return nil, s.err
+					}
+					if !end.After(sentAt) { // a month before
+						return new(resolve.Page[row]), nil
+					}
+					return &resolve.Page[row]{Rows: s.rows, Total: len(s.rows) + s.more, Unreadable: s.unreadable}, nil
+				},
+				Row: func(r *row) resolve.Row { return r.Row },
+				NotFinal: func(declined []row) error {
+					if slices.ContainsFunc(declined, func(r row) bool { return r.State != verdict.Declined }) {
+						t.Error("a row that is not declined was called declined")
+					}
+					if tt.open {
+						return resolve.ErrMayTryAgain
+					}
+					return nil
+				},
 			})
+			if got.Finding != tt.finding || got.Seen != tt.nowSeen {
+				t.Errorf("got finding %d, seen %t, want %d, %t (cause %v)", got.Finding, got.Seen, tt.finding, tt.nowSeen, got.Cause)
+			}
+			id := ""
+			if got.Row != nil {
+				id = got.Row.ID
+			}
+			if id != tt.row {
+				t.Errorf("got row %q, want %q", id, tt.row)
+			}
+			if tt.cause != nil && got.Cause != tt.cause || (got.Cause != nil) != (got.Finding == resolve.Unknown) {
+				t.Errorf("got cause %v, want %v", got.Cause, tt.cause)
+			}
+			if (len(got.Rows) > 0) != (got.Finding == resolve.Conflict) {
+				t.Errorf("got %d conflicting rows", len(got.Rows))
+			}
 		})
 	}
 }
@@ -237,24 +236,22 @@ func TestRunOfASubscription(t *testing.T) {
 		{"sent again, two charges that may be of two subscriptions", gap, true, []row{charge("1", day), charge("2", 8*day)}, resolve.Unknown, ""},
 		{"sent again, charged twice at first", gap, true, []row{charge("2", day), charge("1", day)}, resolve.Conflict, ""},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				got := resolve.Run(t.Context(), &resolve.Config[row]{
-					SentAt: time.Now(), Wait: 1, Gap: tt.gap, SentAgain: tt.again,
-					Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
-						return &resolve.Page[row]{Rows: tt.rows, Total: len(tt.rows)}, nil
-					},
-					Row:      func(r *row) resolve.Row { return r.Row },
-					NotFinal: func([]row) error { return nil },
-				})
-				id := ""
-				if got.Row != nil {
-					id = got.Row.ID
-				}
-				if got.Finding != tt.finding || id != tt.row {
-					t.Errorf("got finding %d, row %q, want %d, %q", got.Finding, id, tt.finding, tt.row)
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			got := resolve.Run(t.Context(), &resolve.Config[row]{
+				SentAt: time.Now(), Wait: 1, Gap: tt.gap, SentAgain: tt.again,
+				Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
+					return &resolve.Page[row]{Rows: tt.rows, Total: len(tt.rows)}, nil
+				},
+				Row:      func(r *row) resolve.Row { return r.Row },
+				NotFinal: func([]row) error { return nil },
 			})
+			id := ""
+			if got.Row != nil {
+				id = got.Row.ID
+			}
+			if got.Finding != tt.finding || id != tt.row {
+				t.Errorf("got finding %d, row %q, want %d, %q", got.Finding, id, tt.finding, tt.row)
+			}
 		})
 	}
 }
@@ -275,38 +272,36 @@ func TestRunAsks(t *testing.T) {
 		{"20 months", 20 * 30 * 24 * time.Hour, 1, 1, [2]int{23, 46}, true},
 		{"too long ago", 30 * 31 * 24 * time.Hour, 1, 1, [2]int{27, 56}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				begun := time.Now()
-				sentAt := begun.Add(-tt.age)
-				var queries int
-				var until time.Time
-				got := resolve.Run(t.Context(), &resolve.Config[row]{
-					SentAt: sentAt, Wait: tt.wait,
-					Search: func(_ context.Context, start, end time.Time, _ int) (*resolve.Page[row], error) {
-						queries++
-						first := start.Equal(sentAt.Add(-resolve.Before))
-						if !first && until.Sub(start) < 2*time.Second { // the gateway may exclude both bounds, which have no fractions
-							t.Errorf("%s: a gap before %v", tt.name, start)
-						}
-						if until = end; end.Sub(start) > 27*24*time.Hour {
-							t.Errorf("%s: asked for %v at once", tt.name, end.Sub(start))
-						}
-						return new(resolve.Page[row]), nil
-					},
-					Row: func(r *row) resolve.Row { return r.Row },
-				})
-				took := time.Since(begun)
-				if queries < tt.queries[0] || queries > tt.queries[1] || took != tt.took || (got.Finding == resolve.Absent) != tt.absent {
-					t.Errorf("%s: got finding %d (%v) after %d queries in %v, want %v queries in %v", tt.name, got.Finding, got.Cause, queries, took, tt.queries, tt.took)
-				}
-				if tt.absent && until.Before(time.Now().Add(14*time.Hour)) {
-					t.Errorf("%s: searched only until %v", tt.name, until)
-				}
-				if !tt.absent && !strings.Contains(got.Cause.Error(), "too long ago") {
-					t.Errorf("%s: got cause %v", tt.name, got.Cause)
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			begun := time.Now()
+			sentAt := begun.Add(-tt.age)
+			var queries int
+			var until time.Time
+			got := resolve.Run(t.Context(), &resolve.Config[row]{
+				SentAt: sentAt, Wait: tt.wait,
+				Search: func(_ context.Context, start, end time.Time, _ int) (*resolve.Page[row], error) {
+					queries++
+					first := start.Equal(sentAt.Add(-resolve.Before))
+					if !first && until.Sub(start) < 2*time.Second { // the gateway may exclude both bounds, which have no fractions
+						t.Errorf("%s: a gap before %v", tt.name, start)
+					}
+					if until = end; end.Sub(start) > 27*24*time.Hour {
+						t.Errorf("%s: asked for %v at once", tt.name, end.Sub(start))
+					}
+					return new(resolve.Page[row]), nil
+				},
+				Row: func(r *row) resolve.Row { return r.Row },
 			})
+			took := time.Since(begun)
+			if queries < tt.queries[0] || queries > tt.queries[1] || took != tt.took || (got.Finding == resolve.Absent) != tt.absent {
+				t.Errorf("%s: got finding %d (%v) after %d queries in %v, want %v queries in %v", tt.name, got.Finding, got.Cause, queries, took, tt.queries, tt.took)
+			}
+			if tt.absent && until.Before(time.Now().Add(14*time.Hour)) {
+				t.Errorf("%s: searched only until %v", tt.name, until)
+			}
+			if !tt.absent && !strings.Contains(got.Cause.Error(), "too long ago") {
+				t.Errorf("%s: got cause %v", tt.name, got.Cause)
+			}
 		})
 	}
 }
@@ -363,25 +358,23 @@ func TestRunOfTwoMonths(t *testing.T) {
 		{"too many pages, and the payment", endless, answer(approved), resolve.Found, nil},
 		{"too many pages, and nothing", endless, answer(), resolve.Unknown, resolve.ErrDoubtful},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
-				time.Sleep(time.Until(sentAt.AddDate(0, 0, 30)))
-				got := resolve.Run(t.Context(), &resolve.Config[row]{
-					SentAt: sentAt, Wait: 1,
-					Search: func(_ context.Context, start, _ time.Time, page int) (*resolve.Page[row], error) {
-						if start.After(sentAt) {
-							return tt.second(page)
-						}
-						return tt.first(page)
-					},
-					Row:      func(r *row) resolve.Row { return r.Row },
-					NotFinal: func([]row) error { return nil },
-				})
-				if got.Finding != tt.finding || !errors.Is(got.Cause, tt.cause) {
-					t.Errorf("got finding %d (%v), want %d (%v)", got.Finding, got.Cause, tt.finding, tt.cause)
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+			time.Sleep(time.Until(sentAt.AddDate(0, 0, 30)))
+			got := resolve.Run(t.Context(), &resolve.Config[row]{
+				SentAt: sentAt, Wait: 1,
+				Search: func(_ context.Context, start, _ time.Time, page int) (*resolve.Page[row], error) {
+					if start.After(sentAt) {
+						return tt.second(page)
+					}
+					return tt.first(page)
+				},
+				Row:      func(r *row) resolve.Row { return r.Row },
+				NotFinal: func([]row) error { return nil },
 			})
+			if got.Finding != tt.finding || !errors.Is(got.Cause, tt.cause) {
+				t.Errorf("got finding %d (%v), want %d (%v)", got.Finding, got.Cause, tt.finding, tt.cause)
+			}
 		})
 	}
 }
@@ -400,28 +393,26 @@ func TestRunPages(t *testing.T) {
 		{"more than announced", 2, 3, 1, resolve.Declined}, {"an empty page", 3, 0, 1, resolve.Unknown},
 		{"no end", 1 << 20, 1, 51, resolve.Unknown}, {"only what is on the page", 10, 10, 51, resolve.Unknown},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
-				time.Sleep(time.Until(sentAt))
-				pages := 0
-				got := resolve.Run(t.Context(), &resolve.Config[row]{
-					SentAt: sentAt, Wait: 1,
-					Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
-						pages = max(pages, page)
-						rows := make([]row, tt.give)
-						for i := range rows {
-							rows[i] = ours(strconv.Itoa((page-1)*tt.give+i), 101, verdict.Declined)
-						}
-						return &resolve.Page[row]{Rows: rows, Total: tt.total}, nil
-					},
-					Row:      func(r *row) resolve.Row { return r.Row },
-					NotFinal: func([]row) error { return nil },
-				})
-				if pages != tt.asked || got.Finding != tt.finding {
-					t.Errorf("%s: got %d pages and finding %d (%v), want %d and %d", tt.name, pages, got.Finding, got.Cause, tt.asked, tt.finding)
-				}
+		clienttest.RunVirtual(t, tt.name, func(t *testing.T) {
+			sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+			time.Sleep(time.Until(sentAt))
+			pages := 0
+			got := resolve.Run(t.Context(), &resolve.Config[row]{
+				SentAt: sentAt, Wait: 1,
+				Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
+					pages = max(pages, page)
+					rows := make([]row, tt.give)
+					for i := range rows {
+						rows[i] = ours(strconv.Itoa((page-1)*tt.give+i), 101, verdict.Declined)
+					}
+					return &resolve.Page[row]{Rows: rows, Total: tt.total}, nil
+				},
+				Row:      func(r *row) resolve.Row { return r.Row },
+				NotFinal: func([]row) error { return nil },
 			})
+			if pages != tt.asked || got.Finding != tt.finding {
+				t.Errorf("%s: got %d pages and finding %d (%v), want %d and %d", tt.name, pages, got.Finding, got.Cause, tt.asked, tt.finding)
+			}
 		})
 	}
 }
