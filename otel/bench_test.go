@@ -73,9 +73,7 @@ const gatewayAttributes = "server.address=gateway.example server.port=443"
 func instrumented(t *testing.T, o otel.Options) cardgateway.Config {
 	t.Helper()
 	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
-	if err := otel.Instrument(&cfg, o); err != nil {
-		t.Fatal(err)
-	}
+	must(t, otel.Instrument(&cfg, o))
 	return cfg
 }
 
@@ -87,10 +85,16 @@ func (tm *telemetry) newClient(t *testing.T, cfg cardgateway.Config) *cardgatewa
 	if cfg.Authenticate == nil {
 		cfg.Authenticate = cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)
 	}
-	if err := otel.Instrument(&cfg, tm.Options); err != nil {
+	must(t, otel.Instrument(&cfg, tm.Options))
+	return clienttest.NewClient(t, cfg)
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return clienttest.NewClient(t, cfg)
 }
 
 // point is a value of a metric with its attributes. A histogram has a count and a sum.
@@ -104,9 +108,7 @@ type point struct {
 func (tm *telemetry) points(t *testing.T) (all []point) {
 	t.Helper()
 	var recorded metricdata.ResourceMetrics
-	if err := tm.reader.Collect(t.Context(), &recorded); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tm.reader.Collect(t.Context(), &recorded))
 	for _, scope := range recorded.ScopeMetrics {
 		for _, m := range scope.Metrics {
 			add := func(set attribute.Set, value, sum float64) {

@@ -100,9 +100,7 @@ func recordedNames(t *testing.T) promNames {
 	_ = b.pay(t.Context(), "t-1") // unknown
 	observeJournal, err1 := otel.ObserveJournal(b.Options)
 	observeNotifications, err2 := otel.ObserveNotifications(b.Options)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err1, err2))
 	observeJournal(t.Context(), journal.RecoverInfo{Complete: true})
 	observeNotifications(t.Context(), notify.Info{Status: http.StatusOK})
 	names := promNames{metrics: map[string]bool{}, labels: map[string]bool{"le": true}, families: map[string][]string{}, values: knownValues()}

@@ -36,9 +36,7 @@ func TestServer(t *testing.T) {
 			telemetry := newTelemetry()
 			telemetry.Attributes = test.more
 			cfg := cardgateway.Config{BaseURL: test.baseURL}
-			if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
-				t.Fatal(err)
-			}
+			must(t, otel.Instrument(&cfg, telemetry.Options))
 			_, end := cfg.Observe(t.Context(), cardgateway.Operation{Name: "OrderWalk"})
 			end(cardgateway.CallInfo{Outcome: cardgateway.OutcomeOK})
 			want := test.want + " cardgateway.operation=OrderWalk cardgateway.outcome=ok"
@@ -142,9 +140,7 @@ func TestHookReturnsNothing(t *testing.T) {
 			return nil, nil
 		},
 	}
-	if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
-		t.Fatal(err)
-	}
+	must(t, otel.Instrument(&cfg, telemetry.Options))
 	ctx, end := cfg.Observe(t.Context(), cardgateway.Operation{Name: "TokenPayment"})
 	if !api.SpanContextFromContext(ctx).IsValid() {
 		t.Error("got a context without the span")
@@ -162,9 +158,7 @@ func TestHookPanics(t *testing.T) {
 			return nil, func(cardgateway.CallInfo) { panic("a hook") }
 		},
 	}
-	if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
-		t.Fatal(err)
-	}
+	must(t, otel.Instrument(&cfg, telemetry.Options))
 	_, end := cfg.Observe(t.Context(), cardgateway.Operation{Name: "TokenPayment", Payment: true})
 	func() {
 		defer func() {

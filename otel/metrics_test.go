@@ -17,9 +17,7 @@ import (
 func TestMetrics(t *testing.T) {
 	b := newBench(t)
 	for n := range 3 {
-		if err := b.pay(t.Context(), fmt.Sprintf("t-%d", n)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.pay(t.Context(), fmt.Sprintf("t-%d", n)))
 	}
 	b.gateway.Inject(sandbox.Fault{Reply: sandbox.ReplyReset, After: 20 * time.Millisecond})
 	if err := b.pay(t.Context(), "t-lost"); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {

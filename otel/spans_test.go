@@ -109,9 +109,7 @@ func TestSpans(t *testing.T) {
 // TestInternalSpans: Resolve is a span of kind internal with its queries as children, which have the transaction id.
 func TestInternalSpans(t *testing.T) {
 	b := newBench(t)
-	if err := b.pay(t.Context(), "t-1"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.pay(t.Context(), "t-1"))
 	tests := []struct {
 		name  string
 		fault sandbox.Fault
