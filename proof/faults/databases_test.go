@@ -302,6 +302,14 @@ func TestTransactionLeftOpen(t *testing.T) {
 	})
 }
 
+// succeeds checks the error of a call that is to have none. It does not end the test, so any goroutine may call it.
+func succeeds(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // everyServer runs a test with a store on each database server.
 func everyServer(t *testing.T, test func(t *testing.T, spec string, store journal.Store)) {
 	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
@@ -345,9 +353,7 @@ func mysqlStatus(t *testing.T, db *sql.DB, names ...string) (sum int) {
 	t.Helper()
 	for _, name := range names {
 		var n int
-		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n))
 		sum += n
 	}
 	return sum
@@ -402,9 +408,7 @@ func TestBadRows(t *testing.T) {
 		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'",
 			"UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
 		for id, evidence := range map[string]*string{"3": &ofPayment, "refund 6": &ofRefund} {
-			if err := db.QueryRowContext(t.Context(), fmt.Sprintf(selectEvidence, id)).Scan(evidence); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, db.QueryRowContext(t.Context(), fmt.Sprintf(selectEvidence, id)).Scan(evidence))
 		}
 		execAll(t, db, fmt.Sprintf(updateEvidence, ofRefund, "3"), fmt.Sprintf(updateEvidence, ofPayment, "refund 6"))
 		var told []string

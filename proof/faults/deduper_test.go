@@ -55,9 +55,7 @@ func later(t *testing.T, db *sql.DB, seconds int) {
 
 func count(t *testing.T, db *sql.DB) (n int) {
 	t.Helper()
-	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM cardgateway_notified").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM cardgateway_notified").Scan(&n))
 	return n
 }
 
@@ -99,33 +97,23 @@ func TestDeduperTimes(t *testing.T) {
 		{"a lapsed claim is released late", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
 			wait(121)
 			expectClaim(t, second, "a", notify.ClaimFresh)
-			if err := first.Release(t.Context(), "a"); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, first.Release(t.Context(), "a"))
 			expectClaim(t, first, "a", notify.ClaimBusy)
 		}},
 		{"a lapsed claim is handled late", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
 			wait(121)
 			expectClaim(t, second, "a", notify.ClaimFresh)
-			if err := first.Handled(t.Context(), "a"); err != nil {
-				t.Fatal(err)
-			}
-			if err := second.Release(t.Context(), "a"); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, first.Handled(t.Context(), "a"))
+			succeeds(t, second.Release(t.Context(), "a"))
 			expectClaim(t, second, "a", notify.ClaimHandled)
 		}},
 		{"a handled event is kept", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
-			if err := first.Handled(t.Context(), "a"); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, first.Handled(t.Context(), "a"))
 			wait(day - 60)
 			expectClaim(t, second, "a", notify.ClaimHandled)
 		}},
 		{"a handled event is forgotten", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
-			if err := first.Handled(t.Context(), "a"); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, first.Handled(t.Context(), "a"))
 			wait(day + 1)
 			expectClaim(t, second, "a", notify.ClaimFresh)
 			expectClaim(t, first, "a", notify.ClaimBusy)
@@ -136,9 +124,7 @@ func TestDeduperTimes(t *testing.T) {
 			expectClaim(t, first, "a", notify.ClaimBusy)
 		}},
 		{"the clock is set back after an event was handled", func(t *testing.T, first, second notify.Deduper, wait func(int)) {
-			if err := first.Handled(t.Context(), "a"); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, first.Handled(t.Context(), "a"))
 			wait(-3600)
 			expectClaim(t, second, "a", notify.ClaimHandled)
 		}},
@@ -205,9 +191,7 @@ func TestDeduperBetweenStatements(t *testing.T) {
 	expectClaim(t, d, "expired", notify.ClaimBusy) // what was claimed again is not forgotten
 
 	interrupt("expired", "SELECT handled", notify.ClaimFresh, func() {
-		if err := other.Release(t.Context(), "expired"); err != nil {
-			t.Error(err)
-		}
+		succeeds(t, other.Release(t.Context(), "expired"))
 	})
 }
 
@@ -251,9 +235,7 @@ func TestDeduperOneConnection(t *testing.T) {
 			all.Go(func() {
 				key := fmt.Sprint(i)
 				expectClaim(t, d, key, notify.ClaimFresh)
-				if err := d.Handled(t.Context(), key); err != nil {
-					t.Error(err)
-				}
+				succeeds(t, d.Handled(t.Context(), key))
 				expectClaim(t, d, key, notify.ClaimHandled)
 			})
 		}
@@ -275,9 +257,7 @@ func TestDeduperNotStored(t *testing.T) {
 	}
 	nothing = false
 	for range 2 { // an insert or an update
-		if err := d.Handled(t.Context(), "b"); err != nil {
-			t.Error(err)
-		}
+		succeeds(t, d.Handled(t.Context(), "b"))
 	}
 }
 

@@ -84,8 +84,6 @@ func TestOpenExisting(t *testing.T) {
 
 func version(t *testing.T, db *sql.DB) (version int) {
 	t.Helper()
-	if err := db.QueryRowContext(t.Context(), "SELECT MAX(version) FROM cardgateway_journal_schema").Scan(&version); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, db.QueryRowContext(t.Context(), "SELECT MAX(version) FROM cardgateway_journal_schema").Scan(&version))
 	return version
 }

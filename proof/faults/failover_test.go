@@ -139,9 +139,7 @@ func TestFailoverIsNotRead(t *testing.T) {
 	if _, _, err := s.Begin(t.Context(), in); err != nil {
 		t.Error(err)
 	}
-	if err := inUse.Close(); err != nil { // back to the pool, which uses it next
-		t.Error(err)
-	}
+	succeeds(t, inUse.Close()) // back to the pool, which uses it next
 	if _, err := s.Get(t.Context(), in.Key()); err != nil {
 		t.Error(err)
 	}
@@ -168,9 +166,7 @@ func TestSessionThatDoesNotWait(t *testing.T) {
 		execAll(t, db, "ALTER SYSTEM SET wal_writer_delay = '10s'", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)")
 		s := newStore(t, db, sqlstore.Postgres)
 		execAll(t, db, "CHECKPOINT", "SET synchronous_commit = off")
-		if err := write(s); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, write(s))
 		if err := errors.Join(server.Kill(), server.Restart()); err != nil {
 			t.Fatal(err)
 		}
@@ -243,9 +239,7 @@ func TestStandbyAway(t *testing.T) {
 	}()
 	if isWaiting() {
 		execAll(t, db, endSession)
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		succeeds(t, <-ended)
 	}
 }
 
@@ -264,11 +258,7 @@ func TestFailovers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f, err := tt.open()
 			tt.program.Check(t, err)
-			defer func() {
-				if err := f.Stop(); err != nil {
-					t.Error(err)
-				}
-			}()
+			defer func() { succeeds(t, f.Stop()) }()
 			run := FailoverRun{Mix{Seed: 17, Payments: 600, Behavior: Behaviors()[0]}, f, 200 * time.Millisecond}
 			if long() {
 				run.Payments, run.Every = 10_000, time.Second
@@ -344,14 +334,10 @@ func killSessions(t *testing.T, db *sql.DB) {
 	var ids []int64
 	for rows.Next() {
 		var id int64
-		if err := rows.Scan(&id); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, rows.Scan(&id))
 		ids = append(ids, id)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, rows.Err())
 	for _, id := range ids {
 		_, _ = db.ExecContext(t.Context(), fmt.Sprint("KILL ", id)) // it may have ended
 	}

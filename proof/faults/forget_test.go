@@ -17,9 +17,7 @@ func oldEntry(t *testing.T, s journal.Store, id string) journal.Intent {
 	if _, _, err := s.Begin(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Ack(t.Context(), in.Key(), 0); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, s.Ack(t.Context(), in.Key(), 0))
 	return in
 }
 
@@ -53,13 +51,9 @@ func TestForgetWhatChanges(t *testing.T) {
 	beforeDelete = func() {
 		again := journal.Evidence{At: time.Now(), Source: journal.SourceSubmission, Submission: &in}
 		for _, key := range []journal.Key{in.Key(), other.Key()} {
-			if err := s.Record(t.Context(), key, 0, again); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Record(t.Context(), key, 0, again))
 		}
-		if err := s.Ack(t.Context(), in.Key(), 1); err != nil {
-			t.Error(err)
-		}
+		succeeds(t, s.Ack(t.Context(), in.Key(), 1))
 	}
 	if n, err := s.Forget(t.Context(), time.Now().AddDate(0, 0, -30)); n != 1 || err != nil {
 		t.Errorf("forgot %d, %v; want 1", n, err)
@@ -95,9 +89,7 @@ func TestForgetAtOnce(t *testing.T) {
 					t.Errorf("%s: created %t, %v", in.ID.Text, created, err)
 				}
 			}
-			if err := s.Ack(t.Context(), olds[2].Key(), 0); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Ack(t.Context(), olds[2].Key(), 0))
 		}
 		if n, err := s.Forget(t.Context(), before); n != 0 || err != nil {
 			t.Errorf("forgot %d, %v; want 0", n, err)

@@ -68,11 +68,7 @@ func smallDisk(t *testing.T, size int) disk {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("mode=1777,size=%d", size)); err != nil {
 		t.Fatalf("not tested: a full disk under a database server, since this account may not mount one: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { succeeds(t, syscall.Unmount(dir, 0)) })
 	t.Setenv("TMPDIR", dir)
 	return disk{dir}
 }

@@ -40,9 +40,7 @@ func publish(t *testing.T, part, table string) {
 	if err == nil {
 		err = os.WriteFile(page, []byte(changed), 0o644)
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	succeeds(t, err)
 }
 
 // kinds are what is moved through the faults.

@@ -56,11 +56,7 @@ func restored(t *testing.T, spec string, rounds, payments int, walks bool) *Row 
 		if err != nil {
 			t.Fatal(err)
 		}
-		return func() {
-			if err := done(); err != nil {
-				t.Error(err)
-			}
-		}
+		return func() { succeeds(t, done()) }
 	}
 	end := start()
 	db := openDB(t, spec)

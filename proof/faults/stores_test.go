@@ -117,11 +117,7 @@ func harness(spec func(t testing.TB, place string) string) journaltest.Harness {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return s, func() {
-				if err := done(); err != nil {
-					t.Error(err)
-				}
-			}
+			return s, func() { succeeds(t, done()) }
 		},
 	}
 }
@@ -151,9 +147,7 @@ func TestOpenAtOnce(t *testing.T) {
 					_, err = store.NewDeduper(t.Context(), client)
 					err = errors.Join(err, done())
 				}
-				if err != nil {
-					t.Error(err)
-				}
+				succeeds(t, err)
 			})
 		}
 		close(start)
@@ -189,9 +183,7 @@ func TestLeastPrivilege(t *testing.T) {
 	db := openDB(t, spec)
 	db.SetMaxOpenConns(1) // one session, which takes the role
 	var schema string
-	if err := db.QueryRow("SELECT current_schema").Scan(&schema); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, db.QueryRow("SELECT current_schema").Scan(&schema))
 	for _, statement := range []string{
 		`CREATE ROLE cashier`,
 		`GRANT USAGE ON SCHEMA "` + schema + `" TO cashier`,
@@ -247,9 +239,7 @@ func TestOtherSchema(t *testing.T) {
 			current, use = "SELECT DATABASE()", "USE "
 		}
 		var schema string
-		if err := db.QueryRowContext(t.Context(), current).Scan(&schema); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, db.QueryRowContext(t.Context(), current).Scan(&schema))
 		other := databaseName(t.Name() + "other")
 		createStore(t, strings.Replace(spec, schema, other, 1))
 		execAll(t, db, use+other)
