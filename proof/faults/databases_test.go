@@ -73,12 +73,26 @@ func createDatabase(t testing.TB, spec string) database {
 func openDB(t *testing.T, spec string) *sql.DB {
 	t.Helper()
 	d := databaseFor(t, spec)
-	db, err := sql.Open(d.driver, d.source)
+	return openSource(t, d.driver, d.source)
+}
+
+// openSource opens a database until the end of the test.
+func openSource(t *testing.T, driver, source string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() }) // it has served
 	return db
+}
+
+// schemaOf returns the name of the schema, or of the database in MySQL, that a connection uses.
+func schemaOf(t *testing.T, db *sql.DB, d sqlstore.Dialect) (name string) {
+	t.Helper()
+	current := map[sqlstore.Dialect]string{sqlstore.Postgres: "SELECT current_schema()", sqlstore.MySQL: "SELECT DATABASE()"}[d]
+	succeeds(t, db.QueryRowContext(t.Context(), current).Scan(&name))
+	return name
 }
 
 // newStore is a store over an open database.
@@ -136,13 +150,7 @@ func TestSchemaByAnother(t *testing.T) {
 func TestMayNotCreate(t *testing.T) {
 	everyServer(t, func(t *testing.T, spec string, _ journal.Store) {
 		d, db := databaseFor(t, spec), openDB(t, spec)
-		account := databaseName(t.Name())
-		var schema string
-		if err := db.QueryRowContext(t.Context(), map[sqlstore.Dialect]string{
-			sqlstore.Postgres: "SELECT current_schema()", sqlstore.MySQL: "SELECT DATABASE()",
-		}[d.dialect]).Scan(&schema); err != nil {
-			t.Fatal(err)
-		}
+		account, schema := databaseName(t.Name()), schemaOf(t, db, d.dialect)
 		execAll(t, db, "DROP TABLE cardgateway_journal", "DELETE FROM cardgateway_journal_schema")
 		source := strings.Replace(d.source, "user=t", "user="+account, 1)
 		if d.dialect == sqlstore.Postgres {
@@ -152,12 +160,9 @@ func TestMayNotCreate(t *testing.T) {
 			execAll(t, db, "CREATE USER "+account+"@localhost", "GRANT SELECT, INSERT ON "+schema+".* TO "+account+"@localhost")
 			source = strings.Replace(source, "root@", account+"@", 1)
 		}
-		own, err := sql.Open(d.driver, source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = own.Close() }()
-		if _, err = sqlstore.New(t.Context(), own, d.dialect); err == nil {
+		own := openSource(t, d.driver, source)
+		_, err := sqlstore.New(t.Context(), own, d.dialect)
+		if err == nil {
 			t.Fatal("it created the tables")
 		}
 		_, missing, _ := strings.Cut(err.Error(), "execute what is missing:\n")
@@ -266,12 +271,7 @@ func waitFor(t *testing.T, db querier, query, want string) {
 
 func refused(t *testing.T, name string, d database, settings, want string) {
 	t.Helper()
-	db, err := sql.Open(d.driver, d.source+settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	_, err = sqlstore.New(t.Context(), db, d.dialect)
+	_, err := sqlstore.New(t.Context(), openSource(t, d.driver, d.source+settings), d.dialect)
 	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: got %v, want an error with %q", name, err, want)
 	}

@@ -35,11 +35,7 @@ import (
 // once, although the pool is full of connections to the first one. The one that takes no writes is not read either.
 func TestFailover(t *testing.T) {
 	test := func(t *testing.T, d database, fail func(*sql.DB)) {
-		db, err := sql.Open(d.driver, d.source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = db.Close() }()
+		db := openSource(t, d.driver, d.source)
 		s := filled(t, db, d.dialect)
 		fail(db)
 		var all sync.WaitGroup
@@ -124,11 +120,7 @@ func switchedMySQL(t *testing.T) (_ database, fail func()) {
 // entry that is at the other one would look like a payment that was not sent.
 func TestFailoverIsNotRead(t *testing.T) {
 	d, fail := switchedMySQL(t)
-	db, err := sql.Open(d.driver, d.source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
+	db := openSource(t, d.driver, d.source)
 	s := filled(t, db, d.dialect)
 	inUse, err := db.Conn(t.Context())
 	if err != nil {

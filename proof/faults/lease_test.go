@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -67,10 +68,7 @@ func TestIdleShops(t *testing.T) {
 			store, n := openCounted(t, spec)
 			asked[process] = n
 			for app := range shops {
-				client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: cardgateway.AppID(fmt.Sprint(app + 1))})
-				if err != nil {
-					t.Fatal(err)
-				}
+				client := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.test", AppID: cardgateway.AppID(fmt.Sprint(app + 1))})
 				all.Go(func() {
 					_ = journal.New(client, store, journal.Options{}).Run(ctx, 0, func(context.Context, journal.Entry) error { return nil })
 				})

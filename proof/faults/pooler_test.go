@@ -3,7 +3,6 @@
 package faults
 
 import (
-	"database/sql"
 	"database/sql/driver"
 	"fmt"
 	"os"
@@ -31,12 +30,7 @@ func TestPooler(t *testing.T) {
 			}
 			var all sync.WaitGroup
 			for process := range 3 {
-				db, err := sql.Open("pgx", pooled)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() { _ = db.Close() }()
-				s := newStore(t, db, sqlstore.Postgres)
+				s := newStore(t, openSource(t, "pgx", pooled), sqlstore.Postgres)
 				for caller := range 8 {
 					all.Go(func() {
 						for i := range 5 {
@@ -49,11 +43,7 @@ func TestPooler(t *testing.T) {
 		})
 	}
 	t.Run("no pooler", func(t *testing.T) { // statements are prepared once
-		db, err := sql.Open("pgx", server.URL("public"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = db.Close() }()
+		db := openSource(t, "pgx", server.URL("public"))
 		db.SetMaxOpenConns(1)
 		everyWrite(t, newStore(t, db, sqlstore.Postgres), "direct")
 		var prepared int

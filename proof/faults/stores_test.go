@@ -2,7 +2,6 @@ package faults
 
 import (
 	"crypto/sha256"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -182,8 +181,7 @@ func TestLeastPrivilege(t *testing.T) {
 	createStore(t, spec) // who may makes the table
 	db := openDB(t, spec)
 	db.SetMaxOpenConns(1) // one session, which takes the role
-	var schema string
-	succeeds(t, db.QueryRow("SELECT current_schema").Scan(&schema))
+	schema := schemaOf(t, db, sqlstore.Postgres)
 	for _, statement := range []string{
 		`CREATE ROLE cashier`,
 		`GRANT USAGE ON SCHEMA "` + schema + `" TO cashier`,
@@ -234,14 +232,9 @@ func TestOtherSchema(t *testing.T) {
 		d, db := databaseFor(t, spec), openDB(t, spec)
 		db.SetMaxOpenConns(1)
 		s := newStore(t, db, d.dialect)
-		current, use := "SELECT current_schema()", "SET search_path = "
-		if d.dialect == sqlstore.MySQL {
-			current, use = "SELECT DATABASE()", "USE "
-		}
-		var schema string
-		succeeds(t, db.QueryRowContext(t.Context(), current).Scan(&schema))
+		use := map[sqlstore.Dialect]string{sqlstore.Postgres: "SET search_path = ", sqlstore.MySQL: "USE "}[d.dialect]
 		other := databaseName(t.Name() + "other")
-		createStore(t, strings.Replace(spec, schema, other, 1))
+		createStore(t, strings.Replace(spec, schemaOf(t, db, d.dialect), other, 1))
 		execAll(t, db, use+other)
 		everyWrite(t, s, "a")
 		if e, err := openStore(t, spec).Get(t.Context(), journal.Key{ID: journal.PaymentID("a")}); err != nil {
@@ -262,11 +255,7 @@ func TestMemoryDatabase(t *testing.T) {
 		{"in a file, several connections", "file:" + filepath.Join(t.TempDir(), "journal.db"), 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			db, err := sql.Open("sqlite", tt.source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = db.Close() }()
+			db := openSource(t, "sqlite", tt.source)
 			db.SetMaxOpenConns(tt.connections)
 			if _, err := sqlstore.New(t.Context(), db, sqlstore.SQLite); (err == nil) != tt.accepted {
 				t.Errorf("got %v", err)
