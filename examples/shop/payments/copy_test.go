@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
@@ -45,13 +46,10 @@ func openOdd(t *testing.T) (s *Service, g *sandbox.Gateway, rows *oddRows, ids [
 	})
 	for i := range ids {
 		o := placed(t, s, KindToken)
-		paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(g.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
-			TransactionID: o.ID, Currency: "USD", Amount: o.Amount, TransactionIP: "203.0.113.7", CallbackURL: s.URL, NotificationURL: s.URL,
-			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles", Price: decimal.New(24, 0), Quantity: 1}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := clienttest.TokenPaymentRequest(o.ID)
+		r.Amount = o.Amount
+		paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(g.NewToken(sandbox.Approved)), r)
+		must(t, err)
 		becomes(t, s, o.ID, Payment{State: Paid, UniqueID: paid.UniqueID, Version: 1})
 		ids[i] = o.ID
 	}
@@ -132,9 +130,7 @@ func TestRefundCameBack(t *testing.T) {
 		returned int64 // cents
 	}{{cardgateway.CodeRefundAccepted, 0}, {cardgateway.CodeRefundSuccess, 150}, {cardgateway.CodeRefundFailed, 0}, {cardgateway.CodeRefundSuccess, 0}} {
 		r.Code = step.code
-		if err := s.confirmRefund(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.confirmRefund(t.Context(), r))
 		o := shown(t, s, ids[0])
 		sum, _ := o.Refunded()
 		next, why := o.NextRefund()
@@ -165,9 +161,7 @@ func TestCopyOddRow(t *testing.T) {
 	if err == nil { // and the clock was ahead when they were copied last
 		_, err = s.DB.ExecContext(t.Context(), `INSERT INTO copies (name, since, due) VALUES ('refunds', $1, $2)`, since, time.Now().AddDate(1, 0, 0).UnixMicro())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rows.from, rows.to = `"merchantRefundId":"`+ids[0]+`-R1"`, `"merchantRefundId":"`+ids[0]+`-R1","refundAmount":"perhaps"`
 	ctx, stop := context.WithCancel(t.Context())
 	copied := make(chan struct{})
@@ -179,19 +173,14 @@ func TestCopyOddRow(t *testing.T) {
 	defer func() { stop(); <-copied }()
 	for _, want := range []State{Processing, Refunded} {
 		for {
-			o, err := s.Order(ctx, ids[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := shown(t, s, ids[1])
 			if len(o.Refunds) == 1 && o.Refunds[0].State == want {
 				break
 			}
 			time.Sleep(time.Millisecond) // if it is never copied, the test runs until its time is over
 		}
 		if want == Processing {
-			if err := g.SettleRefund(ids[1]+"-R1", true); err != nil {
-				t.Fatal(err)
-			}
+			must(t, g.SettleRefund(ids[1]+"-R1", true))
 		}
 	}
 	if next, err := one(collect(ctx, s.DB, column[int64], `SELECT since FROM copies WHERE name = 'refunds'`)); err != nil || next < since {

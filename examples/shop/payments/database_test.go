@@ -27,6 +27,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// must ends the test if a call that is to have no error has one.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // open returns a Service whose gateway cannot be reached.
 func open(t *testing.T, database string) *Service {
 	t.Helper()
@@ -36,13 +44,9 @@ func open(t *testing.T, database string) *Service {
 func openWith(t *testing.T, database string, config cardgateway.Config) *Service {
 	t.Helper()
 	client, err := cardgateway.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db, store, err := OpenDatabase(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -51,9 +55,7 @@ func openWith(t *testing.T, database string, config cardgateway.Config) *Service
 	key := make([]byte, 32)
 	s, err := New(t.Context(), Config{Client: client, DB: db, Store: store, URL: "https://shop.example", TokenKey: key, URLKey: key,
 		Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -98,9 +100,7 @@ func placed(t *testing.T, s *Service, kind Kind) *Order {
 	if err == nil {
 		err = errors.Join(s.Place(t.Context(), tx, o), tx.Commit())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return o
 }
 
@@ -112,13 +112,25 @@ func becomes(t *testing.T, s *Service, id string, p Payment) {
 	}
 }
 
+// paidTwice places an order and returns its two attempts. The first one was declined, and has paid when the second one has, too.
+func paidTwice(t *testing.T, s *Service) (first, second string) {
+	t.Helper()
+	o := placed(t, s, KindHosted)
+	first = o.Attempt.ID
+	becomes(t, s, first, Payment{State: Declined})
+	_, err := addAttempt(t.Context(), s.DB, o)
+	must(t, err)
+	for _, id := range []string{first, o.Attempt.ID} {
+		becomes(t, s, id, Payment{State: Paid, UniqueID: "unique " + id, Version: 1})
+	}
+	return first, o.Attempt.ID
+}
+
 // shown returns an order as it is now.
 func shown(t *testing.T, s *Service, id string) Order {
 	t.Helper()
 	o, err := s.Order(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return o
 }
 
@@ -192,19 +204,16 @@ func testAttempts(t *testing.T, s *Service) {
 			t.Fatal(attempts, err)
 		}
 		becomes(t, s, attempts[i], Payment{State: state, Version: 1})
-		now, err := s.Order(t.Context(), o.ID)
-		if err != nil || !now.OnPageOnly {
-			t.Errorf("another card may still be taken on a page: %t, %v", now.OnPageOnly, err)
+		now := shown(t, s, o.ID)
+		if !now.OnPageOnly {
+			t.Error("another card may still be taken on a page")
 		}
 		if began, err := s.Next(t.Context(), &now, KindToken, "C-1"); began || err != nil {
 			t.Errorf("a stored card pays beside a page that may still take another: %v", err)
 		}
-		if now, err = s.Order(t.Context(), o.ID); err == nil {
-			_, err = s.Next(t.Context(), &now, KindHosted, "")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		now = shown(t, s, o.ID)
+		_, err = s.Next(t.Context(), &now, KindHosted, "")
+		must(t, err)
 	}
 }
 
@@ -226,9 +235,8 @@ func testSetPayment(t *testing.T, s *Service) {
 			})
 		}
 		done.Wait()
-		got, err := s.Order(t.Context(), o.ID)
-		if want := outcomes[3]; err != nil || got.Payment != want {
-			t.Errorf("seed %d: got %+v, %v; want %+v", seed, got.Payment, err, want)
+		if got, want := shown(t, s, o.ID).Payment, outcomes[3]; got != want {
+			t.Errorf("seed %d: got %+v, want %+v", seed, got, want)
 		}
 	}
 	o := placed(t, s, KindHosted)
@@ -237,12 +245,10 @@ func testSetPayment(t *testing.T, s *Service) {
 			t.Errorf("the same outcome, time %d: got %t, %v", i, stored, err)
 		}
 	}
-	if _, err := s.setPayment(t.Context(), o.ID, Payment{State: Paid, Version: 2}); err != nil {
-		t.Error(err)
-	}
+	becomes(t, s, o.ID, Payment{State: Paid, Version: 2})
 	want := Payment{State: Paid, UniqueID: "1", RedirectURL: "https://g", Version: 2} // an outcome without an id keeps it
-	if got, err := s.Order(t.Context(), o.ID); err != nil || got.Payment != want || got.Billing.FirstName != "Ada" {
-		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	if got := shown(t, s, o.ID); got.Payment != want || got.Billing.FirstName != "Ada" {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -252,31 +258,23 @@ func testRefunds(t *testing.T, s *Service) {
 	becomes(t, s, o.ID, Payment{State: Paid, UniqueID: "1" + o.ID[2:], Version: 1})
 	now := shown(t, s, o.ID)
 	for range 2 { // a form that is sent twice; nothing is sent to the gateway
-		if err := s.Refund(t.Context(), now, o.ID+"-R1"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Refund(t.Context(), now, o.ID+"-R1"))
 	}
 	made := time.Date(2026, 10, 5, 8, 0, 0, 0, time.UTC)
 	for _, r := range []Refund{{State: Refunded, Version: 9, Made: made}, {State: Processing, Version: 8}} {
 		r.ID = o.ID + "-R1"
-		if err := s.setRefund(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.setRefund(t.Context(), r))
 	}
 	office := cardgateway.Refund{Code: cardgateway.CodeRefundAccepted, RefundUniqueID: "2" + o.ID[2:], UniqueID: "1" + o.ID[2:],
 		RefundAmount: decimal.RequireFromString("1.00"), RefundCurrency: "USD"}
 	final := office
 	final.Code, final.RefundAt = cardgateway.CodeRefundSuccess, wallTime(t, "2026-10-05 08:00:00")
 	for _, r := range []cardgateway.Refund{office, final, office} {
-		if err := s.confirmRefund(t.Context(), &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.confirmRefund(t.Context(), &r))
 	}
 	for _, uniqueID := range []string{"", "9"} { // of nobody
 		office.RefundUniqueID, office.UniqueID = "3"+o.ID[2:], uniqueID
-		if err := s.confirmRefund(t.Context(), &office); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.confirmRefund(t.Context(), &office))
 	}
 	stray, err := one(collect(t.Context(), s.DB, column[int], `SELECT COUNT(*) FROM refunds WHERE id = $1`, office.RefundUniqueID))
 	if err != nil || stray != 0 {
@@ -290,9 +288,7 @@ func testRefunds(t *testing.T, s *Service) {
 				fmt.Sprintf("%s-R%d", newer.ID, i), newer.ID, time.Now().Add(time.Hour).UnixMicro())
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all, err := s.Orders(t.Context(), o.Customer)
 	if err != nil || len(all) != 2 || len(all[0].Refunds) != 101 || len(all[1].Refunds) != 2 {
 		t.Fatalf("the orders are %+v, %v", all, err)
@@ -323,26 +319,11 @@ func TestAlertAfterCrash(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, logs := open(t, ":memory:"), new(strings.Builder)
 			s.Logger = slog.New(slog.NewTextHandler(logs, nil))
-			o := placed(t, s, KindHosted)
-			first := o.Attempt.ID
-			_, err := s.setPayment(t.Context(), first, Payment{State: Declined, Version: 0})
-			if err == nil {
-				_, err = addAttempt(t.Context(), s.DB, o)
-			}
-			for _, id := range []string{first, o.Attempt.ID} {
-				if err == nil {
-					_, err = s.setPayment(t.Context(), id, Payment{State: Paid, Version: 1})
-				}
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			first, _ := paidTwice(t, s)
 			paid := &cardgateway.Transaction{Code: cardgateway.CodeSuccess, UniqueID: "1", TransactionID: first, IsTest: tt.test}
 			e := journal.Entry{Begun: journal.Intent{ID: journal.PaymentID(first), Operation: "CreateCheckout"}, Acked: tt.acked,
 				Evidence: []journal.Evidence{{Source: journal.SourceQuery, State: journal.Succeeded, Transaction: paid}}}
-			if err := s.storeOutcome(t.Context(), e); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.storeOutcome(t.Context(), e))
 			if got := logs.String(); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -383,9 +364,7 @@ func testOfficeRefunds(t *testing.T, s *Service) {
 			for range 2 { // by a notification, and by the copy
 				for _, r := range tt.refunds {
 					r.Code, r.UniqueID = cardgateway.CodeRefundSuccess, uniqueID
-					if err := s.confirmRefund(t.Context(), &r); err != nil {
-						t.Fatal(err)
-					}
+					must(t, s.confirmRefund(t.Context(), &r))
 				}
 			}
 			now := shown(t, s, o.ID)
@@ -398,51 +377,30 @@ func testOfficeRefunds(t *testing.T, s *Service) {
 
 // testPaidTwice: each of two attempts that have paid an order can be refunded, once, and the order is paid until both are.
 func testPaidTwice(t *testing.T, s *Service) {
-	o := placed(t, s, KindHosted)
-	attempts := []string{o.ID, o.ID + "-2"}
-	_, err := s.setPayment(t.Context(), o.ID, Payment{State: Declined})
-	if err == nil {
-		_, err = addAttempt(t.Context(), s.DB, o)
-	}
-	for _, id := range attempts {
-		if err == nil {
-			_, err = s.setPayment(t.Context(), id, Payment{State: Paid, UniqueID: "unique " + id, Version: 1})
-		}
-	}
-	for made, want := range []string{attempts[1] + "-R1 24", attempts[0] + "-R1 24", " 0"} {
-		if err == nil {
-			*o, err = s.Order(t.Context(), o.ID)
-		}
-		if err == nil && made > 0 {
-			err = s.Refund(t.Context(), *o, attempts[1]+"-R1") // a form that was sent twice
-		}
-		if err != nil {
-			t.Fatal(err)
+	first, second := paidTwice(t, s)
+	for made, want := range []string{second + "-R1 24", first + "-R1 24", " 0"} {
+		o := shown(t, s, first)
+		if made > 0 {
+			must(t, s.Refund(t.Context(), o, second+"-R1")) // a form that was sent twice
 		}
 		next, why := o.NextRefund()
 		sum, _ := o.Refunded()
 		if got := fmt.Sprint(next.ID, " ", next.Amount); got != want || len(o.AllRefunds) != made || sum.IsZero() != (why == "") {
 			t.Errorf("after %d refunds: next is %s (%s), want %s; %s of %+v is refunded", made, got, why, want, sum, o)
 		}
-		err = s.confirmRefund(t.Context(), &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, UniqueID: o.UniqueID,
-			RefundUniqueID: "refund of " + o.UniqueID, RefundAmount: o.Amount})
+		must(t, s.confirmRefund(t.Context(), &cardgateway.Refund{Code: cardgateway.CodeRefundSuccess, UniqueID: o.UniqueID,
+			RefundUniqueID: "refund of " + o.UniqueID, RefundAmount: o.Amount}))
 	}
 }
 
 func testLook(t *testing.T, s *Service) {
 	o := placed(t, s, KindHosted)
 	becomes(t, s, o.ID, Payment{State: Waiting, UniqueID: "1", Version: 1})
-	now, err := s.Order(t.Context(), o.ID)
-	var looked []bool
-	for range 3 {
-		if err == nil {
-			var did bool
-			did, err = s.Look(t.Context(), now)
-			looked = append(looked, did)
+	now := shown(t, s, o.ID)
+	for i, want := range []bool{true, false, false} {
+		if looked, err := s.Look(t.Context(), now); looked != want || err != nil {
+			t.Errorf("look %d: %t, %v", i, looked, err)
 		}
-	}
-	if got := fmt.Sprint(looked); got != "[true false false]" || err != nil {
-		t.Error(got, err)
 	}
 }
 
@@ -453,9 +411,7 @@ func testCards(t *testing.T, s *Service) {
 	store := func() error {
 		return s.StoreCard(t.Context(), customer, id, decimal.RequireFromString("1"), terms, Visitor{IP: "203.0.113.7"})
 	}
-	if err := store(); err != nil { // nothing was sent, and the state says so
-		t.Fatal(err)
-	}
+	must(t, store()) // nothing was sent, and the state says so
 	if err := store(); !errors.Is(err, ErrExists) {
 		t.Errorf("stored twice: %v", err)
 	}
@@ -463,9 +419,7 @@ func testCards(t *testing.T, s *Service) {
 		t.Errorf("not sent: %+v, %v", c, err)
 	}
 	for _, p := range []Payment{{State: Waiting, RedirectURL: "https://g", Version: 8}, {State: Paid, Version: 9}, {State: Processing, Version: 7}} {
-		if err := s.setCard(t.Context(), id, p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.setCard(t.Context(), id, p))
 	}
 	if got, err := s.Card(t.Context(), customer, id); err != nil || got.RedirectURL != "https://g" || got.State != Paid {
 		t.Errorf("entered: %+v, %v", got, err)
@@ -481,9 +435,7 @@ func testCards(t *testing.T, s *Service) {
 		t.Errorf("a token whose card is not accepted yet: %v", err) // the gateway sends it again
 	}
 	for _, token := range []string{"first", "second"} {
-		if err := sent(token, cardgateway.CodeSuccess); err != nil {
-			t.Fatal(err)
-		}
+		must(t, sent(token, cardgateway.CodeSuccess))
 	}
 	token, err := s.token(t.Context(), customer, id)
 	if err != nil || token.Reveal() != "first" {

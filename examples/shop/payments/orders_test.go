@@ -91,9 +91,7 @@ func TestRefundOf(t *testing.T) {
 func wallTime(t *testing.T, text string) cardgateway.WallTime {
 	t.Helper()
 	w, err := cardgateway.ParseWallTime(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w
 }
 
