@@ -86,7 +86,5 @@ func oneBadWrite(t *testing.T, ids []string) {
 		t.Fatal(err)
 	}
 	all.Wait()
-	if err := admin.Close(); err != nil {
-		t.Error(err)
-	}
+	succeeds(t, admin.Close())
 }

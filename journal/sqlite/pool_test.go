@@ -77,9 +77,7 @@ func TestPoolInUse(t *testing.T) {
 			t.Errorf("Get: %v, want %q", err, want)
 		}
 		for _, tx := range held {
-			if err := tx.Rollback(); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, tx.Rollback())
 		}
 		if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), ID: journal.PaymentID("a")}); err == nil || strings.Contains(err.Error(), "pool") {
 			t.Errorf("Get with a free pool: %v", err)

@@ -33,16 +33,20 @@ func open(t testing.TB, path string) *sqlite.Store {
 	return s
 }
 
+// succeeds checks the error of a call that is to have none. It does not end the test, so any goroutine may call it.
+func succeeds(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestStore(t *testing.T) {
 	journaltest.Run(t, journaltest.Harness{
 		Shared: true,
 		Open: func(t testing.TB, place string) (journal.Store, func()) {
 			s := open(t, filepath.Join(place, "journal.db"))
-			return s, func() {
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
-			}
+			return s, func() { succeeds(t, s.Close()) }
 		},
 	})
 }
@@ -59,14 +63,8 @@ func TestOpenBesideAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(100*time.Millisecond, func() {
-		if err := tx.Rollback(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := open(t, path).Close(); err != nil {
-		t.Error(err)
-	}
+	time.AfterFunc(100*time.Millisecond, func() { succeeds(t, tx.Rollback()) })
+	succeeds(t, open(t, path).Close())
 }
 
 // TestOddPaths: characters that mean something in a URL mean nothing in a path.
@@ -77,9 +75,7 @@ func TestOddPaths(t *testing.T) {
 		filepath.Join(t.TempDir(), "absolute.db"), "-dash.db", "colon:name.db",
 	} {
 		t.Run(fmt.Sprintf("%q", path), func(t *testing.T) {
-			if err := open(t, path).Close(); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, open(t, path).Close())
 			info, err := os.Stat(path)
 			if err != nil {
 				t.Fatalf("the file is elsewhere: %v", err)
@@ -100,9 +96,7 @@ func TestOddPaths(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, s.Close())
 		})
 	}
 }
@@ -227,9 +221,7 @@ func TestMovedFile(t *testing.T) {
 				path := filepath.Join(dir, "journal.db")
 				s := open(t, path)
 				backup := open(t, filepath.Join(dir, "backup.db"))
-				if err := backup.Close(); err != nil {
-					t.Fatal(err)
-				}
+				succeeds(t, backup.Close())
 				g, client := newShop(t)
 				j := journal.New(client, s, journal.Options{WriteTimeout: 5 * time.Second})
 				if _, err := j.CreateSubscription(t.Context(), subscription("before")); err != nil {
@@ -285,9 +277,7 @@ func TestOpenedTwice(t *testing.T) {
 	if after := locks(); before == 0 || after < before {
 		t.Errorf("it had %d locks, and has %d", before, after)
 	}
-	if err := errors.Join(first.Close(), second.Close()); err != nil {
-		t.Error(err)
-	}
+	succeeds(t, errors.Join(first.Close(), second.Close()))
 }
 
 // TestLongEntry: what is known of a long entry is not parsed again when more is added, and is parsed again if it is another one.
@@ -307,9 +297,7 @@ func TestLongEntry(t *testing.T) {
 	}
 	add := func(n int) {
 		t.Helper()
-		if err := store.Record(t.Context(), in.Key(), n, journal.Evidence{Source: journal.SourceSubmission, Submission: &in}); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, store.Record(t.Context(), in.Key(), n, journal.Evidence{Source: journal.SourceSubmission, Submission: &in}))
 	}
 	for n := range 100 {
 		add(n)
