@@ -8,20 +8,17 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // payFor makes an approved payment of an app.
 func payFor(t *testing.T, server *sandbox.Server, app cardgateway.AppID, transactionID string) *cardgateway.Transaction {
 	t.Helper()
-	payment, err := clientOf(t, server, app).TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
-		TransactionID: transactionID, Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
-	})
+	token := cardgateway.NewToken(server.NewToken(sandbox.Approved))
+	payment, err := clientOf(t, server, app).TokenPayment(t.Context(), token, clienttest.TokenPaymentRequest(transactionID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,9 +76,7 @@ func TestOtherApps(t *testing.T) {
 					}
 				}
 				listed := csvList(t, "transaction_id,amount,currency,order\nanother,5,USD,o\nown,5,USD,o\nown,x,USD,o\nanother,x,USD,o\n")
-				if _, err := importOne(t.Context(), b, Payment, listed); err != nil {
-					t.Fatal(err)
-				}
+				mustImport(t, b, Payment, listed)
 				var found []string
 				for _, l := range collect(t, b.OrderLines(t.Context(), time.Time{})) {
 					found = append(found, l.Line.ID+" "+l.Paid.ID)

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -63,8 +64,14 @@ func execAt(t testing.TB, driver, dsn string, statements ...string) {
 			_, err = db.ExecContext(t.Context(), statement)
 		}
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
+	succeeds(t, errors.Join(err, db.Close()))
+}
+
+// succeeds checks the error of a call that is to have none. It does not end the test, so any goroutine may call it.
+func succeeds(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -75,22 +82,14 @@ func open(t testing.TB, db string) *Books {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { succeeds(t, b.Close()) })
 	return b
 }
 
 // clientOf is a client of an app at a gateway in this process.
 func clientOf(t testing.TB, server *sandbox.Server, app cardgateway.AppID) *cardgateway.Client {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: app, TestPayments: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
+	return clienttest.NewClient(t, cardgateway.Config{BaseURL: server.URL, AppID: app, TestPayments: true})
 }
 
 func gateway(t testing.TB, o sandbox.Options) *sandbox.Server {
@@ -107,9 +106,7 @@ func gateway(t testing.TB, o sandbox.Options) *sandbox.Server {
 // change makes one change of the books.
 func change(t *testing.T, b *Books, do func(tx *sql.Tx) error) {
 	t.Helper()
-	if err := b.change(t.Context(), do); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, b.change(t.Context(), do))
 }
 
 // save saves rows that a walk found. The copy was complete up to a time.
@@ -136,14 +133,10 @@ func dump(t testing.TB, b *Books) (all []string) {
 			for i := range values {
 				targets[i] = &values[i]
 			}
-			if err := rows.Scan(targets...); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, rows.Scan(targets...))
 			all = append(all, table.kind+" "+strings.TrimSuffix(fmt.Sprintln(values...), "\n"))
 		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, errors.Join(rows.Err(), rows.Close()))
 	}
 	return all
 }

@@ -40,9 +40,7 @@ func collect[T any](t testing.TB, rows iter.Seq2[T, error]) (all []T) {
 func csvList(t testing.TB, text string) ListSource {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "list.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.WriteFile(path, []byte(text), 0o600))
 	return ListSource{Path: path}
 }
 
@@ -84,13 +82,19 @@ func importOne(ctx context.Context, b *Books, kind Kind, s ListSource) (ListInfo
 	return infos[0], nil
 }
 
+// mustImport replaces one list, which can be read.
+func mustImport(t testing.TB, b *Books, kind Kind, s ListSource) {
+	t.Helper()
+	if _, err := importOne(t.Context(), b, kind, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestImport reads lists with lines that are right and such that are not, and replaces them.
 func TestImport(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
-		if _, err := importOne(t.Context(), b, Payment, csvList(t, "transaction_id,amount,currency\nold,1,EUR\nbad,x,EUR\n")); err != nil {
-			t.Fatal(err)
-		}
+		mustImport(t, b, Payment, csvList(t, "transaction_id,amount,currency\nold,1,EUR\nbad,x,EUR\n"))
 		text := "\xef\xbb\xbf\"Transaction ID\";AMOUNT;Currency;Status;Order-ID;Date;Note;Card\r\n" +
 			"t-2;12.50;eur;Paid;o-1;2026-11-22 08:30:00;grün;4300000000000000\r\n" +
 			"T-1;0.500;KWD;declined;;;\"a;b\";1600000000000002994\r\n" +
@@ -147,9 +151,7 @@ func TestImport(t *testing.T) {
 		}
 
 		refunds := csvList(t, "refund id|Amount|transactionId|currency\nr-2|-1.5|t-2|EUR\nr-1|2|t-2|EUR\n")
-		if _, err := importOne(t.Context(), b, Refund, refunds); err != nil {
-			t.Fatal(err)
-		}
+		mustImport(t, b, Refund, refunds)
 		wantRefunds := []Line{
 			{Line: 3, ID: "r-1", State: "approved", Amount: decimal.NewFromInt(2), Currency: "EUR"},
 			{Line: 2, ID: "r-2", State: "approved", Amount: decimal.RequireFromString("1.5"), Currency: "EUR"},
@@ -212,9 +214,7 @@ func TestImportBoth(t *testing.T) {
 
 func TestImportRefused(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "books.db"))
-	if _, err := importOne(t.Context(), b, Payment, csvList(t, "transaction_id,amount,currency\nold,1,EUR\n")); err != nil {
-		t.Fatal(err)
-	}
+	mustImport(t, b, Payment, csvList(t, "transaction_id,amount,currency\nold,1,EUR\n"))
 	for _, test := range []struct {
 		name   string
 		text   string
@@ -324,11 +324,7 @@ func TestImportQuery(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() {
-				if err := db.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			defer func() { succeeds(t, db.Close()) }()
 			execAt(t, test.driver, test.source,
 				`DROP TABLE IF EXISTS paid`,
 				`CREATE TABLE paid (transactionId VARCHAR(40), amount `+test.amount+`, currency VARCHAR(3), at `+test.at+` NULL, note VARCHAR(40) NULL)`,
@@ -372,9 +368,7 @@ func TestImportTimesOfSQLite(t *testing.T) {
 			b := open(t, filepath.Join(t.TempDir(), "books.db"))
 			for _, query := range []string{"paid", "SELECT * FROM paid ORDER BY at -- all of them"} {
 				source := ListSource{DSN: file, Query: query, Zone: time.FixedZone("", -5*3600)}
-				if _, err := importOne(t.Context(), b, Payment, source); err != nil {
-					t.Fatal(err)
-				}
+				mustImport(t, b, Payment, source)
 				got := listed(t, b, Payment)
 				first, second := time.Date(2026, 11, 22, 6, 30, 0, 0, time.UTC), time.Date(2026, 11, 22, 13, 30, 0, 0, time.UTC)
 				if len(got) != 2 || !got[0].At.Equal(first) || !got[1].At.Equal(second) || got[0].Amount.String() != "1.5" {
@@ -398,14 +392,10 @@ func TestCheckLeavesPipes(t *testing.T) {
 	if _, err := write.WriteString("transaction_id,amount,currency\na,1,EUR\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := write.Close(); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, write.Close())
 	source := ListSource{Kind: Payment, Path: fmt.Sprintf("/dev/fd/%d", read.Fd())}
 	b := open(t, filepath.Join(t.TempDir(), "books.db"))
-	if err := CheckLists(t.Context(), source); err != nil {
-		t.Error(err)
-	}
+	succeeds(t, CheckLists(t.Context(), source))
 	if infos, err := b.Import(t.Context(), source); err != nil || infos[0].Rows != 1 {
 		t.Errorf("got %+v, %v", infos, err)
 	}

@@ -33,9 +33,7 @@ func TestName(t *testing.T) {
 	for _, name := range []string{"books.db", "a b.db", "50%25.db", "what?.db", "number#1.db", "plus+and&.db", "ü.db", "./u:p@x.db", "equals=.db",
 		filepath.Join(dir, "whole.db")} {
 		b := open(t, name)
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		succeeds(t, b.Close())
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: got %v, %v, want a file that others cannot read", name, info, err)
 		}

@@ -18,9 +18,7 @@ func TestInUse(t *testing.T) {
 			if again, err := Open(t.Context(), db); !errors.Is(err, ErrInUse) {
 				t.Errorf("open twice: got %v, %v", again, err)
 			}
-			if err := b.Close(); err != nil {
-				t.Error(err)
-			}
+			succeeds(t, b.Close())
 		}
 	})
 }
@@ -44,9 +42,7 @@ func TestSchemaVersions(t *testing.T) {
 		if _, err := b.writer.ExecContext(t.Context(), `INSERT INTO cardgateway_schema (version) VALUES (99)`); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, b.Close())
 		_, err := Open(t.Context(), db)
 		if _, ok := errors.AsType[*Refused](err); !ok || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "newer program") {
 			t.Errorf("got %v", err)
@@ -59,9 +55,7 @@ func TestNotBooks(t *testing.T) {
 	other := filepath.Join(dir, "shop.db")
 	execAt(t, "sqlite", other, `CREATE TABLE orders (id TEXT)`)
 	text := filepath.Join(dir, "list.csv")
-	if err := os.WriteFile(text, []byte(strings.Repeat("transaction_id,amount,currency\n", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.WriteFile(text, []byte(strings.Repeat("transaction_id,amount,currency\n", 100)), 0o600))
 	for _, test := range []struct{ name, want string }{
 		{other, `the file belongs to another program: it has a table "orders"`},
 		{text, "is not a SQLite database"},

@@ -46,9 +46,7 @@ func workbookOf(t testing.TB, other map[string]string, sheets ...string) string 
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, w.Close())
 	return out.String()
 }
 
@@ -153,9 +151,7 @@ func TestCompressed(t *testing.T) {
 	if _, err := w.Write([]byte("transaction_id,amount,currency\nt-1,1,EUR\n")); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, w.Close())
 	b := open(t, filepath.Join(t.TempDir(), "books.db"))
 	if info, err := importOne(t.Context(), b, Payment, csvList(t, out.String())); err != nil || info.Rows != 1 {
 		t.Errorf("got %+v, %v", info, err)
@@ -194,9 +190,7 @@ func TestGatewayIDs(t *testing.T) {
 			Payment: "transactionId,uniqueId,amount,currency\n,901,1,EUR\n,902,2,EUR\nt-3,901,3,EUR\n",
 			Refund:  "refundId,refundUniqueId,amount,currency\n,801,1,EUR\n,802,2,EUR\nr-3,801,3,EUR\n,803,4,EUR\n",
 		} {
-			if _, err := importOne(t.Context(), b, kind, csvList(t, list)); err != nil {
-				t.Fatal(err)
-			}
+			mustImport(t, b, kind, csvList(t, list))
 		}
 		if got := ids(Payment) + ids(Refund); got != "902 t-1 t-3 802 803 r-1 r-3 " {
 			t.Errorf("got %s", got)
