@@ -7,6 +7,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -20,11 +21,9 @@ func pay(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outc
 // payAndNotify makes a payment whose notification goes to a URL.
 func payAndNotify(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outcome, to string) *cardgateway.Transaction {
 	t.Helper()
-	client := clientOf(t, server, "7")
-	defer client.CloseIdleConnections()
 	r := paymentOf(id, amount, "EUR")
 	r.NotificationURL = to
-	paid, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(o)), r)
+	paid, err := clientOf(t, server, "7").TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(o)), r)
 	if paid == nil {
 		t.Fatal(err)
 	}
@@ -34,22 +33,15 @@ func payAndNotify(t *testing.T, server *sandbox.Server, id, amount string, o san
 // clientOf returns a client of one of the gateway's apps.
 func clientOf(t *testing.T, server *sandbox.Server, app cardgateway.AppID) *cardgateway.Client {
 	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{
+	return clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: server.URL, AppID: app, TestPayments: true, Authenticate: cardgateway.BasicAuth("m1", secretKey),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
-	return client
 }
 
 func paymentOf(id, amount, currency string) cardgateway.TokenPaymentRequest {
-	return cardgateway.TokenPaymentRequest{
-		TransactionID: id, Currency: currency, Amount: decimal.RequireFromString(amount), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
-	}
+	r := clienttest.TokenPaymentRequest(id)
+	r.Amount, r.Currency = decimal.RequireFromString(amount), currency
+	return r
 }
 
 // paidGateway starts a gateway with a payment t-1 of 12.50 EUR, and returns its settings and the gateway's id of the payment.

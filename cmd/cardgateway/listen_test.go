@@ -30,15 +30,11 @@ func TestListen(t *testing.T) {
 	})
 	l := listen(t, env, "--forward-to", shop.URL+"/notify")
 	id := payAndNotify(t, server, "t-1", "12.50", sandbox.Approved, l.url+"/").UniqueID
-	if err := server.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, server.Flush(t.Context()))
 	if _, err := server.Refund(id, "2.50", "r-1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, server.Flush(t.Context()))
 	r := l.end(t)
 	r.want(t, exit.Negative, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
 	wantWords(t, r.out,

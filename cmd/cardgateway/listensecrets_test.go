@@ -59,9 +59,7 @@ func TestListenPrintsNoSecret(t *testing.T) {
 	if _, err := server.EnterCard(order.RedirectURL, sandbox.TestCard(sandbox.Approved)); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, server.Flush(t.Context()))
 	r := l.end(t)
 	r.want(t, exit.OK, "received 1: forwarded 1")
 	if made, err := server.Token(id); err != nil || token != made {

@@ -163,13 +163,19 @@ func (r result) columns(t *testing.T, names string) string {
 	return strings.Join(rows, "\n")
 }
 
+// succeeds checks the error of a call that is to have none. It does not end the test, so any goroutine may call it.
+func succeeds(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // writeText writes a file, and returns its path.
 func writeText(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

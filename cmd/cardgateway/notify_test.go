@@ -87,9 +87,7 @@ func TestNotifyMembers(t *testing.T) {
 			shop := newReceiver(t, nil)
 			tool(t, with(noGateway(), "CARDGATEWAY_APP_ID", "7"), "notify", shop.URL, "--event", event).want(t, exit.OK)
 			var got map[string]any
-			if err := json.Unmarshal(shop.got()[0], &got); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, json.Unmarshal(shop.got()[0], &got))
 			if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); names != want {
 				t.Errorf("members %s, want %s", names, want)
 			}

@@ -88,9 +88,7 @@ func TestReconcileOtherApps(t *testing.T) {
 			Notes     []string
 		}
 	}
-	if err := json.Unmarshal([]byte(readText(t, filepath.Join(dir, "page.json"))), &report); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, json.Unmarshal([]byte(readText(t, filepath.Join(dir, "page.json"))), &report))
 	if n := report.Summary.OtherApps; n.Payments != 1 || n.Refunds != 1 || !strings.Contains(strings.Join(report.Summary.Notes, " "), left) {
 		t.Errorf("JSON: got %+v, want %s", report.Summary, left)
 	}

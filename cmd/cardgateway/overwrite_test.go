@@ -147,9 +147,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 	for _, name := range []string{"n.html", "n.csv", "n.json"} {
 		writeText(t, ".", name, "of the merchant\n")
 		report(exit.Failed, name+" exists, and no report wrote it", "--out", "n.html")
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, os.Remove(name))
 	}
 	report(exit.OK, "", "--out", "n.html")
 	report(exit.OK, "", append(whole, "--out", "n.html")...) // its own files

@@ -43,11 +43,7 @@ func demonstrate(t *testing.T, env map[string]string, args ...string) result {
 	if !ok {
 		t.Fatalf("got %q, want where the lists are", r.err)
 	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { succeeds(t, os.RemoveAll(dir)) })
 	return r
 }
 
@@ -58,9 +54,7 @@ func notWritable(t *testing.T) string {
 		return "/proc"
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.Chmod(dir, 0o500))
 	return dir
 }
 
@@ -117,9 +111,7 @@ func TestDemonstration(t *testing.T) {
 	holds(t, page, "Demonstration: a sandbox, no real money", "This is a test system")
 	lacks(t, page, "test payment</small>") // of each
 	var parsed reportJSON
-	if err := json.Unmarshal([]byte(readText(t, strings.TrimSuffix(strings.TrimSpace(r.out), "html")+"json")), &parsed); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, json.Unmarshal([]byte(readText(t, strings.TrimSuffix(strings.TrimSpace(r.out), "html")+"json")), &parsed))
 	found := map[string]int{}
 	for _, c := range parsed.Summary.Classes {
 		found[string(c.Class)] += c.Differences

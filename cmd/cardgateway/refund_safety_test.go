@@ -194,9 +194,7 @@ func TestRefundInFlight(t *testing.T) {
 	errOut := startUntil(t, cmd, "sending the refund once")
 	eventually(t, func() bool { return server.Refunded("r-1") > 0 }, "a refund: %s", errOut)
 	for _, s := range []os.Signal{os.Interrupt, os.Interrupt, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGHUP} {
-		if err := cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, cmd.Process.Signal(s))
 		time.Sleep(50 * time.Millisecond) // two that come at once count as one
 	}
 	ended(cmd, errOut).want(t, exit.Unknown, "accepted, not final yet")
@@ -285,9 +283,7 @@ func TestDeclinedRefundsDoNotCount(t *testing.T) {
 	tool(t, env, "refund", id, "--amount", "4.50", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
 	tool(t, env, "refund", id, "--amount", "8.01", "--refund-id", "r-2", "--yes").
 		want(t, exit.Negative, "nothing was sent: of 12.50 EUR, 4.50 was refunded before; 8.00 can")
-	if err := server.SettleRefund("r-1", false); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, server.SettleRefund("r-1", false))
 	tool(t, env, "refund", id, "--amount", "12.50", "--refund-id", "r-2", "--yes").
 		want(t, exit.Unknown, "remaining    12.50 EUR\n", "refund       4.50 EUR, declined, of ")
 }

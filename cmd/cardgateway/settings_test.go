@@ -61,9 +61,7 @@ func TestSecretFile(t *testing.T) {
 	key := writeText(t, t.TempDir(), "key", secretKey+"\n")
 	env := with(environment(server.URL), "CARDGATEWAY_SECRET", "wrong")
 	tool(t, env, "get", "123", "--secret-file", key).want(t, exit.Negative, "the gateway does not know it")
-	if err := os.Chmod(key, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.Chmod(key, 0o644))
 	if os.PathSeparator == '/' {
 		tool(t, env, "get", "123", "--secret-file", key).want(t, exit.Negative, "warning: "+key+" contains the secret key, and other users can read it")
 	}
@@ -72,9 +70,7 @@ func TestSecretFile(t *testing.T) {
 // TestFilePermissions: a file that holds the secret key itself is warned of as well.
 func TestFilePermissions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte("secret = '"+secretKey+"'"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, os.WriteFile(path, []byte("secret = '"+secretKey+"'"), 0o644))
 	r := tool(t, map[string]string{"CARDGATEWAY_CONFIG": path}, "get", "1")
 	r.want(t, exit.Failed, "base-url is missing")
 	if os.PathSeparator == '/' {

@@ -56,11 +56,7 @@ func openAt(t *testing.T, driver, name string) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { succeeds(t, db.Close()) })
 	return db
 }
 
@@ -71,9 +67,7 @@ func execAt(t *testing.T, driver, dsn, statement string) {
 		t.Fatal(err)
 	}
 	_, err = db.ExecContext(t.Context(), statement)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, errors.Join(err, db.Close()))
 }
 
 // places make an empty database of each kind.

@@ -73,9 +73,7 @@ func TestSyncWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.Failed, "another run is using the database")
-	if err := b.Close(); err != nil {
-		t.Error(err)
-	}
+	succeeds(t, b.Close())
 	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK) // nothing was lost
 	tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "reconcile", "sync", "--db", db).want(t, exit.Failed, "a copy of the app 7")
 }

@@ -56,9 +56,7 @@ func copied(t *testing.T, db *sql.DB) (all []string) {
 		err = rows.Scan(&row)
 		all = append(all, row)
 	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, errors.Join(err, rows.Err(), rows.Close()))
 	slices.Sort(all)
 	return all
 }
@@ -235,9 +233,7 @@ func TestSyncDatabaseGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended(cmd, errOut).want(t, exit.Failed, "the copy is not up to date")
-	if err := pg.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, pg.Restart())
 	tool(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339)).want(t, exit.OK)
 	if n := len(copied(t, openAt(t, "pgx", db))); n != 22_000 {
 		t.Errorf("got %d rows, want 22000", n)

@@ -132,9 +132,7 @@ func TestTerminal(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			master, slave := pseudoTerminal(t)
-			if err := pty.Setsize(slave, &pty.Winsize{Rows: 50, Cols: 160}); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, pty.Setsize(slave, &pty.Winsize{Rows: 50, Cols: 160}))
 			cmd := program(t, environment(server.URL), "orders", "--last", "4d")
 			var file bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &file, slave

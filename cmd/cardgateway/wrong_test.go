@@ -185,15 +185,9 @@ func databaseGone(t *testing.T, at place, kill, restart func() error) {
 		{"list", "the list is not complete: the journal's database failed: "},
 		{"run", "not every entry was queried: the journal's database failed: "},
 	} {
-		toolTo(t, &dying{event: func() {
-			if err := kill(); err != nil {
-				t.Error(err)
-			}
-		}}, env, "journal", test.command).want(t, exit.Failed, test.want)
+		toolTo(t, &dying{event: func() { succeeds(t, kill()) }}, env, "journal", test.command).want(t, exit.Failed, test.want)
 		tool(t, env, "journal", "ack", "t-1", "--state", "succeeded").want(t, exit.Failed, " cannot be opened: ")
-		if err := restart(); err != nil {
-			t.Fatal(err)
-		}
+		succeeds(t, restart())
 	}
 	r := tool(t, env, "journal", "run")
 	r.want(t, exit.Negative, "not acknowledged: 300 with an outcome, 0 without one")
