@@ -80,6 +80,7 @@ func TestReadKnown(t *testing.T) {
 		{"Latin-1", "class;id;reason\nmissing_here;a;bezahlt f\xfcr b\n", "2 missing_here a bezahlt f\u00fcr b"},
 		{"an open quotation mark", "class;id;reason\nmissing_here;\"a;b\n", "error: line 2 has a quotation mark that is not closed"},
 		{"no amount", "class;id;reason;value\nmissing_here;a;b;1.234,50\n", `error: line 2: the value "1.234,50" is not an amount`},
+		{"an exponent", "class,id,reason,value\namount,a,b,1e9\n", `error: line 2: the value "1e9" is not an amount`},
 		{"no class", "class;id;reason\nlost;a;b\n", `error: line 2: there is no class "lost"`},
 		{"no kind", "class;kind;id;reason\namount;paid;a;b\n", `error: line 2: there is no kind "paid"`},
 		{"no id", "class;id;reason\namount;;b\n", "error: line 2: the id is missing"},
