@@ -19,41 +19,21 @@ func TestCheck(t *testing.T) {
 		{"moved away", func(_, file string) error { return os.Rename(file, file+".old") }, true},
 		{"deleted", func(_, file string) error { return os.Remove(file) }, true},
 		{"deleted and created again", func(_, file string) error {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
-			if err := os.WriteFile(file+".filler", nil, 0o600); err != nil { // so that the new one has another number
-				return err
-			}
-			return os.WriteFile(file, nil, 0o600)
+			err := errors.Join(os.Remove(file), os.WriteFile(file+".filler", nil, 0o600)) // so that the new one has another number
+			return errors.Join(err, os.WriteFile(file, nil, 0o600))
 		}, true},
 		{"a backup renamed into its place", func(_, file string) error {
-			if err := os.WriteFile(file+".backup", nil, 0o600); err != nil {
-				return err
-			}
-			return os.Rename(file+".backup", file)
+			return errors.Join(os.WriteFile(file+".backup", nil, 0o600), os.Rename(file+".backup", file))
 		}, true},
 		{"a link to another file", func(dir, file string) error {
 			other := filepath.Join(dir, "other")
-			if err := os.WriteFile(other, nil, 0o600); err != nil {
-				return err
-			}
-			if err := os.Rename(file, file+".old"); err != nil {
-				return err
-			}
-			return os.Symlink(other, file)
+			return errors.Join(os.WriteFile(other, nil, 0o600), os.Rename(file, file+".old"), os.Symlink(other, file))
 		}, true},
 		{"a link to itself", func(_, file string) error {
-			if err := os.Rename(file, file+".old"); err != nil {
-				return err
-			}
-			return os.Symlink(file+".old", file)
+			return errors.Join(os.Rename(file, file+".old"), os.Symlink(file+".old", file))
 		}, true}, // whoever opens it there has another log
 		{"a directory in its place", func(_, file string) error {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
-			return os.Mkdir(file, 0o700)
+			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
 		}, true},
 		{"the directory renamed", func(dir, _ string) error { return os.Rename(dir, dir+".old") }, true},
 		{"its log deleted", func(_, file string) error { return os.Remove(file + "-wal") }, true},
@@ -64,13 +44,9 @@ func TestCheck(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			file := filepath.Join(dir, "a.db")
-			if err := os.Mkdir(dir, 0o700); err != nil {
+			err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(file, []byte("x"), 0o600), os.WriteFile(file+"-wal", []byte("x"), 0o600))
+			if err != nil {
 				t.Fatal(err)
-			}
-			for _, name := range []string{file, file + "-wal"} {
-				if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
-					t.Fatal(err)
-				}
 			}
 			open, err := os.Open(file) // as a database does: its number is not used again
 			if err != nil {
