@@ -187,9 +187,7 @@ func TestKilledBeforeSending(t *testing.T) {
 	waitFor("unknown")
 	exec1(t, db, `UPDATE cardgateway_journal SET intent = jsonb_set(intent::jsonb, '{at}', to_jsonb(now() - interval '25 hours'))::text`)
 	waitFor("presumed absent")
-	if err := s.engine().PayAgainRiskingSecondCharge(t.Context(), id, 2, journal.AcceptNoOrderGuard); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.engine().PayAgainRiskingSecondCharge(t.Context(), id, 2, journal.AcceptNoOrderGuard))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var got Status
@@ -313,15 +311,11 @@ func TestReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("started again", run.GetRunID())
-	if err := s.engine().Notified(ctx, id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.engine().Notified(ctx, id))
 	check("notified after its end", "")
 	// A notification of what was never paid submits nothing, although the worker could.
 	other := journal.PaymentID("t-2")
-	if err := s.engine().Notified(ctx, other); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.engine().Notified(ctx, other))
 	if err := s.GetWorkflow(ctx, s.engine().WorkflowID(other), "").Get(ctx, nil); err == nil || gateway.Executed("t-2") != 0 {
 		t.Errorf("notified of another payment: got %v and %d charges", err, gateway.Executed("t-2"))
 	}
@@ -338,9 +332,7 @@ func reports(t *testing.T, db *sql.DB) map[string]string {
 	all := map[string]string{}
 	for rows.Next() {
 		var id, state string
-		if err := rows.Scan(&id, &state); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&id, &state))
 		all[id] = state
 	}
 	return all

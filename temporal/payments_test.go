@@ -105,6 +105,14 @@ func (s *shop) submit(ctx context.Context, m Methods, id journal.ID) error {
 	return pay(ctx, m, id, s.token)
 }
 
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // pays makes the payment t-1, which can then be refunded.
 func (s *shop) pays(t *testing.T) {
 	t.Helper()
@@ -173,12 +181,8 @@ func (s *shop) settle(t *testing.T, in Settlement, prepare ...func(*testsuite.Te
 	}
 	env.ExecuteWorkflow(Settle, in)
 	var got Status
-	if err := env.GetWorkflowError(); err != nil {
-		t.Fatal(err)
-	}
-	if err := env.GetWorkflowResult(&got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, env.GetWorkflowError())
+	must(t, env.GetWorkflowResult(&got))
 	return got
 }
 

@@ -201,9 +201,7 @@ func startWorker(t testing.TB, task workerTask) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), workerEnv+"="+string(text))
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() { kill(cmd) })
 	return cmd
 }
@@ -242,9 +240,7 @@ func startServer(t testing.TB) *server {
 		t.Fatal(err)
 	}
 	s := &server{t: t, path: path, Address: l.Addr().String(), File: filepath.Join(t.TempDir(), "temporal.db")}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	s.start()
 	t.Cleanup(func() {
 		s.Client.Close()
@@ -313,8 +309,6 @@ func exec1(t testing.TB, db *sql.DB, statement string) {
 // count returns the number that a statement selects.
 func count(t testing.TB, db *sql.DB, statement string) (n int) {
 	t.Helper()
-	if err := db.QueryRowContext(t.Context(), statement).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.QueryRowContext(t.Context(), statement).Scan(&n))
 	return n
 }

@@ -357,9 +357,7 @@ func TestSettle(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, test.failure)
 			}
 			if err == nil {
-				if err := env.GetWorkflowResult(&got); err != nil {
-					t.Fatal(err)
-				}
+				must(t, env.GetWorkflowResult(&got))
 			}
 			if got.State != test.want {
 				t.Errorf("got state %q, want %q", got.State, test.want)
@@ -410,9 +408,7 @@ func TestContinueAsNew(t *testing.T) {
 		t.Fatalf("got %v", env.GetWorkflowError())
 	}
 	var in Settlement
-	if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &in); err != nil {
-		t.Fatal(err)
-	}
+	must(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &in))
 	then := &script{Queries: []string{"succeeded"}, submissions: 1, begun: in.Status.SentAt}
 	env = then.env(t)
 	env.ExecuteWorkflow(Settle, in)

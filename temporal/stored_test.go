@@ -137,14 +137,10 @@ func read(t *testing.T, db *sql.DB, statement string, do func(row []any)) {
 		targets[i] = &row[i]
 	}
 	for rows.Next() {
-		if err := rows.Scan(targets...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(targets...))
 		do(row)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, rows.Err())
 }
 
 // eachText calls do with every text in the data: the data itself, if it is text, and those of the protobuf message, the JSON or
