@@ -60,17 +60,13 @@ func TestRequests(t *testing.T) {
 		sizes = append(sizes, 100, 200, 999)
 	}
 	for _, size := range sizes {
-		n := pages * size
-		for name, times := range books(n, from, to) {
+		for name, times := range books(pages*size, from, to) {
 			t.Run(name, func(t *testing.T) {
 				for _, prefetch := range []int{1, 4, 16} {
 					after(t, from, to, func(t *testing.T, m *modelGateway, from, to time.Time) {
 						m.add(0, times...)
 						w := m.walk(from, to, settings{pageSize: size, prefetch: prefetch})
-						got, err := collect(context.Background(), w)
-						if err != nil || len(got) != n {
-							t.Fatalf("%s: %d rows of %d, %v", name, len(got), n, err)
-						}
+						wantAll(t, m, w)
 						r := w.Report()
 						multiple := float64(r.Requests) / pages
 						t.Logf("%-9s page %3d, prefetch %2d: %d requests for %d full pages: %.2f", name, size, prefetch, r.Requests, pages, multiple)
@@ -168,12 +164,10 @@ func TestRequestsAfterAShortProbe(t *testing.T) {
 	change := time.Date(2025, 3, 30, 1, 0, 0, 0, time.UTC)
 	for _, before := range []time.Duration{2 * time.Second, 20 * time.Second, 40 * time.Minute} {
 		t.Run(before.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				start, end := change.Add(-before), change.Add(2*time.Hour)
-				m := &modelGateway{loc: berlin, latency: 50 * time.Millisecond}
+			after(t, change.Add(-before), change.Add(2*time.Hour), func(t *testing.T, m *modelGateway, start, end time.Time) {
+				m.loc = berlin
 				m.add(0, evenly(200, change.Add(-2*time.Second), change.Add(2*time.Second))...)
 				m.add(0, evenly(60, start, end)...)
-				time.Sleep(time.Until(end.AddDate(0, 0, 1)))
 				w := m.walk(start, end, settings{pageSize: 50, window: time.Hour})
 				wantAll(t, m, w)
 				if requests := w.Report().Requests; requests > 100 {
