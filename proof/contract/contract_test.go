@@ -21,6 +21,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -304,13 +305,10 @@ func TestClientAndSandbox(t *testing.T) {
 		t: t, by: load(t, read(t, descriptionFile)), gateway: sandbox.New(sandbox.Options{NoNotifications: true}),
 		codes: map[string]map[int]bool{},
 	}
-	client, err := cardgateway.New(cardgateway.Config{
+	client := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: "https://gateway.test", AppID: "123456", TestPayments: true, HTTPClient: &http.Client{Transport: w},
 		Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	everything(t, w, client)
 	for path, item := range tableOf(t).byPath() {
 		if len(w.codes[path]) == 0 {
@@ -363,14 +361,10 @@ func TestNotifications(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", TestPayments: true, Authenticate: cardgateway.BasicAuth("m", "k")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	paid, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
-		TransactionID: "t-1", Currency: "USD", Amount: amount, TransactionIP: ip, CallbackURL: callback, NotificationURL: shop.URL,
-		ProductInfos: []cardgateway.ProductInfo{product},
-	})
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: server.URL, TestPayments: true, Authenticate: cardgateway.BasicAuth("m", "k")})
+	request := clienttest.TokenPaymentRequest("t-1")
+	request.NotificationURL = shop.URL
+	paid, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(sandbox.Approved)), request)
 	if err != nil {
 		t.Fatal(err)
 	}
