@@ -417,7 +417,7 @@ func TestAskedEverMoreRarely(t *testing.T) {
 	})
 }
 
-// TestQuietLog: a Recover without a problem logs no warning.
+// TestQuietLog: a Recover without a problem logs no warning, and one that finds a conflict does.
 func TestQuietLog(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
@@ -431,6 +431,10 @@ func TestQuietLog(t *testing.T) {
 		log.Reset()
 		if recovered(t, j); log.Len() > 0 {
 			t.Errorf("with nothing to report it logged %s", &log)
+		}
+		succeeds(t, j.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "another")))
+		if recovered(t, j); !strings.Contains(log.String(), "level=WARN") {
+			t.Errorf("there is no warning about a conflict: %s", &log)
 		}
 	})
 }
