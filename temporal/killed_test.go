@@ -166,9 +166,7 @@ func TestKilledBeforeSending(t *testing.T) {
 	first := startWorker(t, dies)
 	id := journal.PaymentID("t-1")
 	run, err := s.engine().Start(t.Context(), Settlement{ID: id, FirstQuery: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := first.Wait(); err == nil || gateway.received("t-1") {
 		t.Fatalf("the worker ended with %v, want that it was killed before it sent the payment", err)
 	}
@@ -228,7 +226,7 @@ func TestKilledWithJournal(t *testing.T) {
 // deploy starts a server, a gateway and a database, and returns the task of workers for them.
 func deploy(t *testing.T) (*server, *receiving, *sql.DB, workerTask) {
 	t.Helper()
-	s, gateway := startServer(t), startReceiving(t, sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
+	s, gateway := startServer(t), startReceiving(t)
 	url, db := database(t)
 	return s, gateway, db, workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: url}
 }
@@ -242,8 +240,9 @@ type receiving struct {
 	searches []time.Time
 }
 
-func startReceiving(t *testing.T, o sandbox.Options) *receiving {
+func startReceiving(t *testing.T) *receiving {
 	t.Helper()
+	o := sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted}
 	g := &receiving{Gateway: sandbox.New(o), ids: map[string]bool{}}
 	server := httptest.NewServer(g)
 	g.url = server.URL
@@ -295,17 +294,13 @@ func TestReset(t *testing.T) {
 		}
 	}
 	run, err := s.engine().Start(ctx, Settlement{ID: id, FirstQuery: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	check("first", run.GetRunID())
 	reset, err := s.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
 		Namespace: "default", WorkflowExecution: &common.WorkflowExecution{WorkflowId: run.GetID(), RunId: run.GetRunID()},
 		Reason: "test", WorkflowTaskFinishEventId: 4, RequestId: "reset",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	check("reset", reset.RunId)
 	if run, err = s.engine().Start(ctx, Settlement{ID: id}); err != nil {
 		t.Fatal(err)
@@ -325,9 +320,7 @@ func TestReset(t *testing.T) {
 func reports(t *testing.T, db *sql.DB) map[string]string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), `SELECT id, state FROM told`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = rows.Close() }()
 	all := map[string]string{}
 	for rows.Next() {

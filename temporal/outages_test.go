@@ -17,13 +17,11 @@ import (
 // payment, and when another one is begun. Both are made once, and reported.
 func TestOutages(t *testing.T) {
 	s := startServer(t)
-	gateway := startReceiving(t, sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
+	gateway := startReceiving(t)
 	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Times: -1, After: time.Second})
 	postgres := pgserver.Own(t)
 	db, err := sql.Open("pgx", postgres.URL("public"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = db.Close() }()
 	db.SetMaxIdleConns(-1) // the server ends all connections
 	exec1(t, db, createTold)
@@ -32,20 +30,14 @@ func TestOutages(t *testing.T) {
 		Failing: filepath.Join(t.TempDir(), "failing"),
 	}
 	var worker *exec.Cmd
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	type part struct {
 		name       string
 		fail, back func()
 	}
 	// In this order they come back: a worker does not start without its database.
-	database := part{"database", func() { _ = postgres.Kill() }, func() { check(postgres.Restart()) }}
+	database := part{"database", func() { _ = postgres.Kill() }, func() { must(t, postgres.Restart()) }}
 	engine := part{"Temporal", func() { kill(s.dev) }, func() { s.start() }}
-	merchant := part{"merchant", func() { check(os.WriteFile(task.Failing, nil, 0o600)) }, func() { check(os.Remove(task.Failing)) }}
+	merchant := part{"merchant", func() { must(t, os.WriteFile(task.Failing, nil, 0o600)) }, func() { must(t, os.Remove(task.Failing)) }}
 	process := part{"worker", func() { kill(worker) }, func() { worker = startWorker(t, task) }}
 	process.back()
 	for _, pair := range [][2]part{
@@ -55,7 +47,7 @@ func TestOutages(t *testing.T) {
 		start := func(id journal.ID) {
 			t.Helper()
 			_, err := s.engine().Start(t.Context(), Settlement{ID: id, FirstQuery: time.Second})
-			check(err)
+			must(t, err)
 		}
 		sent, begun := journal.PaymentID("sent, "+name), journal.PaymentID("begun, "+name)
 		start(sent)

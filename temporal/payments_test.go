@@ -50,9 +50,7 @@ func newShop(t *testing.T) *shop {
 	gateway, err := sandbox.Start(sandbox.Options{
 		NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted, RefundDuplicates: sandbox.RefundDuplicatesExecuted,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(gateway.Close)
 	s := &shop{gateway: gateway, token: gateway.NewToken(sandbox.Approved)}
 	config := configFor(gateway.URL)
@@ -84,22 +82,13 @@ func configFor(url string) cardgateway.Config {
 	return cardgateway.Config{BaseURL: url, AppID: "1", TestPayments: true, AttemptTimeout: 5 * time.Second, InsecureHTTP: true}
 }
 
-// request is the payment that a shop makes for an id.
-func request(id string) cardgateway.TokenPaymentRequest {
-	return cardgateway.TokenPaymentRequest{
-		TransactionID: id, Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
-	}
-}
-
 func (s *shop) submit(ctx context.Context, m Methods, id journal.ID) error {
 	s.calls.Add(1)
 	if s.fails != nil {
 		return s.fails
 	}
 	if id.Refund {
-		_, err := m.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: s.paid, RefundTransactionID: id.Text, Amount: decimal.NewFromInt(5)})
+		_, err := m.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: s.paid, RefundTransactionID: id.Text, Amount: clienttest.Amount})
 		return err
 	}
 	return pay(ctx, m, id, s.token)
@@ -116,10 +105,8 @@ func must(t testing.TB, err error) {
 // pays makes the payment t-1, which can then be refunded.
 func (s *shop) pays(t *testing.T) {
 	t.Helper()
-	paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), request("t-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paid, err := s.Client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), clienttest.TokenPaymentRequest("t-1"))
+	must(t, err)
 	s.paid = paid.UniqueID
 }
 
@@ -133,9 +120,7 @@ func recordHeartbeat(ctx context.Context, _ []byte, details ...any) error {
 func (s *shop) env(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	p, err := newPayments(s.Payments, recordHeartbeat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	env := newEnv()
 	p.register(env, registry{env})
 	return env
@@ -155,9 +140,7 @@ func newEnv() *testsuite.TestWorkflowEnvironment {
 func (s *shop) activities(t *testing.T) *testsuite.TestActivityEnvironment {
 	t.Helper()
 	p, err := newPayments(s.Payments, recordHeartbeat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)
 	env := suite.NewTestActivityEnvironment()
@@ -293,20 +276,25 @@ func (s *shop) pausesFirst(meanwhile func()) {
 // presumeAbsent makes the journal presume that a payment is absent, whose worker was killed a day ago.
 func (s *shop) presumeAbsent(t *testing.T, id journal.ID) {
 	t.Helper()
-	in := journal.Intent{
-		Shop: journal.New(s.Client, s.Store, s.Journal).Shop(), ID: id, Operation: "TokenPayment", Amount: decimal.NewFromInt(5), Currency: "USD",
-		At: time.Now().Add(-25 * time.Hour), Sender: "killed",
-	}
-	if strings.HasPrefix(id.Text, byCard) {
-		r := clienttest.SubscriptionRequest(id.Text, cardgateway.Card{})
-		in.Operation, in.OrderID, in.Amount, in.SubscriptionCycle = "CreateSubscription", r.OrderID, r.Amount, r.Extension.SubscriptionCycle
-	}
-	if _, _, err := s.Store.Begin(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	s.begin(t, id, time.Now().Add(-25*time.Hour))
 	if got := s.settle(t, Settlement{ID: id, KeepOpen: time.Minute}); got.State != "presumed absent" || got.Submissions != 1 {
 		t.Fatalf("got %+v", got)
 	}
+}
+
+// begin records a payment that a worker begins and does not send, because it is killed.
+func (s *shop) begin(t *testing.T, id journal.ID, at time.Time) {
+	t.Helper()
+	in := journal.Intent{
+		Shop: journal.New(s.Client, s.Store, s.Journal).Shop(), ID: id, Operation: "TokenPayment", Amount: clienttest.Amount, Currency: "USD",
+		At: at, Sender: "killed",
+	}
+	if strings.HasPrefix(id.Text, byCard) {
+		r := clienttest.SubscriptionRequest(id.Text, cardgateway.Card{})
+		in.Operation, in.OrderID, in.SubscriptionCycle = "CreateSubscription", r.OrderID, r.Extension.SubscriptionCycle
+	}
+	_, _, err := s.Store.Begin(t.Context(), in)
+	must(t, err)
 }
 
 // runSubmit runs the activity that submits.
@@ -408,7 +396,7 @@ func TestMismatch(t *testing.T) {
 	s, id := newShop(t), journal.PaymentID("t-1")
 	s.presumeAbsent(t, id)
 	s.Submit = func(ctx context.Context, m Methods, id journal.ID) error {
-		changed := request(id.Text)
+		changed := clienttest.TokenPaymentRequest(id.Text)
 		changed.Amount = decimal.NewFromInt(6)
 		_, err := m.TokenPayment(ctx, cardgateway.NewToken(s.token), changed)
 		return err
@@ -428,7 +416,7 @@ func TestMismatch(t *testing.T) {
 func TestMismatchAfterPaying(t *testing.T) {
 	s, id := newShop(t), journal.PaymentID("t-1")
 	s.Submit = func(ctx context.Context, m Methods, id journal.ID) error {
-		changed := request(id.Text)
+		changed := clienttest.TokenPaymentRequest(id.Text)
 		changed.Amount = decimal.NewFromInt(6)
 		paid := s.submit(ctx, m, id)
 		_, err := m.TokenPayment(ctx, cardgateway.NewToken(s.token), changed)
@@ -531,7 +519,7 @@ func TestChangedWhileReporting(t *testing.T) {
 		if e.State() == journal.Declined {
 			err := j.Confirm(ctx, &cardgateway.Transaction{
 				TransactionID: "t-1", UniqueID: "77", AppID: "1", Code: cardgateway.CodeSuccess,
-				TransactionAmount: decimal.NewFromInt(5), TransactionCurrency: "USD",
+				TransactionAmount: clienttest.Amount, TransactionCurrency: "USD",
 			})
 			if err != nil {
 				t.Error(err)
@@ -576,15 +564,10 @@ func TestMerchantErrorIsNotStored(t *testing.T) {
 			if _, err := s.activities(t).ExecuteActivity(submitName, journal.PaymentID("t-2"), order{Submission: 1}); err != nil {
 				t.Errorf("Submit: got %v, want none: nothing was submitted", err)
 			}
-			in := journal.Intent{
-				Shop: journal.New(s.Client, s.Store, s.Journal).Shop(), ID: journal.PaymentID("t-3"), Operation: "TokenPayment",
-				Amount: decimal.NewFromInt(5), Currency: "USD", At: time.Now(),
-			}
-			if _, _, err := s.Store.Begin(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
+			open := journal.PaymentID("t-3")
+			s.begin(t, open, time.Now())
 			s.hook = fails
-			if _, err := s.activities(t).ExecuteActivity(queryName, in.ID); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "tok123") {
+			if _, err := s.activities(t).ExecuteActivity(queryName, open); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "tok123") {
 				t.Errorf("a hook of the client, in a query: got %v, want an error without its text", err)
 			}
 		})
@@ -595,13 +578,10 @@ func TestMerchantErrorIsNotStored(t *testing.T) {
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const takes = heartbeatTimeout + 2*time.Second
-		gateway, err := cardgateway.New(cardgateway.Config{
-			BaseURL: "https://gateway.example", AppID: "1", TestPayments: true, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+		gateway := clienttest.NewClient(t, cardgateway.Config{
+			BaseURL: "https://gateway.example", TestPayments: true, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 			HTTPClient: &http.Client{Transport: noResponse(takes)},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		s := &shop{token: "token", Payments: Payments{Client: gateway, Store: journal.NewMemoryStore()}}
 		s.Submit = s.submit
 		s.Report = func(context.Context, journal.Entry) error { time.Sleep(takes); return nil }
@@ -626,10 +606,7 @@ func TestSlow(t *testing.T) {
 // TestCanceledWhileSending: a request that is being sent is not interrupted if the workflow is canceled, so that its outcome is known.
 func TestCanceledWhileSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gateway, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1", TestPayments: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gateway := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://gateway.example", TestPayments: true})
 		s := &shop{Payments: Payments{Client: gateway, Store: journal.NewMemoryStore()}}
 		s.Report = func(context.Context, journal.Entry) error { return nil }
 		var env *testsuite.TestWorkflowEnvironment

@@ -11,18 +11,15 @@ import (
 
 // TestRateOfQueries: several workers together keep the limit of queries for single payments.
 func TestRateOfQueries(t *testing.T) {
-	s := startServer(t)
-	gateway := startReceiving(t, sandbox.Options{NoNotifications: true, SettleAfter: -1})
-	database, _ := database(t)
+	s, gateway, _, task := deploy(t)
 	const limit = 2
-	task := workerTask{Server: s.Address, Gateway: gateway.url, Token: gateway.NewToken(sandbox.Approved), Database: database, Queries: limit}
+	task.Queries, task.Token = limit, gateway.NewToken(sandbox.Pending)
 	for range 3 {
 		startWorker(t, task)
 	}
 	for i := range 30 {
-		if _, err := s.engine().Start(t.Context(), Settlement{ID: journal.PaymentID(fmt.Sprintf("t-%d", i)), FirstQuery: time.Second}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.engine().Start(t.Context(), Settlement{ID: journal.PaymentID(fmt.Sprintf("t-%d", i)), FirstQuery: time.Second})
+		must(t, err)
 	}
 	time.Sleep(6 * time.Second)
 	gateway.mu.Lock()

@@ -160,7 +160,7 @@ func pay(ctx context.Context, m Methods, id journal.ID, token string) error {
 		_, err := m.CreateSubscription(ctx, clienttest.SubscriptionRequest(id.Text, card))
 		return err
 	}
-	_, err := m.TokenPayment(ctx, cardgateway.NewToken(token), request(id.Text))
+	_, err := m.TokenPayment(ctx, cardgateway.NewToken(token), clienttest.TokenPaymentRequest(id.Text))
 	return err
 }
 
@@ -195,9 +195,7 @@ var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 func startWorker(t testing.TB, task workerTask) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), workerEnv+"="+string(text))
 	cmd.Stderr = os.Stderr
@@ -236,9 +234,7 @@ func startServer(t testing.TB) *server {
 		t.Skip("skipped: the command line of Temporal is not available on this machine: go install github.com/temporalio/cli/cmd/temporal@v1.5.1")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &server{t: t, path: path, Address: l.Addr().String(), File: filepath.Join(t.TempDir(), "temporal.db")}
 	must(t, l.Close())
 	s.start()
@@ -287,9 +283,7 @@ func database(t testing.TB) (string, *sql.DB) {
 	name := fmt.Sprintf("t%d", time.Now().UnixNano())
 	url := pgserver.Shared(t).URL(name)
 	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	exec1(t, db, `CREATE SCHEMA `+name)
 	exec1(t, db, createTold)

@@ -42,32 +42,22 @@ func searchStored(t *testing.T, s *server, ids []journal.ID, code string, texts 
 		events := s.GetWorkflowHistory(t.Context(), s.engine().WorkflowID(id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for events.HasNext() {
 			event, err := events.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			text, err := protojson.Marshal(event)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			stored["history"] = append(stored["history"], text...)
 			data, err := proto.Marshal(event)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			searchCode("a history", data)
 		}
 	}
 	s.Client.Close()
 	kill(s.dev) // the rest is in the write-ahead log
 	files, err := filepath.Glob(s.File + "*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range files {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		stored[filepath.Base(name)] = data
 	}
 	total := 0
@@ -101,9 +91,7 @@ func searchStored(t *testing.T, s *server, ids []journal.ID, code string, texts 
 func eachColumn(t *testing.T, file string, do func(table string, data []byte)) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = db.Close() }()
 	var tables []string
 	read(t, db, `SELECT name FROM sqlite_schema WHERE type = 'table'`, func(row []any) { tables = append(tables, fmt.Sprint(row[0])) })
@@ -124,14 +112,10 @@ func eachColumn(t *testing.T, file string, do func(table string, data []byte)) {
 func read(t *testing.T, db *sql.DB, statement string, do func(row []any)) {
 	t.Helper()
 	rows, err := db.QueryContext(context.WithoutCancel(t.Context()), statement)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = rows.Close() }()
 	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	row, targets := make([]any, len(columns)), make([]any, len(columns))
 	for i := range row {
 		targets[i] = &row[i]
