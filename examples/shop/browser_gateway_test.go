@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -27,15 +28,9 @@ type gateway struct {
 func startGateway(t *testing.T, o sandbox.Options) gateway {
 	t.Helper()
 	server, err := sandbox.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(server.Close)
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: demoAppID, TestPayments: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
+	client := clienttest.NewClient(t, cardgateway.Config{BaseURL: server.URL, AppID: demoAppID, TestPayments: true})
 	var seen atomic.Int64
 	merchant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if seen.Add(1) == 1 {
@@ -58,9 +53,7 @@ func (g gateway) checkout(t *testing.T, transactionID string) string {
 		},
 		BillingAddress: cardgateway.Address{FirstName: "Ada", LastName: "Gross", Country: "US"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return opened.RedirectURL
 }
 
@@ -76,9 +69,7 @@ func TestDashboardUnderAName(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, sandbox.Options{NoNotifications: true, Console: sandbox.Console{Access: sandbox.ControlAnywhere}})
 	named := strings.Replace(g.URL, "127.0.0.1", "gateway.test", 1)
-	if _, err := g.EnterCard(g.checkout(t, "tx-1"), sandbox.TestCard(sandbox.Pending)); err != nil {
-		t.Fatal(err)
-	}
+	enterCard(t, g.Gateway, g.checkout(t, "tx-1"), sandbox.Pending)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `<!doctype html><form method="post" action="%s/_sandbox/payments/tx-1/settle"><button id="win">Win</button></form>`, named)
 	}))
@@ -107,17 +98,11 @@ func gatewayLooks(t *testing.T) []look {
 	options := sandbox.Options{MerchantName: "Wick & Wax", Notifications: sandbox.Notifications{Scale: 0.001}, RefundSettleAfter: -1}
 	g, long := startGateway(t, options), startGateway(t, options)
 	enter := func(g gateway, page string, card sandbox.Outcome) (next string) {
-		next, err := g.EnterCard(page, sandbox.TestCard(card))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return next
+		return enterCard(t, g.Gateway, page, card)
 	}
 	finished := g.checkout(t, "tx-1042")
 	enter(g, finished, sandbox.Approved)
-	if err := g.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Flush(t.Context()))
 	enter(g, g.checkout(t, "tx-1043"), sandbox.Pending)
 	enter(g, g.checkout(t, "tx-1044"), sandbox.Declined)
 	threeD := g.URL + enter(g, g.checkout(t, "tx-1045"), sandbox.Challenged)
@@ -125,9 +110,7 @@ func gatewayLooks(t *testing.T) []look {
 	now := time.Now()
 	found, err := g.client.SearchOrders(t.Context(), cardgateway.OrderQuery{TransactionID: "tx-1042", Start: now.Add(-time.Hour), End: now.Add(time.Hour)},
 		cardgateway.PageRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := g.Refund(found.Data[0].UniqueID, "25.00", "refund-1"); err != nil {
 		t.Fatal(err)
 	}

@@ -63,9 +63,7 @@ func TestKeyboardDashboard(t *testing.T) {
 	g := startGateway(t, sandbox.Options{NoNotifications: true})
 	g.checkout(t, "tx-1")
 	paid := g.checkout(t, "tx-2")
-	if _, err := g.EnterCard(paid, sandbox.TestCard(sandbox.Pending)); err != nil {
-		t.Fatal(err)
-	}
+	enterCard(t, g.Gateway, paid, sandbox.Pending)
 	b := newTab(t, nil)
 	for _, page := range []string{"", "payments", "payments/tx-2", "refunds", "notifications", "requests", "requests/1", "faults"} {
 		b.open(g.URL + "/_sandbox/" + page)

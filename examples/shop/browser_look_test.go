@@ -33,9 +33,7 @@ type finding struct {
 func (b *tab) examine(name string) (counted map[string]int) {
 	b.t.Helper()
 	axe, err := os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	if !b.script { // the checker is one: the page that was loaded without it stays as it is
 		b.scripting(true)
 		defer b.scripting(false)
@@ -166,9 +164,7 @@ func prepareLooks(b *tab) []look {
 		id := buy("tealights", cardholder{card: sandbox.Approved}, payments.Paid)
 		b.refund(id)
 		if made {
-			if err := gateway.SettleRefund(id+"-R1", true); err != nil {
-				b.t.Fatal(err)
-			}
+			must(b.t, gateway.SettleRefund(id+"-R1", true))
 			b.awaitsWord("Refunded")
 		}
 		return id
@@ -259,12 +255,8 @@ func (b *tab) picture(file string, whole bool) {
 		shot = chromedp.FullScreenshot(100)
 	}
 	png, err := chromedp.Run(ctx, shot)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
+	must(b.t, os.WriteFile(file, png, 0o644))
 }
 
 // TestPrintAndMotion: on paper there is only the order, in light colours; and nothing moves if the customer does not want that.
@@ -301,9 +293,7 @@ func TestScripts(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rest := strings.ReplaceAll(string(text), `<script src="{{static "follow.js"}}" defer></script>`, "")
 		for _, forbidden := range []string{"<script", "javascript:", " onclick", " style="} {
 			if strings.Contains(rest, forbidden) {

@@ -118,9 +118,7 @@ func newTab(t *testing.T, w *world) *tab {
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	for _, step := range steps {
-		if err := chromedp.Do(b.ctx, onPage(step)); err != nil {
-			b.t.Fatal(err)
-		}
+		must(b.t, chromedp.Do(b.ctx, onPage(step)))
 	}
 }
 
@@ -295,8 +293,6 @@ func (b *tab) orderID() string {
 	b.t.Helper()
 	var id string
 	row := b.w.db.QueryRowContext(b.ctx, `SELECT id FROM orders ORDER BY created DESC LIMIT 1`)
-	if err := row.Scan(&id); err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, row.Scan(&id))
 	return id
 }

@@ -109,20 +109,14 @@ func open(t testing.TB, options ...option) *world {
 		o(s)
 	}
 	demo, err := StartDemo(t.Context(), s.gateway)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.settings = demo.settings(s.settings)
 	listener, err := net.Listen("tcp", s.listen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.url = "http://" + listener.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	shop, err := NewShop(ctx, s.settings, demo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := &world{Shop: shop, url: s.url, gateway: demo.Server.Gateway, courier: demo.Courier, logs: logs}
 	var served sync.WaitGroup
 	served.Go(func() {
@@ -185,9 +179,7 @@ type shopper struct {
 
 func newShopper(t testing.TB, w *world) *shopper {
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &shopper{t: t, w: w, client: &http.Client{Jar: jar, Transport: transport}}
@@ -217,22 +209,16 @@ func (s *shopper) postTwice(path string, form url.Values) {
 func (s *shopper) do(method, path string, form url.Values) *shopper {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.w.url+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 	}
 	resp, err := s.client.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	s.path, s.page, s.status = resp.Request.URL.Path, string(body), resp.StatusCode
 	return s
 }
@@ -299,10 +285,7 @@ func (s *shopper) hostedPage() string {
 // enter enters a card at the hosted page, and confirms it if the bank asks.
 func (s *shopper) enter(page string, card sandbox.Outcome) {
 	s.t.Helper()
-	next, err := s.w.gateway.EnterCard(page, sandbox.TestCard(card))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	next := enterCard(s.t, s.w.gateway, page, card)
 	if card == sandbox.Challenged {
 		if _, err := s.w.gateway.Authenticate(next, true); err != nil {
 			s.t.Fatal(err)
@@ -310,14 +293,20 @@ func (s *shopper) enter(page string, card sandbox.Outcome) {
 	}
 }
 
+// enterCard enters a card at the hosted page, and returns where it leads.
+func enterCard(t testing.TB, g *sandbox.Gateway, page string, card sandbox.Outcome) (next string) {
+	t.Helper()
+	next, err := g.EnterCard(page, sandbox.TestCard(card))
+	must(t, err)
+	return next
+}
+
 // saveCard stores a card, and returns its id.
 func (s *shopper) saveCard(card sandbox.Outcome) string {
 	s.t.Helper()
 	s.get("/cards").post("/cards", values("id", s.hidden("id")))
 	id := regexp.MustCompile(`^/cards/([^/]+)`).FindStringSubmatch(s.path)[1]
-	if _, err := s.w.gateway.EnterCard(s.hostedPage(), sandbox.TestCard(card)); err != nil {
-		s.t.Fatal(err)
-	}
+	enterCard(s.t, s.w.gateway, s.hostedPage(), card)
 	eventually(s.t, "the card is ready", func() string {
 		return is(fmt.Sprint(strings.Contains(s.get("/cards").page, `data-card="`+id+`" data-state="ready"`)), "true", nil)
 	})
@@ -340,6 +329,14 @@ func (s *shopper) awaitsWord(id, want string) {
 		s.get("/orders/" + id)
 		return is(s.match(`data-state="[^"]+">([^<]+)`), want, nil)
 	})
+}
+
+// must ends the test if a call that is to have no error has one.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func is(got, want string, err error) string {

@@ -41,9 +41,7 @@ func TestSettingsAreChecked(t *testing.T) {
 func TestSettingsAreParsed(t *testing.T) {
 	file := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	key := file("key", "from a file\r\n")

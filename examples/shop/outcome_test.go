@@ -52,9 +52,7 @@ func TestAbandonedCheckout(t *testing.T) {
 		t.Errorf("the page of a closed order:\n%s", s.page)
 	}
 	o, err := w.payments.Order(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.enter(o.RedirectURL, sandbox.Approved) // it was still open in another window
 	s.awaits(id, payments.Paid)
 }
@@ -65,9 +63,7 @@ func TestNotified(t *testing.T) {
 	w.courier.SetMode(courierDrop)
 	s := newShopper(t, w)
 	id := s.buy("pillar", "")
-	if err := w.forge(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.forge(t.Context(), id))
 	if o, _ := w.payments.Order(t.Context(), id); o.State != payments.Waiting {
 		t.Errorf("a forged notification makes the order %s", o.State)
 	}

@@ -40,9 +40,7 @@ func deploy(t *testing.T, database string) *deployment {
 	t.Helper()
 	gateway, err := sandbox.Start(sandbox.Options{MerchantID: "m-1", SecretKey: "test-secret", AppID: demoAppID,
 		Cards: sandbox.Cards{HostedRetry: true}, Notifications: sandbox.Notifications{Scale: 0.01}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(gateway.Close)
 	return &deployment{gateway: gateway, database: database, keyFile: filepath.Join(t.TempDir(), "shop.key")}
 }
@@ -65,9 +63,7 @@ func (d *deployment) command(p *process, args ...string) *exec.Cmd {
 func (d *deployment) start(t *testing.T) *process {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	address := l.Addr().String()
 	_ = l.Close()
 	p := &process{world: &world{url: "http://" + address, gateway: d.gateway.Gateway}, output: new(clienttest.Buffer)}
@@ -76,9 +72,7 @@ func (d *deployment) start(t *testing.T) *process {
 		public = d.balancer.URL
 	}
 	p.cmd = d.command(p, "-listen", address, "-url", public)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.cmd.Start())
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill() // if the test has not ended it
 		_ = p.cmd.Wait()
@@ -99,9 +93,7 @@ func (d *deployment) start(t *testing.T) *process {
 // terminate ends the process as a service manager does.
 func (p *process) terminate(t *testing.T) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = p.cmd.Process.Kill() })()
@@ -148,9 +140,7 @@ func (s *shopper) buysLater(sku, pay string) <-chan int {
 	s.post("/cart", values("sku", sku)).get("/checkout")
 	form := buyer("cart", s.hidden("cart"), "pay", pay)
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.w.url+"/checkout", strings.NewReader(form.Encode()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	client := &http.Client{Jar: s.client.Jar, Transport: &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -218,9 +208,7 @@ func TestOneProcess(t *testing.T) {
 	p := d.start(t)
 	s := newShopper(t, p.world)
 	paid := s.trade(p)
-	if err := d.gateway.Chargeback(paid[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.gateway.Chargeback(paid[0]))
 	p.awaitsLine(t, "level=ERROR", "a chargeback", paid[0])
 	db := connect(t, "sqlite", d.database)
 	checkCopy(t, db, d.gateway)
@@ -442,9 +430,7 @@ func connect(t *testing.T, driver, source string) *sql.DB {
 		source = "file:" + source + "?_pragma=busy_timeout(10000)" // the program writes too
 	}
 	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -453,15 +439,11 @@ func connect(t *testing.T, driver, source string) *sql.DB {
 func texts(t *testing.T, db *sql.DB, query string, args ...any) (all []string) {
 	t.Helper()
 	rows, err := db.Query(query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var text string
-		if err := rows.Scan(&text); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&text))
 		all = append(all, text)
 	}
 	slices.Sort(all)

@@ -19,9 +19,7 @@ func TestHeaders(t *testing.T) {
 	w := open(t)
 	for _, path := range []string{"/", "/cart", "/nothing", payments.NotificationPath} {
 		resp, err := http.Get(w.url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_ = resp.Body.Close()
 		for header, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
@@ -145,9 +143,7 @@ func TestTypedCardIsNotKept(t *testing.T) {
 
 func TestClientIP(t *testing.T) {
 	r, err := http.NewRequest(http.MethodGet, "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.RemoteAddr = "203.0.113.7:4711"
 	r.Header.Set("X-Real-IP", "198.51.100.9")
 	if got := new(Shop).visitor(r).IP; got != "203.0.113.7" {
@@ -203,9 +199,7 @@ func TestKeyIsMadeOnce(t *testing.T) {
 		close(start)
 		all.Wait()
 		want, err := LoadKey(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, key := range keys {
 			if key != nil && !bytes.Equal(key, want) {
 				t.Fatal("a process has a key that is not the one in the file")

@@ -353,9 +353,7 @@ func TestInvalidRequest(t *testing.T) {
 	if err == nil {
 		err = errors.Join(w.payments.Place(t.Context(), tx, o), tx.Commit())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := w.payments.Pay(t.Context(), o, payments.Visitor{IP: "203.0.113.7"}, cardgateway.Card{}); !errors.Is(err, cardgateway.ErrInvalidRequest) {
 		t.Errorf("got %v, want what is invalid", err)
 	}

@@ -29,9 +29,7 @@ func TestStore(t *testing.T) {
 func testPlaceOnce(t *testing.T, s *world) {
 	customer := newID("A")
 	for range 3 {
-		if err := s.addToCart(t.Context(), customer, "pillar"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.addToCart(t.Context(), customer, "pillar"))
 	}
 	wrong := &payments.Order{ID: newID("S"), Customer: customer, Attempt: payments.Attempt{Kind: payments.KindHosted}}
 	if err := s.orderCart(t.Context(), wrong, "1 pillar 24"); !errors.Is(err, errCartChanged) {
