@@ -3,7 +3,6 @@
 package program
 
 import (
-	"os"
 	"os/exec"
 	"regexp"
 	"testing"
@@ -13,12 +12,8 @@ import (
 // what the page shows.
 func TestMoving(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(startPage)
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := filesOf(t, "start.md", "file%d.go")
-	shown := regexp.MustCompile("(?ms)^## From hand-written code\n.*?^```text\n(.*?)^```").FindSubmatch(page)
+	shown := regexp.MustCompile("(?ms)^## From hand-written code\n.*?^```text\n(.*?)^```").FindSubmatch(read(t, startPage))
 	if len(files) != 3 || shown == nil {
 		t.Fatalf("the page has %d files, want 3, and what they print", len(files))
 	}

@@ -16,23 +16,30 @@ import (
 // root is the directory of the repository.
 const root = "../.."
 
-func goCommand(args ...string) error {
+// goCommand runs the go command in the repository. It ends the test if that fails.
+func goCommand(t *testing.T, args ...string) {
+	t.Helper()
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", args[0], err, out)
+		t.Fatalf("go %s: %v\n%s", args[0], err, out)
 	}
-	return nil
+}
+
+// read returns what a file contains.
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // filesOf writes the blocks of a page that are whole Go files, names them with the format and their number, and returns their paths.
 func filesOf(t *testing.T, page, format string) (paths []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
+	dir, text := t.TempDir(), read(t, filepath.Join(root, "docs", page))
 	for i, found := range regexp.MustCompile("(?ms)^```go\n(package .*?)^```").FindAllSubmatch(text, -1) {
 		paths = append(paths, filepath.Join(dir, fmt.Sprintf(format, i)))
 		if err := os.WriteFile(paths[i], found[1], 0o600); err != nil {
@@ -56,17 +63,11 @@ const programPage = root + "/docs/program.md"
 // TestProgramIsShown: docs/program.md shows files of examples/shop/payments as they are, at most 600 lines. With -write it writes them into the
 // page.
 func TestProgramIsShown(t *testing.T) {
-	page, err := os.ReadFile(programPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := read(t, programPage)
 	lines, files := 0, 0
 	shown := regexp.MustCompile("(?ms)^## (\\w+\\.go)[^\n]*\n.*?^```go\n.*?^```").ReplaceAllStringFunc(string(page), func(section string) string {
 		name, _, _ := strings.Cut(strings.TrimPrefix(section, "## "), ":")
-		file, err := os.ReadFile(filepath.Join(root, "examples/shop/payments", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := read(t, filepath.Join(root, "examples/shop/payments", name))
 		before, _, _ := strings.Cut(section, "```go\n")
 		files++
 		lines += strings.Count(string(file), "\n")
@@ -76,22 +77,18 @@ func TestProgramIsShown(t *testing.T) {
 		t.Errorf("the page shows %d files with %d lines, want at least 3, and at most 600 lines", files, lines)
 	}
 	if *writeOutput {
-		err = os.WriteFile(programPage, []byte(shown), 0o644)
+		if err := os.WriteFile(programPage, []byte(shown), 0o644); err != nil {
+			t.Error(err)
+		}
 	} else if shown != string(page) {
 		t.Error("the page does not show the files as they are: run this test with -write")
-	}
-	if err != nil {
-		t.Error(err)
 	}
 }
 
 // TestProgramCanBeCopied does what the page says: the shop in a module of its own.
 func TestProgramCanBeCopied(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(programPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := read(t, programPage)
 	clone, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)

@@ -12,15 +12,11 @@ import (
 
 // TestReadme: the first program of README.md runs as it stands in an empty module.
 func TestReadme(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	clone, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := regexp.MustCompile("(?s)```go\n(.*?)```").FindSubmatch(page)
+	first := regexp.MustCompile("(?s)```go\n(.*?)```").FindSubmatch(read(t, filepath.Join(root, "README.md")))
 	if first == nil {
 		t.Fatal("README.md has no program")
 	}

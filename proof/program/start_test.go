@@ -31,10 +31,7 @@ func TestStart(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("skipped: bash is not available on this machine")
 	}
-	page, err := os.ReadFile(startPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := read(t, startPage)
 	steps, _, _ := bytes.Cut(page, []byte("\n## Which call to use\n"))
 	var blocks []block
 	for _, found := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```").FindAllSubmatch(steps, -1) {
@@ -65,14 +62,8 @@ func TestStart(t *testing.T) {
 	if want := "go build -o ../shop/ ./cmd/cardgateway\n"; !strings.Contains(blocks[0].text, want) {
 		t.Errorf("the first block does not have %q", want)
 	}
-	if err := goCommand("build", "-o", s.dir+"/", "./cmd/cardgateway"); err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum")) // those of the clone: nothing has to be looked up
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.write("go.sum", string(sums))
+	goCommand(t, "build", "-o", s.dir+"/", "./cmd/cardgateway")
+	s.write("go.sum", string(read(t, filepath.Join(root, "go.sum")))) // those of the clone: nothing has to be looked up
 	s.write("main.go", here.Replace(blocks[2].text))
 	s.write("config.toml", here.Replace(blocks[6].text))
 	s.start(here.Replace(blocks[1].text))
@@ -115,19 +106,13 @@ func TestStart(t *testing.T) {
 func TestDemonstration(t *testing.T) {
 	t.Parallel()
 	const path, command = root + "/docs/reconcile.md", "$ cardgateway reconcile run --demo\n"
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(page), command)
+	before, rest, found := strings.Cut(string(read(t, path)), command)
 	shown, after, ended := strings.Cut(rest, "```")
 	if !found || !ended {
 		t.Fatalf("the page does not have %q", command)
 	}
 	tool, dir := filepath.Join(t.TempDir(), "cardgateway"), t.TempDir()
-	if err := goCommand("build", "-o", tool, "./cmd/cardgateway"); err != nil {
-		t.Fatal(err)
-	}
+	goCommand(t, "build", "-o", tool, "./cmd/cardgateway")
 	cmd := exec.CommandContext(t.Context(), tool, "reconcile", "run", "--demo")
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	out, err := cmd.CombinedOutput()

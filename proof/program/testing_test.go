@@ -11,7 +11,5 @@ func TestTesting(t *testing.T) {
 	if len(files) < 3 {
 		t.Fatalf("the page has %d files, want more: they are not found", len(files))
 	}
-	if err := goCommand(append([]string{"test"}, files...)...); err != nil {
-		t.Error(err)
-	}
+	goCommand(t, append([]string{"test"}, files...)...)
 }
