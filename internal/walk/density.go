@@ -111,12 +111,13 @@ func (d *density) fit(capacity int) float64 {
 	return max(root*root, 0.5)
 }
 
-// cut returns the first part of a span that is expected to fit on a page, including the padding of its query.
-func (d *density) cut(s span, capacity int) span {
+// cut returns the first part of a span that is expected to fit on a page, including the padding of its query. All rates are
+// multiplied by scale.
+func (d *density) cut(s span, capacity int, scale float64) span {
 	if !d.isKnown() {
 		return s
 	}
-	room := d.fit(capacity) - d.rate(hourOf(s.from))*2*padding
+	room := d.fit(capacity)/scale - d.rate(hourOf(s.from))*2*padding
 	to := s.to
 	for h, within := range s.hours {
 		rows := d.rate(h) * float64(within.seconds())

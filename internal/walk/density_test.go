@@ -118,7 +118,7 @@ func FuzzDensity(f *testing.F) {
 		if next != whole.to {
 			t.Fatalf("windows end at %d, want %d", next, whole.to)
 		}
-		if c := d.cut(whole, capacity); c.from != whole.from || c.seconds() < minWindow || c.to > whole.to {
+		if c := d.cut(whole, capacity, 1); c.from != whole.from || c.seconds() < minWindow || c.to > whole.to {
 			t.Fatalf("cut %v of %v", c, whole)
 		}
 	})

@@ -17,6 +17,7 @@ type prefetcher[T any] struct {
 
 	queue    []*step[T] // steps that were not returned yet, in order of time
 	inFlight int
+	serial   bool // one of several probes has failed
 	results  chan *step[T]
 }
 
@@ -89,10 +90,10 @@ func (p *prefetcher[T]) isRead(i int) bool {
 	})
 }
 
-// mayStart reports whether one more step may be in flight. The first window to get a response is the only one until then: with
-// it the others are cut, and its page size or its length may be refused.
+// mayStart reports whether one more step may be in flight. Before the first response all windows are probes. If one of several
+// fails, the gateway may be refusing concurrent requests, so from then on there is one at a time until one gets a response.
 func (p *prefetcher[T]) mayStart() bool {
-	return p.inFlight == 0 || p.inFlight < p.limit && p.plan.density.isKnown()
+	return p.inFlight == 0 || p.inFlight < p.limit && (p.plan.density.isKnown() || !p.serial)
 }
 
 // prepareStep makes the waiting step i of the queue one that can be started, a window or a row count, and returns it. A window
@@ -123,7 +124,7 @@ const countPageSize = 10
 func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	s.state = inFlight
 	p.inFlight++
-	s.probe = !p.plan.density.isKnown()
+	s.probe, s.alone = !p.plan.density.isKnown(), p.serial
 	from, to := p.plan.calendar.query(s.span)
 	s.reader = windowReader[T]{
 		source: &p.source, from: from, to: to, size: p.plan.pages.size, maxSize: p.maxPageSize, granted: p.plan.pages.granted,
@@ -150,6 +151,9 @@ func (p *prefetcher[T]) awaitOne() {
 	s.state = done
 	s.end.Rethrow() // a hook of the caller may have panicked, or ended its goroutine, as t.Fatal does
 	switch kind := p.source.Fault(s.err).Kind; {
+	case s.kind == window && s.probe && !s.alone && (kind == Transient || kind == Refused):
+		p.serial = true
+		s.uncut()
 	case kind == TooLarge:
 		p.plan.pages.proven = false
 		p.plan.adapt(s)

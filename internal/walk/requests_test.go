@@ -96,6 +96,31 @@ func TestRequestsOfSmallShops(t *testing.T) {
 	}
 }
 
+// TestRequestsOfEvenShops: a walk begins with as many requests as may be in flight, and uses the numbers of rows that they
+// announce, so that the windows of a month end where it ends.
+func TestRequestsOfEvenShops(t *testing.T) {
+	var took time.Duration
+	requests := 0
+	for shop := range 8 {
+		after(t, day0, day0.AddDate(1, 0, 0), func(t *testing.T, m *modelGateway, from, to time.Time) {
+			for month := range 12 {
+				m.add(0, evenly(1000+474*shop, from.AddDate(0, month, 0), from.AddDate(0, month+1, 0))...)
+			}
+			begun := time.Now()
+			w := m.walk(from, to, settings{prefetch: 16})
+			wantAll(t, m, w)
+			took += time.Since(begun)
+			requests += w.Report().Requests
+		})
+	}
+	if times := int(took / (50 * time.Millisecond)); times > 38 { // 33 to 36; 41 with one request at first
+		t.Errorf("%d response times, want at most 38", times)
+	}
+	if requests > 407 { // 404; 411 to 425 without the announced numbers
+		t.Errorf("%d requests, want at most 407", requests)
+	}
+}
+
 // TestRequestsByDay: a gateway that ignores the time of day of both bounds, and has a day on two pages, or a round number of rows a day,
 // is not queried for each second.
 func TestRequestsByDay(t *testing.T) {

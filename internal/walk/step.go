@@ -8,12 +8,13 @@ type step[T any] struct {
 	state    stepState
 	block    *block
 	span     span
-	expected float64         // rows of a window, when it was cut
+	expected float64         // rows of a window, when it was cut; of an unread span, if a probe has announced them
 	reader   windowReader[T] // of a window or a count
 	err      error
 	end      goroutine.Ending // of its goroutine
 
 	probe         bool // sent before the density was known
+	alone         bool // a probe with no other in flight
 	fromFirstPage bool // without a query: the first page of a longer window contains it completely
 }
 
