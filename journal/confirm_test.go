@@ -232,6 +232,21 @@ func TestConfirmLaterCharges(t *testing.T) {
 	})
 }
 
+// TestRenewedBeforeTheQuery: the search that tells the outcome of a subscription shows its later charge, too.
+func TestRenewedBeforeTheQuery(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.loseNext(sandbox.CommitNow)
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Fatalf("got %v, want an unknown outcome", err)
+		}
+		time.Sleep(7 * 24 * time.Hour)
+		if _, err := s.gateway.Renew("a"); err != nil {
+			t.Fatal(err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}
+
 // TestTwoSubscriptions: the gateway executes a subscription, and does not show it for six days. It is presumed absent and submitted
 // again. Its second charge is not a later one of the first.
 func TestTwoSubscriptions(t *testing.T) {

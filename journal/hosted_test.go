@@ -261,7 +261,8 @@ func TestHostedPageLifetime(t *testing.T) {
 }
 
 // TestUnknownKnowsItsQuery: the query of an error that the journal returns has everything that Resolve needs. Without HostedPage,
-// Resolve would take a card that was declined on the page for the end; without Seen, a search that finds nothing for an absence.
+// Resolve would take a card that was declined on the page for the end; without the cycle, a later charge for a second one; without Seen, a
+// search that finds nothing for an absence.
 func TestUnknownKnowsItsQuery(t *testing.T) {
 	unknown := func(t *testing.T, err error) cardgateway.ResolveQuery {
 		t.Helper()
@@ -273,8 +274,8 @@ func TestUnknownKnowsItsQuery(t *testing.T) {
 	}
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-		_, err := s.CreateCheckout(t.Context(), hosted("a"))
-		if q := unknown(t, err); !q.HostedPage || q.Seen {
+		_, err := s.CreateCheckoutSubscription(t.Context(), hostedSubscription("a"))
+		if q := unknown(t, err); !q.HostedPage || q.SubscriptionCycle != cardgateway.CycleWeek || q.Seen {
 			t.Errorf("of the call: %+v", q)
 		}
 		searchShows(s, 999)
@@ -283,7 +284,7 @@ func TestUnknownKnowsItsQuery(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = e.Outcome(func(_ *cardgateway.Transaction, err error) error {
-				if q := unknown(t, err); !q.HostedPage || !q.Seen {
+				if q := unknown(t, err); !q.HostedPage || q.SubscriptionCycle != cardgateway.CycleWeek || !q.Seen {
 					t.Errorf("of the entry: %+v", q)
 				}
 				return err

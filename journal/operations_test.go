@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,9 @@ func TestEveryMethod(t *testing.T) {
 					t.Fatalf("got %v, want the refusal", err)
 				}
 				in := s.stored("a").Begun
+				if isWeekly := in.SubscriptionCycle == cardgateway.CycleWeek; isWeekly != strings.HasSuffix(name, "Subscription") {
+					t.Errorf("recorded cycle is %q", in.SubscriptionCycle)
+				}
 				if in.Operation != name || !in.Amount.Equal(o.Amount) || in.Currency != "USD" || (in.OrderID == o.OrderID) == (name == "TokenPayment") {
 					t.Errorf("recorded is %+v", in)
 				}
