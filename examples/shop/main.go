@@ -36,11 +36,11 @@ type settings struct {
 	clientIPHeader                        string
 	typedCards, testPayments, staff       bool
 	restored                              string // when the backup was made that the database was restored from
-	settleEvery                           time.Duration
 
+	settleEvery        time.Duration // zero means the default of package payments
+	refundsEvery       time.Duration // the same
 	attemptTimeout     time.Duration // zero means the constant of that name
 	tokenLate          time.Duration // the same
-	refundsEvery       time.Duration // zero means the default of package payments
 	hostedPageLifetime time.Duration // zero means the client's default
 	httpClient         *http.Client  // nil means the client's default
 	log                *slog.Logger
@@ -93,7 +93,6 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 	flags.BoolVar(&s.testPayments, "test-payments", false, "take payments that the gateway marks as tests for paid, on a test system; always on with the sandbox")
 	flags.BoolVar(&s.staff, "staff", false, "serve /staff, where orders are refunded: a proxy must let only the staff in; always on with the sandbox")
 	flags.StringVar(&s.restored, "restored", "", "only complete a database that was restored from a backup of this time, such as 2026-10-05T08:00:00Z")
-	flags.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often the gateway is queried for open payments")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -170,8 +169,6 @@ func run(ctx context.Context, s settings) (err error) {
 // misspelled.
 func (s settings) check() error {
 	switch {
-	case s.settleEvery <= 0:
-		return errors.New("-settle-every must be above zero")
 	case s.gateway == "" && cmp.Or(s.appID, s.merchantID, s.secretKey) != "":
 		return errors.New("-base-url is missing; the sandbox takes no app id, merchant id or secret key")
 	case s.merchantID != "" && s.secretKey == "":
