@@ -35,7 +35,7 @@ type settings struct {
 	gateway, appID, merchantID, secretKey string
 	clientIPHeader                        string
 	typedCards, testPayments, staff       bool
-	restored                              string // when the backup was made that the database was restored from
+	restored                              time.Time // when the backup was made that the database was restored from; zero: it was not
 
 	settleEvery        time.Duration // zero means the default of package payments
 	refundsEvery       time.Duration // the same
@@ -92,7 +92,10 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 	flags.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
 	flags.BoolVar(&s.testPayments, "test-payments", false, "take payments that the gateway marks as tests for paid, on a test system; always on with the sandbox")
 	flags.BoolVar(&s.staff, "staff", false, "serve /staff, where orders are refunded: a proxy must let only the staff in; always on with the sandbox")
-	flags.StringVar(&s.restored, "restored", "", "only complete a database that was restored from a backup of this time, such as 2026-10-05T08:00:00Z")
+	flags.Func("restored", "only complete a database that was restored from a backup of this time, such as 2026-10-05T08:00:00Z", func(text string) (err error) {
+		s.restored, err = time.Parse(time.RFC3339, text)
+		return err
+	})
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -151,12 +154,8 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, shop.Close()) }()
-	if s.restored != "" {
-		backup, err := time.Parse(time.RFC3339, s.restored)
-		if err != nil {
-			return fmt.Errorf("-restored: %w", err)
-		}
-		return shop.payments.Restore(ctx, backup)
+	if !s.restored.IsZero() {
+		return shop.payments.Restore(ctx, s.restored)
 	}
 	fmt.Printf("The shop is open at %s\n", s.url)
 	if demo != nil {

@@ -56,6 +56,7 @@ func TestSettingsAreParsed(t *testing.T) {
 		{"as a flag", "flag provided but not defined", []string{"-secret-key", "x"}, nil, ""},
 		{"a password in a flag", "-db has a password", []string{"-db", "postgres://shop:pass@db/shop"}, nil, ""},
 		{"a password in the environment", "", nil, map[string]string{"SHOP_DB": "postgres://shop:pass@db/shop"}, ""},
+		{"a backup without a time", "-restored", []string{"-restored", ""}, nil, ""},
 		{"a word", `"x" belongs to no flag`, []string{"x"}, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
