@@ -129,7 +129,7 @@ var (
 // orderCart turns the customer's cart into an order. The same transaction empties the cart, so a form that is sent twice creates one order. If
 // the cart is not the one that the customer saw, it returns errCartChanged and changes nothing.
 func (s *Shop) orderCart(ctx context.Context, o *payments.Order, seen contents) error {
-	return s.transaction(ctx, func(tx *sql.Tx) error {
+	return s.payments.Transaction(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
 		lines, err := cartLines(rows, err)
 		switch {
@@ -143,16 +143,4 @@ func (s *Shop) orderCart(ctx context.Context, o *payments.Order, seen contents) 
 		o.Amount, o.Terms = lines.Total(), s.terms(lines, o.Billing)
 		return s.payments.Place(ctx, tx, o)
 	})
-}
-
-func (s *Shop) transaction(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	if err := do(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
 }

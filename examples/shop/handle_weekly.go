@@ -61,7 +61,7 @@ func (s *Shop) placeSubscription(w http.ResponseWriter, r *http.Request, kind pa
 	o.Repeats = cardgateway.SubscriptionExtension{
 		SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: weeks, SubscriptionDescription: weekly.Name,
 	}
-	err := s.transaction(r.Context(), func(tx *sql.Tx) error { return s.payments.Place(r.Context(), tx, o) })
+	err := s.payments.Transaction(r.Context(), func(tx *sql.Tx) error { return s.payments.Place(r.Context(), tx, o) })
 	switch {
 	case errors.Is(err, payments.ErrExists): // the form was sent twice
 		return redirect(w, r, "/orders/"+id)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -349,11 +350,7 @@ func TestInvalidRequest(t *testing.T) {
 	w := open(t)
 	o := &payments.Order{ID: "S1", Amount: decimal.RequireFromString("12.505"), Attempt: payments.Attempt{Kind: payments.KindHosted}}
 	o.Currency = "USD"
-	tx, err := w.db.BeginTx(t.Context(), nil)
-	if err == nil {
-		err = errors.Join(w.payments.Place(t.Context(), tx, o), tx.Commit())
-	}
-	must(t, err)
+	must(t, w.payments.Transaction(t.Context(), func(tx *sql.Tx) error { return w.payments.Place(t.Context(), tx, o) }))
 	if err := w.payments.Pay(t.Context(), o, payments.Visitor{IP: "203.0.113.7"}, cardgateway.Card{}); !errors.Is(err, cardgateway.ErrInvalidRequest) {
 		t.Errorf("got %v, want what is invalid", err)
 	}

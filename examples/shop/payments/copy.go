@@ -121,25 +121,19 @@ func (c *copying[T]) copyIfDue(ctx context.Context) (failed error) {
 
 // storeBatch stores rows and the position after them in one transaction, unless the claim was lost.
 func (c *copying[T]) storeBatch(ctx context.Context, rows []*T, position cardgateway.Checkpoint, since, next, due int64) error {
-	tx, err := c.DB.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	kept, err := changed(tx.ExecContext(ctx, `UPDATE copies SET position = $1, since = $2, due = $3 WHERE name = $4 AND due = $5`,
-		position, since, next, c.name, due))
-	if err == nil && !kept {
-		err = fmt.Errorf("another process copies the %s", c.name)
-	}
-	for _, row := range rows {
-		if err == nil {
-			err = c.store(ctx, tx, row)
+	return c.Transaction(ctx, func(tx *sql.Tx) error {
+		kept, err := changed(tx.ExecContext(ctx, `UPDATE copies SET position = $1, since = $2, due = $3 WHERE name = $4 AND due = $5`,
+			position, since, next, c.name, due))
+		if err == nil && !kept {
+			err = fmt.Errorf("another process copies the %s", c.name)
 		}
-	}
-	if err != nil {
+		for _, row := range rows {
+			if err == nil {
+				err = c.store(ctx, tx, row)
+			}
+		}
 		return err
-	}
-	return tx.Commit()
+	})
 }
 
 func (s *Service) storeOrderRow(ctx context.Context, tx *sql.Tx, t *cardgateway.Transaction) error {

@@ -58,6 +58,19 @@ type execer interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
 }
 
+// Transaction runs a function in a transaction, which is rolled back if it returns an error.
+func (s *Service) Transaction(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := s.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // changed reports whether a statement, which had this result, changed a row.
 func changed(result sql.Result, err error) (bool, error) {
 	if err != nil {

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -96,11 +97,7 @@ func placed(t *testing.T, s *Service, kind Kind) *Order {
 	orders++
 	o := &Order{ID: fmt.Sprintf("S-%d", orders), Amount: decimal.RequireFromString("24"), Attempt: Attempt{Kind: kind}}
 	o.Customer, o.Billing.FirstName = "customer of "+o.ID, "Ada"
-	tx, err := s.DB.BeginTx(t.Context(), nil)
-	if err == nil {
-		err = errors.Join(s.Place(t.Context(), tx, o), tx.Commit())
-	}
-	must(t, err)
+	must(t, s.Transaction(t.Context(), func(tx *sql.Tx) error { return s.Place(t.Context(), tx, o) }))
 	return o
 }
 
