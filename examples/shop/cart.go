@@ -97,28 +97,17 @@ func (s *Shop) setQuantity(ctx context.Context, customer, sku string, quantity i
 
 // cart returns the lines of a cart, at current prices.
 func (s *Shop) cart(ctx context.Context, customer string) (Lines, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
-	return cartLines(rows, err)
+	return cartLines(ctx, s.db, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
 }
 
-// cartLines reads the lines of a cart, without products that are no longer in the catalog.
-func cartLines(rows *sql.Rows, err error) (lines Lines, _ error) {
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // already closed after Next has returned false; errors are in Err
-	for rows.Next() {
-		var sku string
-		var l Line
-		if err := rows.Scan(&sku, &l.Quantity); err != nil {
-			return nil, err
-		}
-		var known bool
-		if l.Product, known = productOf(sku); known {
-			lines = append(lines, l)
-		}
-	}
-	return lines, rows.Err()
+// cartLines runs a query for the lines of a cart, and returns them without products that are no longer in the catalog.
+func cartLines(ctx context.Context, db payments.Querier, query, customer string) (Lines, error) {
+	lines, err := payments.Collect(ctx, db, func(scan func(...any) error) (l Line, err error) {
+		err = scan(&l.SKU, &l.Quantity)
+		l.Product, _ = productOf(l.SKU)
+		return l, err
+	}, query, customer)
+	return slices.DeleteFunc(lines, func(l Line) bool { return l.SKU == "" }), err
 }
 
 var (
@@ -130,8 +119,7 @@ var (
 // the cart is not the one that the customer saw, it returns errCartChanged and changes nothing.
 func (s *Shop) orderCart(ctx context.Context, o *payments.Order, seen contents) error {
 	return s.payments.Transaction(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
-		lines, err := cartLines(rows, err)
+		lines, err := cartLines(ctx, tx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
 		switch {
 		case err != nil:
 			return err

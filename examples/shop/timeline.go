@@ -62,24 +62,16 @@ func (s *Shop) addEvent(ctx context.Context, id string, what Event, at time.Time
 }
 
 // events returns the events of a payment or a refund.
-func (s *Shop) events(ctx context.Context, id string) (all []moment, _ error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT what, first_at, last_at, times FROM order_events WHERE id = $1 ORDER BY first_at`, id)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // already closed after Next has returned false; errors are in Err
-	for rows.Next() {
+func (s *Shop) events(ctx context.Context, id string) ([]moment, error) {
+	return payments.Collect(ctx, s.db, func(scan func(...any) error) (m moment, err error) {
 		var what Event
 		var first, last int64
 		var times int
-		if err := rows.Scan(&what, &first, &last, &times); err != nil {
-			return nil, err
-		}
-		m := what.moment()
+		err = scan(&what, &first, &last, &times)
+		m = what.moment()
 		m.At, m.Last, m.Times = time.UnixMicro(first), time.UnixMicro(last), times
-		all = append(all, m)
-	}
-	return all, rows.Err()
+		return m, err
+	}, `SELECT what, first_at, last_at, times FROM order_events WHERE id = $1 ORDER BY first_at`, id)
 }
 
 // timeline returns what happened to an order's attempts and to its refunds, in order: what the journal has as evidence, what the shop has

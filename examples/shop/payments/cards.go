@@ -65,7 +65,7 @@ func (s *Service) storeToken(ctx context.Context, n *notify.Notification) error 
 	default:
 		return errTokenEarly // so that the gateway repeats it
 	}
-	customer, err := one(collect(ctx, s.DB, column[string], `SELECT customer FROM cards WHERE id = $1`, t.TransactionID))
+	customer, err := one(Collect(ctx, s.DB, column[string], `SELECT customer FROM cards WHERE id = $1`, t.TransactionID))
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Service) storeToken(ctx context.Context, n *notify.Notification) error 
 
 // token returns the token of a customer's card, or ErrNotFound. It is decrypted only for a call.
 func (s *Service) token(ctx context.Context, customer, id string) (cardgateway.Token, error) {
-	encrypted, err := one(collect(ctx, s.DB, column[string], `SELECT token FROM cards WHERE id = $1 AND customer = $2 AND token <> ''`, id, customer))
+	encrypted, err := one(Collect(ctx, s.DB, column[string], `SELECT token FROM cards WHERE id = $1 AND customer = $2 AND token <> ''`, id, customer))
 	if err != nil {
 		return cardgateway.Token{}, err
 	}
@@ -98,7 +98,7 @@ func (s *Service) Card(ctx context.Context, customer, id string) (Card, error) {
 }
 
 func (s *Service) cards(ctx context.Context, where string, args ...any) ([]Card, error) {
-	return collect(ctx, s.DB, func(scan func(...any) error) (c Card, err error) {
+	return Collect(ctx, s.DB, func(scan func(...any) error) (c Card, err error) {
 		var changed int64
 		err = scan(&c.ID, &c.State, &c.Ready, &c.Digits, &c.RedirectURL, &changed)
 		c.Changed = time.UnixMicro(changed)

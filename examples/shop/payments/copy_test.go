@@ -183,7 +183,7 @@ func TestCopyOddRow(t *testing.T) {
 			must(t, g.SettleRefund(ids[1]+"-R1", true))
 		}
 	}
-	if next, err := one(collect(ctx, s.DB, column[int64], `SELECT since FROM copies WHERE name = 'refunds'`)); err != nil || next < since {
+	if next, err := one(Collect(ctx, s.DB, column[int64], `SELECT since FROM copies WHERE name = 'refunds'`)); err != nil || next < since {
 		t.Errorf("the next copy begins at %d, %v, before %d: each one would, while nothing is known to be complete", next, err, since)
 	}
 }

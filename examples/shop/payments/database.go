@@ -53,9 +53,10 @@ func OpenDatabase(ctx context.Context, name string) (*sql.DB, *sqlstore.Store, e
 	return db, store, err
 }
 
-// execer is a database or a transaction.
-type execer interface {
+// Querier is a database or a transaction.
+type Querier interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 }
 
 // Transaction runs a function in a transaction, which is rolled back if it returns an error.
@@ -80,13 +81,13 @@ func changed(result sql.Result, err error) (bool, error) {
 	return n > 0, err
 }
 
-// collect reads the rows of a query.
-func collect[T any](ctx context.Context, db *sql.DB, read func(scan func(...any) error) (T, error), query string, args ...any) (all []T, _ error) {
+// Collect reads the rows of a query.
+func Collect[T any](ctx context.Context, db Querier, read func(scan func(...any) error) (T, error), query string, args ...any) (all []T, _ error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer rows.Close() // already closed after Next has returned false; errors are in Err
 	for rows.Next() {
 		v, err := read(rows.Scan)
 		if err != nil {

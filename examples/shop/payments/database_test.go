@@ -273,7 +273,7 @@ func testRefunds(t *testing.T, s *Service) {
 		office.RefundUniqueID, office.UniqueID = "3"+o.ID[2:], uniqueID
 		must(t, s.confirmRefund(t.Context(), &office))
 	}
-	stray, err := one(collect(t.Context(), s.DB, column[int], `SELECT COUNT(*) FROM refunds WHERE id = $1`, office.RefundUniqueID))
+	stray, err := one(Collect(t.Context(), s.DB, column[int], `SELECT COUNT(*) FROM refunds WHERE id = $1`, office.RefundUniqueID))
 	if err != nil || stray != 0 {
 		t.Errorf("%d refunds of no order were stored, %v", stray, err)
 	}

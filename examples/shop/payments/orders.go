@@ -110,7 +110,7 @@ func (s *Service) Next(ctx context.Context, o *Order, kind Kind, cardID string) 
 }
 
 // addAttempt stores the next attempt of an order, if all before have ended. Of those who do it at once, one stores it: all choose the same id.
-func addAttempt(ctx context.Context, db execer, o *Order) (bool, error) {
+func addAttempt(ctx context.Context, db Querier, o *Order) (bool, error) {
 	o.Number++
 	o.Attempt.ID, o.Payment = o.ID, Payment{State: Open, Version: -1}
 	if o.Number > 1 {
@@ -200,7 +200,7 @@ func (s *Service) Orders(ctx context.Context, customer string) ([]Order, error) 
 }
 
 func (s *Service) orders(ctx context.Context, where string, arg string) ([]Order, error) {
-	all, err := collect(ctx, s.DB, func(scan func(...any) error) (o Order, err error) {
+	all, err := Collect(ctx, s.DB, func(scan func(...any) error) (o Order, err error) {
 		var terms []byte
 		var created int64
 		if err := scan(&o.ID, &o.Customer, &o.Amount, &terms, &created, &o.Attempt.ID, &o.Number, &o.Kind, &o.CardID,
@@ -228,5 +228,5 @@ func (s *Service) orders(ctx context.Context, where string, arg string) ([]Order
 
 // Attempts returns the ids of an order's attempts, the first one first.
 func (s *Service) Attempts(ctx context.Context, orderID string) ([]string, error) {
-	return collect(ctx, s.DB, column[string], `SELECT id FROM attempts WHERE order_id = $1 ORDER BY number`, orderID)
+	return Collect(ctx, s.DB, column[string], `SELECT id FROM attempts WHERE order_id = $1 ORDER BY number`, orderID)
 }

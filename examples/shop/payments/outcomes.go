@@ -84,7 +84,7 @@ func (s *Service) storeOutcome(ctx context.Context, e journal.Entry) error {
 		if e.Begun.IsTokenOrder() {
 			return s.setCard(ctx, id, paymentOf(&e, t))
 		}
-		version, err := one(collect(ctx, s.DB, column[int], `SELECT version FROM attempts WHERE id = $1`, id))
+		version, err := one(Collect(ctx, s.DB, column[int], `SELECT version FROM attempts WHERE id = $1`, id))
 		if errors.Is(err, ErrNotFound) { // after Restore
 			s.alertIf(ctx, true, "a payment belongs to no order of this database: deliver it, or refund it", "transactionId", id, "state", e.State())
 			return nil
@@ -104,7 +104,7 @@ func (s *Service) storeOutcome(ctx context.Context, e journal.Entry) error {
 		if e.State() != journal.Succeeded {
 			return nil
 		}
-		paid, err := collect(ctx, s.DB, column[string], `SELECT id FROM attempts WHERE state = 'paid'
+		paid, err := Collect(ctx, s.DB, column[string], `SELECT id FROM attempts WHERE state = 'paid'
 			AND order_id = (SELECT order_id FROM attempts WHERE id = $1)`, id)
 		s.alertIf(ctx, len(paid) > 1, "an order was paid twice: refund one of its attempts", "attempts", paid)
 		return err

@@ -157,7 +157,7 @@ func (s *Service) Refunds(ctx context.Context, customer string) ([]Refund, error
 }
 
 func (s *Service) refunds(ctx context.Context, where string, args ...any) ([]Refund, error) {
-	return collect(ctx, s.DB, func(scan func(...any) error) (r Refund, err error) {
+	return Collect(ctx, s.DB, func(scan func(...any) error) (r Refund, err error) {
 		var created, made int64
 		err = scan(&r.ID, &r.OrderID, &r.AttemptID, &r.Amount, &created, &r.State, &r.Version, &made)
 		if r.Created = time.UnixMicro(created); made != 0 {
