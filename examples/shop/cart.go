@@ -14,25 +14,29 @@ import (
 	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
 )
 
-// Line is one product of a cart or an order, at its price.
-type Line struct {
-	Product
-	Quantity int
+// Lines are what is in a cart or an order, as its payments say it.
+type Lines []cardgateway.ProductInfo
+
+// line returns a product at its price, as payments say it.
+func (s *Shop) line(p Product, quantity int) cardgateway.ProductInfo {
+	return cardgateway.ProductInfo{ProductName: p.Name, SKU: p.SKU, ProductLink: s.url + "/", Currency: currency, Price: p.Price, Quantity: quantity}
 }
 
-// Total is the line's price.
-func (l Line) Total() decimal.Decimal { return l.Price.Mul(decimal.NewFromInt(int64(l.Quantity))) }
-
-// Lines are what is in a cart or an order.
-type Lines []Line
+// lineTotal is the price of a line.
+func lineTotal(l cardgateway.ProductInfo) decimal.Decimal {
+	return l.Price.Mul(decimal.NewFromInt(int64(l.Quantity)))
+}
 
 // Total is the price of all lines.
 func (all Lines) Total() (sum decimal.Decimal) {
 	for _, l := range all {
-		sum = sum.Add(l.Total())
+		sum = sum.Add(lineTotal(l))
 	}
 	return sum
 }
+
+// Secure reports whether 3D authentication is required.
+func (all Lines) Secure() bool { return all.Total().GreaterThanOrEqual(secureFrom) }
 
 // contents says what is in a cart, at which prices: what a customer agrees to.
 type contents string
@@ -48,22 +52,8 @@ func (all Lines) Contents() contents {
 }
 
 // terms returns what the payments of these lines say.
-func (s *Shop) terms(lines Lines, billing cardgateway.Address) payments.Terms {
-	t := payments.Terms{Currency: currency, Billing: billing, Secure: lines.Total().GreaterThanOrEqual(secureFrom)}
-	for _, l := range lines {
-		t.Products = append(t.Products, cardgateway.ProductInfo{
-			ProductName: l.Name, SKU: l.SKU, ProductLink: s.url + "/", Currency: currency, Price: l.Price, Quantity: l.Quantity,
-		})
-	}
-	return t
-}
-
-// linesOf returns the lines of an order.
-func linesOf(o payments.Order) (all Lines) {
-	for _, p := range o.Products {
-		all = append(all, Line{Product{SKU: p.SKU, Name: p.ProductName, Price: p.Price}, p.Quantity})
-	}
-	return all
+func (all Lines) terms(billing cardgateway.Address) payments.Terms {
+	return payments.Terms{Currency: currency, Products: all, Billing: billing, Secure: all.Secure()}
 }
 
 // tables are those of the pages, beside those of package payments: the carts, and what the journal does not record of an order; see Event.
@@ -97,17 +87,19 @@ func (s *Shop) setQuantity(ctx context.Context, customer, sku string, quantity i
 
 // cart returns the lines of a cart, at current prices.
 func (s *Shop) cart(ctx context.Context, customer string) (Lines, error) {
-	return cartLines(ctx, s.db, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
+	return s.cartLines(ctx, s.db, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
 }
 
 // cartLines runs a query for the lines of a cart, and returns them without products that are no longer in the catalog.
-func cartLines(ctx context.Context, db payments.Querier, query, customer string) (Lines, error) {
-	lines, err := payments.Collect(ctx, db, func(scan func(...any) error) (l Line, err error) {
-		err = scan(&l.SKU, &l.Quantity)
-		l.Product, _ = productOf(l.SKU)
-		return l, err
+func (s *Shop) cartLines(ctx context.Context, db payments.Querier, query, customer string) (Lines, error) {
+	lines, err := payments.Collect(ctx, db, func(scan func(...any) error) (cardgateway.ProductInfo, error) {
+		var sku string
+		var quantity int
+		err := scan(&sku, &quantity)
+		p, _ := productOf(sku)
+		return s.line(p, quantity), err
 	}, query, customer)
-	return slices.DeleteFunc(lines, func(l Line) bool { return l.SKU == "" }), err
+	return slices.DeleteFunc(lines, func(l cardgateway.ProductInfo) bool { return l.SKU == "" }), err
 }
 
 var (
@@ -119,7 +111,7 @@ var (
 // the cart is not the one that the customer saw, it returns errCartChanged and changes nothing.
 func (s *Shop) orderCart(ctx context.Context, o *payments.Order, seen contents) error {
 	return s.payments.Transaction(ctx, func(tx *sql.Tx) error {
-		lines, err := cartLines(ctx, tx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
+		lines, err := s.cartLines(ctx, tx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
 		switch {
 		case err != nil:
 			return err
@@ -128,7 +120,7 @@ func (s *Shop) orderCart(ctx context.Context, o *payments.Order, seen contents) 
 		case lines.Contents() != seen:
 			return errCartChanged
 		}
-		o.Amount, o.Terms = lines.Total(), s.terms(lines, o.Billing)
+		o.Amount, o.Terms = lines.Total(), lines.terms(o.Billing)
 		return s.payments.Place(ctx, tx, o)
 	})
 }

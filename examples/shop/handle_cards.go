@@ -60,8 +60,8 @@ func (s *Shop) storeCard(w http.ResponseWriter, r *http.Request) error {
 	if !isID("C", id) {
 		return errBadForm
 	}
-	one := Lines{{Product{SKU: "card", Name: "Saving a card", Price: price("1.00")}, 1}}
-	terms := s.terms(one, cardgateway.Address{Country: countries[0].Code})
+	one := Lines{s.line(Product{SKU: "card", Name: "Saving a card", Price: price("1.00")}, 1)}
+	terms := one.terms(cardgateway.Address{Country: countries[0].Code})
 	err = s.payments.StoreCard(r.Context(), s.customer(w, r), id, one.Total(), terms, s.visitor(r))
 	if err != nil && !errors.Is(err, payments.ErrExists) { // the form was sent twice
 		return err

@@ -90,9 +90,6 @@ type checkoutPage struct {
 // OnPage reports whether the gateway's page is offered too.
 func (checkoutPage) OnPage() bool { return true }
 
-// Secure reports whether 3D authentication will be required.
-func (p checkoutPage) Secure() bool { return p.Lines.Total().GreaterThanOrEqual(secureFrom) }
-
 func (s *Shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
 	f, err := s.newBuyerForm(w, r)
 	if err != nil {

@@ -36,7 +36,7 @@ type orderPage struct {
 }
 
 // Lines returns what was ordered.
-func (p orderPage) Lines() Lines { return linesOf(p.Order) }
+func (p orderPage) Lines() Lines { return p.Products }
 
 // OnPage reports whether the gateway's page is offered too: what was refused with a stored card is only submitted again with another one.
 func (p orderPage) OnPage() bool { return p.State != payments.Refused }
@@ -176,7 +176,7 @@ func (s *Shop) payOtherwise(w http.ResponseWriter, r *http.Request) error {
 
 // backToCheckout puts the products of an order that was not paid back into the cart.
 func (s *Shop) backToCheckout(w http.ResponseWriter, r *http.Request, o payments.Order) error {
-	for _, l := range linesOf(o) {
+	for _, l := range o.Products {
 		if err := s.addToCart(r.Context(), o.Customer, l.SKU); err != nil {
 			return err
 		}

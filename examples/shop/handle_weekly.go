@@ -56,8 +56,8 @@ func (s *Shop) placeSubscription(w http.ResponseWriter, r *http.Request, kind pa
 	if !isID("W", id) {
 		return errBadForm
 	}
-	lines := Lines{{weekly, 1}}
-	o := &payments.Order{ID: id, Customer: s.customer(w, r), Amount: lines.Total(), Terms: s.terms(lines, b), Attempt: payments.Attempt{Kind: kind}}
+	lines := Lines{s.line(weekly, 1)}
+	o := &payments.Order{ID: id, Customer: s.customer(w, r), Amount: lines.Total(), Terms: lines.terms(b), Attempt: payments.Attempt{Kind: kind}}
 	o.Repeats = cardgateway.SubscriptionExtension{
 		SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: weeks, SubscriptionDescription: weekly.Name,
 	}

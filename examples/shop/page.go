@@ -30,6 +30,7 @@ var pages = parsePages()
 func parsePages() map[string]*template.Template {
 	functions := template.FuncMap{
 		"money":    money,
+		"total":    lineTotal,
 		"date":     date,
 		"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05.000") },
 		"static":   staticURL,
