@@ -38,17 +38,15 @@ func (all Lines) Total() (sum decimal.Decimal) {
 // Secure reports whether 3D authentication is required.
 func (all Lines) Secure() bool { return all.Total().GreaterThanOrEqual(secureFrom) }
 
-// contents says what is in a cart, at which prices: what a customer agrees to.
-type contents string
-
-// Contents returns the same for the same lines in any order. The form that orders them has it.
-func (all Lines) Contents() contents {
+// Contents says what is in a cart, at which prices: what a customer agrees to. It is the same for the same lines in any order. The form that
+// orders them has it.
+func (all Lines) Contents() string {
 	var texts []string
 	for _, l := range all {
 		texts = append(texts, fmt.Sprintf("%d %s %s", l.Quantity, l.SKU, l.Price))
 	}
 	slices.Sort(texts)
-	return contents(strings.Join(texts, ", "))
+	return strings.Join(texts, ", ")
 }
 
 // terms returns what the payments of these lines say.
@@ -74,14 +72,14 @@ func (s *Shop) addToCart(ctx context.Context, customer, sku string) error {
 	return err
 }
 
-// setQuantity changes the quantity of a product in a cart; zero removes it.
+// setQuantity sets the quantity of a product in a cart; zero removes it.
 func (s *Shop) setQuantity(ctx context.Context, customer, sku string, quantity int) error {
 	if quantity <= 0 {
 		_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 AND sku = $2`, customer, sku)
 		return err
 	}
-	_, err := s.db.ExecContext(ctx, `UPDATE cart_lines SET quantity = $3 WHERE customer = $1 AND sku = $2`,
-		customer, sku, min(quantity, maxQuantity))
+	_, err := s.db.ExecContext(ctx, `INSERT INTO cart_lines (customer, sku, quantity) VALUES ($1, $2, $3) ON CONFLICT (customer, sku)
+		DO UPDATE SET quantity = $3`, customer, sku, min(quantity, maxQuantity))
 	return err
 }
 
@@ -109,7 +107,7 @@ var (
 
 // orderCart turns the customer's cart into an order. The same transaction empties the cart, so a form that is sent twice creates one order. If
 // the cart is not the one that the customer saw, it returns errCartChanged and changes nothing.
-func (s *Shop) orderCart(ctx context.Context, o *payments.Order, seen contents) error {
+func (s *Shop) orderCart(ctx context.Context, o *payments.Order, seen string) error {
 	return s.payments.Transaction(ctx, func(tx *sql.Tx) error {
 		lines, err := s.cartLines(ctx, tx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
 		switch {

@@ -139,7 +139,7 @@ func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 		}
 		o.Kind, o.CardID = payments.KindToken, c.ID
 	}
-	err = s.orderCart(r.Context(), o, contents(field("cart")))
+	err = s.orderCart(r.Context(), o, field("cart"))
 	switch {
 	case errors.Is(err, errEmptyCart): // the form was sent twice, and the first one made the order
 		return redirect(w, r, "/orders")

@@ -177,9 +177,6 @@ func (s *Shop) payOtherwise(w http.ResponseWriter, r *http.Request) error {
 // backToCheckout puts the products of an order that was not paid back into the cart.
 func (s *Shop) backToCheckout(w http.ResponseWriter, r *http.Request, o payments.Order) error {
 	for _, l := range o.Products {
-		if err := s.addToCart(r.Context(), o.Customer, l.SKU); err != nil {
-			return err
-		}
 		if err := s.setQuantity(r.Context(), o.Customer, l.SKU, l.Quantity); err != nil {
 			return err
 		}
