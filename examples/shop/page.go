@@ -38,7 +38,6 @@ func parsePages() map[string]*template.Template {
 		"products": productsOf,
 		"status":   statusOf,
 		"refund":   statusOfRefund,
-		"tab":      func(v view, path, name string) link { return link{path, name, v.Here == path} },
 		"input":    newInput,
 		"digits":   newDigits,
 	}
@@ -74,33 +73,20 @@ func productsOf(o payments.Order) string {
 	return o.Products[0].ProductName
 }
 
-// link is a link of the navigation.
-type link struct {
-	Path, Name string
-	Here       bool
-}
-
 // input is a field of a form.
 type input struct {
-	Name, Label, Type, Autocomplete, Value string
-	Wrong                                  string // error message
-	Digits                                 bool
-	Most                                   int
+	Name, Label, Autocomplete, Value string
+	Wrong                            string // error message
+	Digits                           int    // at most, or 0 for a text
 }
 
 func newInput(f interface{ Wrong(string) string }, name, label, autocomplete, value string) input {
-	kind := "text"
-	if autocomplete == "email" {
-		kind = "email"
-	}
-	return input{Name: name, Label: label, Type: kind, Autocomplete: autocomplete, Value: value, Wrong: f.Wrong(name), Most: 128}
+	return input{Name: name, Label: label, Autocomplete: autocomplete, Value: value, Wrong: f.Wrong(name)}
 }
 
 // newDigits returns a field whose content is never sent back.
 func newDigits(f interface{ Wrong(string) string }, name, label, autocomplete string, most int) input {
-	i := newInput(f, name, label, autocomplete, "")
-	i.Digits, i.Most = true, most
-	return i
+	return input{Name: name, Label: label, Autocomplete: autocomplete, Wrong: f.Wrong(name), Digits: most}
 }
 
 // view is the data of the layout, which contains the page.
