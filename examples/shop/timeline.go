@@ -33,6 +33,13 @@ const (
 	EventNotified Event = "notified" // a notification that a query has confirmed
 )
 
+// momentOfEvent has the lines of the events, without their times.
+var momentOfEvent = map[Event]moment{
+	EventSent:     {Kind: "out", Word: "Sent", Text: "To the payment service."},
+	EventAsked:    {Kind: "out", Word: "Asked", Text: "The payment service, what became of it."},
+	EventNotified: {Kind: "in", Word: "Notified", Text: "A notification came. It is only a reason to ask, because anybody can send one."},
+}
+
 // observe records what the client sends and asks; see cardgateway.Config.
 func (s *Shop) observe(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 	begun := time.Now()
@@ -68,7 +75,7 @@ func (s *Shop) events(ctx context.Context, id string) ([]moment, error) {
 		var first, last int64
 		var times int
 		err = scan(&what, &first, &last, &times)
-		m = what.moment()
+		m = momentOfEvent[what]
 		m.At, m.Last, m.Times = time.UnixMicro(first), time.UnixMicro(last), times
 		return m, err
 	}, `SELECT what, first_at, last_at, times FROM order_events WHERE id = $1 ORDER BY first_at`, id)
@@ -158,17 +165,6 @@ func momentOf(ev *journal.Evidence, what string) moment {
 		return moment{Kind: "bad", Word: "Answered: declined", Text: "One attempt on the payment page. No money was moved."}
 	}
 	return moment{Kind: "in", Word: "Answered: in processing", Text: "The payment service has accepted it, and has not finished it."}
-}
-
-// moment returns the line of an event, without its time.
-func (e Event) moment() moment {
-	switch e {
-	case EventSent:
-		return moment{Kind: "out", Word: "Sent", Text: "To the payment service."}
-	case EventNotified:
-		return moment{Kind: "in", Word: "Notified", Text: "A notification came. It is only a reason to ask, because anybody can send one."}
-	}
-	return moment{Kind: "out", Word: "Asked", Text: "The payment service, what became of it."}
 }
 
 // storyPage tells what happened to an order, large enough to be shown to others.
