@@ -64,11 +64,12 @@ const wordCharged = "Charged"
 // moved returns when the sandbox moved money for payments and refunds. A shop never learns that: it is shown to compare.
 func (d *Demo) moved(ids []journal.ID) (all []moment) {
 	for _, m := range d.Server.Gateway.Moves(0) {
-		switch {
-		case m.TransactionID != "" && slices.Contains(ids, journal.PaymentID(m.TransactionID)):
-			all = append(all, moment{At: m.At, Kind: "ledger", Word: wordCharged, Text: "In the sandbox's ledger, which the shop cannot see."})
-		case m.RefundTransactionID != "" && slices.Contains(ids, journal.RefundID(m.RefundTransactionID)):
-			all = append(all, moment{At: m.At, Kind: "ledger", Word: "Returned", Text: "In the sandbox's ledger, which the shop cannot see."})
+		id, word := journal.PaymentID(m.TransactionID), wordCharged
+		if m.RefundTransactionID != "" {
+			id, word = journal.RefundID(m.RefundTransactionID), "Returned"
+		}
+		if slices.Contains(ids, id) {
+			all = append(all, moment{At: m.At, Kind: "ledger", Word: word, Text: "In the sandbox's ledger, which the shop cannot see."})
 		}
 	}
 	return all
