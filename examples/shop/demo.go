@@ -47,9 +47,6 @@ func forVisitors() sandbox.Options {
 	return sandbox.Options{RefundSettleAfter: 3 * time.Second, Notifications: sandbox.Notifications{Scale: 0.1}}
 }
 
-// Close stops the gateway.
-func (d *Demo) Close() { d.Server.Close() }
-
 // settings points the shop at the sandbox. The sandbox's state is lost when the program ends, so the shop's database is in
 // memory, too, unless another one was requested.
 func (d *Demo) settings(s settings) settings {

@@ -130,7 +130,7 @@ func open(t testing.TB, options ...option) *world {
 		if err := shop.Close(); err != nil {
 			t.Error("closing:", err)
 		}
-		demo.Close()
+		demo.Server.Close()
 		w.checkLog(t, demo.secret)
 	})
 	return w

@@ -136,7 +136,7 @@ func run(ctx context.Context, s settings) (err error) {
 		if demo, err = StartDemo(ctx, forVisitors()); err != nil {
 			return err
 		}
-		defer demo.Close()
+		defer demo.Server.Close()
 		s = demo.settings(s)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(s.listen, "127.0.0.1:0"))
