@@ -8,7 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/examples/shop/payments"
@@ -30,7 +30,7 @@ func StartDemo(ctx context.Context, o sandbox.Options) (*Demo, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Demo{Courier: NewCourier(), secret: rand.Text()}
+	d := &Demo{Courier: &Courier{transport: &http.Transport{DisableKeepAlives: true}}, secret: rand.Text()}
 	o.MerchantName, o.MerchantID, o.SecretKey, o.AppID, o.Notifications.Transport = "Wick & Wax", "shop", d.secret, demoAppID, d.Courier
 	// A different host name than the shop's, because a real payment page is on another site, too.
 	_, port, _ := net.SplitHostPort(listener.Addr().String()) // written by package net
@@ -94,7 +94,7 @@ func (s *Shop) showDemo(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.render(w, r, http.StatusOK, "sandbox", demoPage{
-		doneTexts[r.URL.Query().Get("done")], s.demo.Courier.Mode(), courierModes[:], orders, s.demo.Server.URL + "/_sandbox",
+		doneTexts[r.URL.Query().Get("done")], s.demo.Courier.Mode(), courierModes, orders, s.demo.Server.URL + "/_sandbox",
 	})
 }
 
@@ -151,9 +151,7 @@ func (s *Shop) forge(ctx context.Context, id string) error {
 // Courier delivers the sandbox's notifications, or loses, delays or repeats them.
 type Courier struct {
 	transport http.RoundTripper
-
-	mu   sync.Mutex
-	mode string
+	mode      atomic.Int32 // an index of courierModes: at first, each is delivered at once
 }
 
 // The modes of a Courier.
@@ -164,30 +162,17 @@ const (
 	courierDrop   = "drop"
 )
 
-var courierModes = [...]string{courierPrompt, courierLate, courierTwice, courierDrop}
+var courierModes = []string{courierPrompt, courierLate, courierTwice, courierDrop}
 
 const courierDelay = 5 * time.Second
 
-var errDropped = errors.New("the courier dropped the notification")
-
-// NewCourier returns a Courier that delivers at once.
-func NewCourier() *Courier {
-	return &Courier{transport: &http.Transport{DisableKeepAlives: true}, mode: courierPrompt}
-}
-
 // Mode returns the current mode.
-func (c *Courier) Mode() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.mode
-}
+func (c *Courier) Mode() string { return courierModes[c.mode.Load()] }
 
 // SetMode sets the mode, if it is a known one.
 func (c *Courier) SetMode(mode string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if slices.Contains(courierModes[:], mode) {
-		c.mode = mode
+	if i := slices.Index(courierModes, mode); i >= 0 {
+		c.mode.Store(int32(i))
 	}
 }
 
@@ -195,7 +180,7 @@ func (c *Courier) SetMode(mode string) {
 func (c *Courier) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch c.Mode() {
 	case courierDrop:
-		return nil, errDropped
+		return nil, errors.New("the courier dropped the notification")
 	case courierLate:
 		select {
 		case <-time.After(courierDelay):
