@@ -20,47 +20,40 @@ type Status struct {
 	Text  string
 }
 
-// statusOf returns the status of an order. It claims nothing that is not known.
+// statuses are those of orders that are not paid. They claim nothing that is not known.
+var statuses = map[payments.State]Status{
+	payments.Open: {"busy", "Open", "Your order is written down.", "Its payment has not been started yet."},
+	payments.Unsent: {"bad", "Not sent", "The payment could not be started.",
+		"The payment service could not be reached, and nothing was charged. You can try again."},
+	payments.Refused: {"bad", "Refused", "The payment service did not accept the payment.", "Nothing was charged. We are looking into it."},
+	payments.Checking: {"busy", "Being checked", "We are checking your payment.",
+		"The answer of the payment service was lost on its way to us. We are finding out whether it was made, " +
+			"and will not charge you twice. Please do not pay again; this order settles by itself."},
+	payments.Unpaid: {"bad", "Not paid", "The payment was most likely never made.",
+		"The payment service has not known it for a day. You can order again. If it is charged after all, we will refund it."},
+	payments.Waiting: {"plain", "Waiting for you", "One step is left.",
+		"The payment page is waiting for you. Nothing is charged before you have finished there."},
+	payments.Processing: {"busy", "Processing", "Your payment is being processed.",
+		"The bank has it and has not answered yet. You do not need to pay again, and you may close this page."},
+	payments.Closed:   {"plain", "Closed", "The payment was not finished.", "Nothing was charged. You can still pay."},
+	payments.Declined: {"bad", "Declined", "The payment was declined.", "Nothing was charged. You can try again with another card."},
+	payments.Tested:   {"bad", "Not paid", "This was a test payment.", "It was approved as a test, so the order is not paid. You can pay with another card."},
+	payments.Conflict: {"bad", "Being looked at", "Somebody is looking at this payment.",
+		"We have received contradictory messages about it. We will write to you, and nothing will be lost."},
+}
+
+// statusOf returns the status of an order.
 func statusOf(o payments.Order) Status {
-	switch o.State {
-	case payments.Paid:
+	switch {
+	case o.State == payments.Paid:
 		return statusOfPaid(o)
-	case payments.Declined:
-		if o.Reason == cancelledText {
-			return Status{"plain", "Cancelled", "You cancelled the payment.", "Nothing was charged. You can still pay, whenever you like."}
-		}
-		return Status{"bad", "Declined", "The payment was declined.", "Nothing was charged. You can try again with another card."}
-	case payments.Processing:
-		return Status{"busy", "Processing", "Your payment is being processed.",
-			"The bank has it and has not answered yet. You do not need to pay again, and you may close this page."}
-	case payments.Waiting:
-		if o.RedirectURL == "" {
-			return Status{"busy", "Not confirmed", "Your bank has not confirmed the payment.", "We do not know the address of its page, because the answer " +
-				"with it was lost. Nothing is charged unless you confirm it. Otherwise the order is closed within a day or two; then you can pay in another way."}
-		}
-		return Status{"plain", "Waiting for you", "One step is left.",
-			"The payment page is waiting for you. Nothing is charged before you have finished there."}
-	case payments.Checking:
-		return Status{"busy", "Being checked", "We are checking your payment.",
-			"The answer of the payment service was lost on its way to us. We are finding out whether it was made, " +
-				"and will not charge you twice. Please do not pay again; this order settles by itself."}
-	case payments.Unpaid:
-		return Status{"bad", "Not paid", "The payment was most likely never made.",
-			"The payment service has not known it for a day. You can order again. If it is charged after all, we will refund it."}
-	case payments.Closed:
-		return Status{"plain", "Closed", "The payment was not finished.", "Nothing was charged. You can still pay."}
-	case payments.Unsent:
-		return Status{"bad", "Not sent", "The payment could not be started.",
-			"The payment service could not be reached, and nothing was charged. You can try again."}
-	case payments.Refused:
-		return Status{"bad", "Refused", "The payment service did not accept the payment.", "Nothing was charged. We are looking into it."}
-	case payments.Tested:
-		return Status{"bad", "Not paid", "This was a test payment.", "It was approved as a test, so the order is not paid. You can pay with another card."}
-	case payments.Conflict:
-		return Status{"bad", "Being looked at", "Somebody is looking at this payment.",
-			"We have received contradictory messages about it. We will write to you, and nothing will be lost."}
+	case o.State == payments.Declined && o.Reason == cancelledText:
+		return Status{"plain", "Cancelled", "You cancelled the payment.", "Nothing was charged. You can still pay, whenever you like."}
+	case o.State == payments.Waiting && o.RedirectURL == "":
+		return Status{"busy", "Not confirmed", "Your bank has not confirmed the payment.", "We do not know the address of its page, because the answer " +
+			"with it was lost. Nothing is charged unless you confirm it. Otherwise the order is closed within a day or two; then you can pay in another way."}
 	}
-	return Status{"busy", "Open", "Your order is written down.", "Its payment has not been started yet."}
+	return statuses[o.State]
 }
 
 // statusOfPaid returns the status of an order whose payment was made, and perhaps returned.
