@@ -93,7 +93,7 @@ func (s *Service) storeOutcome(ctx context.Context, e journal.Entry) error {
 		case err != nil:
 			return err
 		case version < e.Version():
-			if _, err := s.setPayment(ctx, id, paymentOf(&e, s.detailed(ctx, t))); err != nil {
+			if err := s.setPayment(ctx, id, paymentOf(&e, s.detailed(ctx, t))); err != nil {
 				return err
 			}
 		case !e.Unacked():
@@ -113,13 +113,14 @@ func (s *Service) storeOutcome(ctx context.Context, e journal.Entry) error {
 	})
 }
 
-// setPayment stores what is known of an attempt, unless more is stored already: others may store it concurrently. It reports whether it has.
-// Nothing else changes the state of an attempt.
-func (s *Service) setPayment(ctx context.Context, id string, p Payment) (bool, error) {
-	return changed(s.DB.ExecContext(ctx, `UPDATE attempts SET state = $1, reason = $2, version = $3,
+// setPayment stores what is known of an attempt, unless more is stored already: others may store it concurrently. Nothing else changes the
+// state of an attempt.
+func (s *Service) setPayment(ctx context.Context, id string, p Payment) error {
+	_, err := s.DB.ExecContext(ctx, `UPDATE attempts SET state = $1, reason = $2, version = $3,
 		unique_id = COALESCE(NULLIF($4, ''), unique_id), digits = COALESCE(NULLIF($5, ''), digits),
 		redirect_url = COALESCE(NULLIF($6, ''), redirect_url) WHERE id = $7 AND version < $3`,
-		p.State, p.Reason, p.Version, p.UniqueID, p.Digits, p.RedirectURL, id))
+		p.State, p.Reason, p.Version, p.UniqueID, p.Digits, p.RedirectURL, id)
+	return err
 }
 
 // storeAfter stores the outcome after a call, which returned err. If it cannot, Run reports it. What the journal knows covers every call in every
