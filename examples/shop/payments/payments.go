@@ -73,10 +73,8 @@ func New(ctx context.Context, c Config) (*Service, error) {
 // Run resolves what is open, also what another process has left, and copies what the gateway has, until ctx ends. Every process calls it.
 func (s *Service) Run(ctx context.Context) {
 	var working sync.WaitGroup
-	working.Go(func() {
-		s.Logger.Info("no longer resolving payments", "reason", s.Journal.Run(ctx, s.Every, s.storeOutcome))
-	})
 	working.Go(func() { s.copyRegularly(ctx) })
+	s.Logger.Info("no longer resolving payments", "reason", s.Journal.Run(ctx, s.Every, s.storeOutcome))
 	working.Wait()
 }
 
