@@ -53,21 +53,14 @@ const maxUserAgent = 128
 
 // visitor returns what the gateway requires to know of the customer's connection and browser.
 func (s *Shop) visitor(r *http.Request) payments.Visitor {
-	ip, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		ip = r.RemoteAddr
-	}
+	ip, _, _ := net.SplitHostPort(r.RemoteAddr) // written by package net/http
 	// A header is trusted only if the operator says that their proxy sets it: anybody can send one.
 	if s.clientIPHeader != "" {
 		if told := net.ParseIP(r.Header.Get(s.clientIPHeader)); told != nil {
 			ip = told.String()
 		}
 	}
-	browser := cardgateway.Browser{UserAgent: cut(r.UserAgent(), maxUserAgent), Referer: s.url + "/checkout"}
-	return payments.Visitor{IP: ip, Browser: browser}
-}
-
-// cut shortens text to at most so many bytes, and removes invalid UTF-8, which the client refuses to send.
-func cut(text string, most int) string {
-	return strings.ToValidUTF8(text[:min(len(text), most)], "")
+	agent := r.UserAgent()
+	agent = strings.ToValidUTF8(agent[:min(len(agent), maxUserAgent)], "") // the client refuses to send invalid UTF-8
+	return payments.Visitor{IP: ip, Browser: cardgateway.Browser{UserAgent: agent, Referer: s.url + "/checkout"}}
 }
