@@ -42,10 +42,7 @@ func parsePages() map[string]*template.Template {
 		"digits":   newDigits,
 	}
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html"))
-	files, err := fs.Glob(templateFiles, "templates/*.html")
-	if err != nil {
-		panic(err) // the pattern is constant
-	}
+	files, _ := fs.Glob(templateFiles, "templates/*.html") // the pattern is valid
 	all := make(map[string]*template.Template)
 	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".html")
@@ -138,6 +135,7 @@ func (s *Shop) write(w http.ResponseWriter, r *http.Request, status int, name st
 var (
 	errNotFound  = errors.New("there is no such page")
 	errOtherSite = errors.New("the form comes from another site")
+	errBadForm   = errors.New("the form cannot be read")
 )
 
 // page converts a page function that can return an error into a handler. The error is logged; the customer sees only
@@ -167,8 +165,6 @@ func (s *Shop) page(show func(http.ResponseWriter, *http.Request) error) http.Ha
 		}
 	})
 }
-
-var errBadForm = errors.New("the form cannot be read")
 
 // form reads the fields of a form. The error of ParseForm may quote them, and is not passed on.
 func form(r *http.Request) (func(name string) string, error) {
