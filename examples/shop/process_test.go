@@ -244,15 +244,15 @@ func TestTwoProcesses(t *testing.T) {
 	card := s.saveCard(sandbox.Approved)
 	second := d.start(t) // it stands by
 
-	eventually(t, "a part of the copy", func() string {
-		return is(fmt.Sprint(number(db, `SELECT COUNT(*) FROM gateway_orders`) > 1400), "true", nil)
-	})
 	d.gateway.Inject(sandbox.Fault{Operation: sandbox.OpTokenPayment, After: time.Minute})
 	s.buysLater("tapers", card) // its response is lost with the process
 	lost := ""
 	eventually(t, "a payment", func() string {
 		lost = strings.Join(texts(t, db, `SELECT id FROM orders`), " ")
 		return is(fmt.Sprint(d.gateway.Executed(lost)), "1", nil)
+	})
+	eventually(t, "a part of the copy", func() string {
+		return is(fmt.Sprint(number(db, `SELECT COUNT(*) FROM gateway_orders`) > 1400), "true", nil)
 	})
 	first.kill()
 	if number(db, `SELECT COUNT(*) FROM copies WHERE name = 'orders' AND position <> 'null'`) != 1 {
@@ -263,8 +263,8 @@ func TestTwoProcesses(t *testing.T) {
 	s.awaits(lost, payments.Paid)
 
 	for _, update := range []string{
-		`UPDATE gateway_orders SET at = -1`, // a row that is copied again gets its time back
-		`UPDATE copies SET due = 0`,         // a quarter of an hour later
+		`UPDATE gateway_orders SET at = -1`,               // a row that is copied again gets its time back
+		`UPDATE copies SET due = 0 WHERE name = 'orders'`, // a quarter of an hour later
 	} {
 		if _, err := db.Exec(update); err != nil {
 			t.Fatal(err)
