@@ -26,7 +26,6 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
 	for i, step := range []struct {
 		name string
 		do   func(context.Context) (string, error)

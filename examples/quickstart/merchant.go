@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -20,7 +19,6 @@ import (
 type merchant struct {
 	client  *cardgateway.Client
 	sandbox *sandbox.Server
-	server  *http.Server
 	urls    *notify.TokenURLs
 	notify  string // the notificationUrl; those of token orders have a binding added
 	arrived chan *notify.Notification
@@ -31,13 +29,9 @@ type merchant struct {
 // secretKey is that of the sandbox. A shop reads its own from the environment or a file.
 const secretKey = "quickstart-secret"
 
+// open starts the sandbox and the merchant's server. They end with the program.
 func open() (_ *merchant, err error) {
 	m := &merchant{arrived: make(chan *notify.Notification, 100)}
-	defer func() {
-		if err != nil {
-			m.close()
-		}
-	}()
 	if m.sandbox, err = sandbox.Start(sandbox.Options{SecretKey: secretKey}); err != nil {
 		return nil, err
 	}
@@ -58,29 +52,16 @@ func (m *merchant) receive() error {
 	m.notify = "http://" + listener.Addr().String() + "/notification"
 	key := []byte(rand.Text() + rand.Text()) // a shop stores its key; this one exists only while the program runs
 	if m.urls, err = notify.NewTokenURLs(m.notify, key); err != nil {
-		return errors.Join(err, listener.Close())
+		return err
 	}
 	options := notify.Options{TokenURLs: m.urls, Verify: notify.SignatureSHA256(secretKey)}
 	handler := notify.NewHandler(m.client, options, func(_ context.Context, n *notify.Notification) error {
 		m.arrived <- n
 		return nil
 	})
-	m.server = &http.Server{Handler: handler, ReadTimeout: 5 * time.Second}
-	go func() {
-		if err := m.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			fmt.Fprintln(os.Stderr, "quickstart: notifications:", err)
-		}
-	}()
+	server := &http.Server{Handler: handler, ReadTimeout: 5 * time.Second}
+	go func() { fmt.Fprintln(os.Stderr, "quickstart: notifications:", server.Serve(listener)) }()
 	return nil
-}
-
-func (m *merchant) close() {
-	if m.server != nil {
-		_ = m.server.Close()
-	}
-	if m.sandbox != nil {
-		m.sandbox.Close()
-	}
 }
 
 // await waits until a notification about the transaction has been confirmed.
