@@ -78,10 +78,12 @@ func (m *merchant) await(ctx context.Context, transactionID string) (*notify.Not
 	}
 }
 
-// cardholder enters a test card on the hosted page.
-func (m *merchant) cardholder(redirectURL string, card sandbox.Outcome) error {
-	_, err := m.sandbox.EnterCard(redirectURL, sandbox.TestCard(card))
-	return err
+// finishOnPage has the cardholder enter a test card on the hosted page, and waits for the notification.
+func (m *merchant) finishOnPage(ctx context.Context, opened *cardgateway.Transaction, card sandbox.Outcome) (*notify.Notification, error) {
+	if _, err := m.sandbox.EnterCard(opened.RedirectURL, sandbox.TestCard(card)); err != nil {
+		return nil, err
+	}
+	return m.await(ctx, opened.TransactionID)
 }
 
 var price = decimal.RequireFromString("12.50")

@@ -39,10 +39,7 @@ func (m *merchant) storeCard(ctx context.Context, name string, card sandbox.Outc
 	if err != nil {
 		return cardgateway.Token{}, err
 	}
-	if err := m.cardholder(order.RedirectURL, card); err != nil {
-		return cardgateway.Token{}, err
-	}
-	n, err := m.await(ctx, name)
+	n, err := m.finishOnPage(ctx, order, card)
 	if err != nil {
 		return cardgateway.Token{}, err
 	}
@@ -111,15 +108,12 @@ func (m *merchant) checkout(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return m.finishOnPage(ctx, opened)
+	return m.payOnPage(ctx, opened)
 }
 
-// finishOnPage has the cardholder pay on the hosted page, and waits for the notification.
-func (m *merchant) finishOnPage(ctx context.Context, opened *cardgateway.Transaction) (string, error) {
-	if err := m.cardholder(opened.RedirectURL, sandbox.Approved); err != nil {
-		return "", err
-	}
-	n, err := m.await(ctx, opened.TransactionID)
+// payOnPage has the cardholder pay on the hosted page.
+func (m *merchant) payOnPage(ctx context.Context, opened *cardgateway.Transaction) (string, error) {
+	n, err := m.finishOnPage(ctx, opened, sandbox.Approved)
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +151,7 @@ func (m *merchant) checkoutSubscription(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return m.finishOnPage(ctx, opened)
+	return m.payOnPage(ctx, opened)
 }
 
 // refund refunds a part. The interface does not document how to create refunds; this is how gateways publish it.
