@@ -133,32 +133,27 @@ func momentsOf(e *journal.Entry) []moment {
 }
 
 func momentOf(ev *journal.Evidence, what string) moment {
-	switch {
+	switch t := ev.Transaction; {
 	case ev.Source == journal.SourceSubmission:
 		return moment{Kind: "shop", Word: "Written down again", Text: "The earlier attempt has not moved any money, so the same " + what + " may be sent."}
 	case ev.State == journal.Unknown && ev.Source == journal.SourceAnswer:
 		return moment{Kind: "lost", Word: "Answer lost", Text: "The " + what + " may have been made, or not. It is not sent again."}
 	case ev.State == journal.Unknown:
 		return moment{Kind: "in", Word: "Answered", Text: "The payment service knows the " + what + ", and does not say yet how it ends."}
-	}
-	switch ev.State {
-	case journal.NotSent:
+	case ev.State == journal.NotSent:
 		return moment{Kind: "bad", Word: "Not sent", Text: "That is proved: no whole request has left the shop."}
-	case journal.Refused:
+	case ev.State == journal.Refused:
 		return moment{Kind: "bad", Word: "Refused", Text: "The payment service says that it did not carry it out."}
-	case journal.PresumedAbsent:
+	case ev.State == journal.PresumedAbsent:
 		return moment{Kind: "bad", Word: "Not known", Text: "The payment service has not known the " + what + " for a day."}
-	case journal.Abandoned:
+	case ev.State == journal.Abandoned:
 		return moment{Kind: "shop", Word: "Closed", Text: "The payment page was not finished in time."}
-	case journal.Succeeded:
-		if ev.Refund != nil {
-			return moment{Kind: "good", Word: "Answered: refunded", Text: "The money was returned."}
-		}
+	case ev.State == journal.Succeeded && ev.Refund != nil:
+		return moment{Kind: "good", Word: "Answered: refunded", Text: "The money was returned."}
+	case ev.State == journal.Succeeded:
 		return moment{Kind: "good", Word: "Answered: approved", Text: "The card was charged."}
-	case journal.Declined:
+	case ev.State == journal.Declined:
 		return moment{Kind: "bad", Word: "Answered: declined", Text: "No money was moved."}
-	}
-	switch t := ev.Transaction; {
 	case t != nil && t.State() == cardgateway.StateRedirect:
 		return moment{Kind: "in", Word: "Answered: redirect", Text: "The payment page waits for the cardholder."}
 	case t != nil && t.State() == cardgateway.StateDeclined:
