@@ -349,7 +349,7 @@ func stories() []story {
 			b.open(strings.Replace(evil.URL, "127.0.0.1", "evil.test", 1))
 			b.click("#win")
 			b.says("That did not come from this shop")
-			if err := b.w.db.Close(); err != nil {
+			if err := b.w.payments.DB.Close(); err != nil {
 				t.Error(err)
 			}
 			b.visit("/orders")

@@ -292,7 +292,7 @@ func (b *tab) refund(id string) {
 func (b *tab) orderID() string {
 	b.t.Helper()
 	var id string
-	row := b.w.db.QueryRowContext(b.ctx, `SELECT id FROM orders ORDER BY created DESC LIMIT 1`)
+	row := b.w.payments.DB.QueryRowContext(b.ctx, `SELECT id FROM orders ORDER BY created DESC LIMIT 1`)
 	must(b.t, row.Scan(&id))
 	return id
 }

@@ -66,7 +66,7 @@ const maxQuantity = 20
 
 // addToCart adds one of a product.
 func (s *Shop) addToCart(ctx context.Context, customer, sku string) error {
-	_, err := s.db.ExecContext(ctx, `INSERT INTO cart_lines (customer, sku, quantity) VALUES ($1, $2, 1) ON CONFLICT (customer, sku)
+	_, err := s.payments.DB.ExecContext(ctx, `INSERT INTO cart_lines (customer, sku, quantity) VALUES ($1, $2, 1) ON CONFLICT (customer, sku)
 		DO UPDATE SET quantity = CASE WHEN cart_lines.quantity < $3 THEN cart_lines.quantity + 1 ELSE cart_lines.quantity END`,
 		customer, sku, maxQuantity)
 	return err
@@ -75,17 +75,17 @@ func (s *Shop) addToCart(ctx context.Context, customer, sku string) error {
 // setQuantity sets the quantity of a product in a cart; zero removes it.
 func (s *Shop) setQuantity(ctx context.Context, customer, sku string, quantity int) error {
 	if quantity <= 0 {
-		_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 AND sku = $2`, customer, sku)
+		_, err := s.payments.DB.ExecContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 AND sku = $2`, customer, sku)
 		return err
 	}
-	_, err := s.db.ExecContext(ctx, `INSERT INTO cart_lines (customer, sku, quantity) VALUES ($1, $2, $3) ON CONFLICT (customer, sku)
+	_, err := s.payments.DB.ExecContext(ctx, `INSERT INTO cart_lines (customer, sku, quantity) VALUES ($1, $2, $3) ON CONFLICT (customer, sku)
 		DO UPDATE SET quantity = $3`, customer, sku, min(quantity, maxQuantity))
 	return err
 }
 
 // cart returns the lines of a cart, at current prices.
 func (s *Shop) cart(ctx context.Context, customer string) (Lines, error) {
-	return s.cartLines(ctx, s.db, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
+	return s.cartLines(ctx, s.payments.DB, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
 }
 
 // cartLines runs a query for the lines of a cart, and returns them without products that are no longer in the catalog.

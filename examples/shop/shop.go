@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"net/http"
 	"strings"
@@ -16,10 +15,8 @@ import (
 // Shop is everything that the pages need.
 type Shop struct {
 	settings
-	demo *Demo // nil with a real gateway
-
-	db       *sql.DB
-	payments *payments.Service // everything that concerns money
+	demo     *Demo             // nil with a real gateway
+	payments *payments.Service // everything that concerns money, and its database
 }
 
 const attemptTimeout = 20 * time.Second
@@ -52,7 +49,6 @@ func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	if err != nil {
 		return nil, err
 	}
-	shop.db = db
 	defer func() {
 		if err != nil {
 			_ = db.Close()
@@ -72,7 +68,7 @@ func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 // Close closes the database and the connections to the gateway.
 func (s *Shop) Close() error {
 	s.payments.Client.CloseIdleConnections()
-	return s.db.Close()
+	return s.payments.DB.Close()
 }
 
 // Handler serves the shop. Notifications are separate from the pages: they come from another server, without a session, and

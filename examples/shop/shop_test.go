@@ -274,7 +274,7 @@ func TestAttempts(t *testing.T) {
 		}, payments.Refused, true, 1},
 		{"the page was not finished, then a stored card", func(t *testing.T, w *world, s *shopper) string {
 			id := s.buy("orange", "")
-			if _, err := w.db.ExecContext(t.Context(), `UPDATE attempts SET state = 'closed' WHERE id = $1`, id); err != nil { // a day passes
+			if _, err := w.payments.DB.ExecContext(t.Context(), `UPDATE attempts SET state = 'closed' WHERE id = $1`, id); err != nil { // a day passes
 				t.Fatal(err)
 			}
 			return id
@@ -371,7 +371,7 @@ func TestRefunds(t *testing.T) {
 	if got := s.get("/staff").match(`id="refund-` + id + `"[^>]*>([^<]+)`); got != "Refund 24.00 USD" {
 		t.Errorf("the button says %q", got)
 	}
-	customers := &world{Shop: &Shop{settings: w.settings, payments: w.payments, db: w.db}}
+	customers := &world{Shop: &Shop{settings: w.settings, payments: w.payments}}
 	customers.staff = false
 	for _, path := range []string{"/staff", "/staff/orders/" + id + "/refund/" + id + "-R1"} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {

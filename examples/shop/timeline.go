@@ -61,7 +61,7 @@ const eventTimeout = time.Second
 func (s *Shop) addEvent(ctx context.Context, id string, what Event, at time.Time) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventTimeout)
 	defer cancel()
-	_, err := s.db.ExecContext(ctx, `INSERT INTO order_events (id, what, first_at, last_at, times) VALUES ($1, $2, $3, $3, 1)
+	_, err := s.payments.DB.ExecContext(ctx, `INSERT INTO order_events (id, what, first_at, last_at, times) VALUES ($1, $2, $3, $3, 1)
 		ON CONFLICT (id, what) DO UPDATE SET last_at = $3, times = order_events.times + 1`, id, what, at.UnixMicro())
 	if err != nil {
 		s.log.Warn("recording an event", "id", id, "error", err)
@@ -70,7 +70,7 @@ func (s *Shop) addEvent(ctx context.Context, id string, what Event, at time.Time
 
 // events returns the events of a payment or a refund.
 func (s *Shop) events(ctx context.Context, id string) ([]moment, error) {
-	return payments.Collect(ctx, s.db, func(scan func(...any) error) (m moment, err error) {
+	return payments.Collect(ctx, s.payments.DB, func(scan func(...any) error) (m moment, err error) {
 		var what Event
 		var first, last int64
 		var times int
