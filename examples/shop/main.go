@@ -191,10 +191,10 @@ func (s *Shop) serve(ctx context.Context, l net.Listener) error {
 		Handler: s.Handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	running.Go(func() { s.payments.Run(ctx) })
 	running.Go(func() {
 		<-ctx.Done()
@@ -205,7 +205,6 @@ func (s *Shop) serve(ctx context.Context, l net.Listener) error {
 		}
 	})
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		cancel()
 		return err
 	}
 	return nil
