@@ -66,6 +66,9 @@ func (s *Service) storeToken(ctx context.Context, n *notify.Notification) error 
 		return errTokenEarly // so that the gateway repeats it
 	}
 	customer, err := one(Collect(ctx, s.DB, column[string], `SELECT customer FROM cards WHERE id = $1`, t.TransactionID))
+	if errors.Is(err, ErrNotFound) { // the customer has removed it
+		return nil
+	}
 	if err != nil {
 		return err
 	}
