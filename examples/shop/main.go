@@ -110,27 +110,35 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 	for target, env := range variables {
 		*target = cmp.Or(*target, getenv(env))
 	}
-	if secretFile == "" {
-		return s, nil
+	if secretFile != "" {
+		if s.secretKey != "" {
+			return s, errors.New("the secret key is set twice: in CARDGATEWAY_SECRET, and with -secret-file")
+		}
+		text, err := os.ReadFile(secretFile)
+		if err != nil {
+			return s, err
+		}
+		if s.secretKey = strings.TrimRight(string(text), "\r\n"); s.secretKey == "" {
+			return s, fmt.Errorf("%s is empty", secretFile)
+		}
 	}
-	if s.secretKey != "" {
-		return s, errors.New("the secret key is set twice: in CARDGATEWAY_SECRET, and with -secret-file")
+	return s, s.check()
+}
+
+// check rejects contradictory settings. Above all, a shop must not run with the sandbox because the name of a variable was
+// misspelled.
+func (s settings) check() error {
+	switch {
+	case s.gateway == "" && cmp.Or(s.appID, s.merchantID, s.secretKey) != "":
+		return errors.New("-base-url is missing; the sandbox takes no app id, merchant id or secret key")
+	case s.merchantID != "" && s.secretKey == "":
+		return errors.New("-merchant-id needs CARDGATEWAY_SECRET or -secret-file")
 	}
-	text, err := os.ReadFile(secretFile)
-	if err != nil {
-		return s, err
-	}
-	if s.secretKey = strings.TrimRight(string(text), "\r\n"); s.secretKey == "" {
-		return s, fmt.Errorf("%s is empty", secretFile)
-	}
-	return s, nil
+	return nil
 }
 
 // run runs the program.
 func run(ctx context.Context, s settings) (err error) {
-	if err := s.check(); err != nil {
-		return err
-	}
 	var demo *Demo
 	if s.gateway == "" {
 		if demo, err = StartDemo(ctx, forVisitors()); err != nil {
@@ -162,18 +170,6 @@ func run(ctx context.Context, s settings) (err error) {
 		fmt.Println("Its gateway is a sandbox: no card is charged.")
 	}
 	return shop.serve(ctx, listener)
-}
-
-// check rejects contradictory settings. Above all, a shop must not run with the sandbox because the name of a variable was
-// misspelled.
-func (s settings) check() error {
-	switch {
-	case s.gateway == "" && cmp.Or(s.appID, s.merchantID, s.secretKey) != "":
-		return errors.New("-base-url is missing; the sandbox takes no app id, merchant id or secret key")
-	case s.merchantID != "" && s.secretKey == "":
-		return errors.New("-merchant-id needs CARDGATEWAY_SECRET or -secret-file")
-	}
-	return nil
 }
 
 // The longest wait of a request is for a payment, which is never aborted.

@@ -8,49 +8,34 @@ import (
 	"testing"
 )
 
-func TestSettingsAreChecked(t *testing.T) {
-	for _, tt := range []struct {
-		name, want string
-		s          settings
-	}{
-		{"sandbox", "", settings{}},
-		{"sandbox under a public address", "", settings{url: "https://shop.example"}},
-		{"gateway", "", settings{gateway: "https://gateway.example", appID: "1"}},
-		{"gateway with Basic", "", settings{gateway: "https://gateway.example", appID: "1", merchantID: "m", secretKey: "s"}},
-		{"only notifications signed", "", settings{gateway: "https://gateway.example", appID: "1", secretKey: "s"}},
-		{"app id alone", "-base-url is missing", settings{appID: "1"}},
-		{"merchant id alone", "-base-url is missing", settings{merchantID: "m"}},
-		{"secret key alone", "-base-url is missing", settings{secretKey: "s"}},
-		{"no secret key", "-merchant-id needs CARDGATEWAY_SECRET or -secret-file", settings{gateway: "https://gateway.example", appID: "1", merchantID: "m"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			err := tt.s.check()
-			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-				t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
-			}
-		})
-	}
-}
-
-// TestSettingsAreParsed: the secret key comes from the environment or a file, never from a flag.
-func TestSettingsAreParsed(t *testing.T) {
+// TestSettings: the secret key comes from the environment or a file, never from a flag, and only a gateway has one.
+func TestSettings(t *testing.T) {
 	file := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	key := file("key", "from a file\r\n")
+	gateway := []string{"-base-url", "https://gateway.example", "-app-id", "1"}
+	signed := map[string]string{"CARDGATEWAY_SECRET": "direct"}
 	for _, tt := range []struct {
 		name, want string
 		args       []string
 		env        map[string]string
 		secret     string
 	}{
-		{"nothing", "", nil, nil, ""},
-		{"in the environment", "", nil, map[string]string{"CARDGATEWAY_SECRET": "direct"}, "direct"},
-		{"in a file", "", []string{"-secret-file", key}, nil, "from a file"},
-		{"in a file that the environment names", "", nil, map[string]string{"CARDGATEWAY_SECRET_FILE": key}, "from a file"},
-		{"twice", "set twice", []string{"-secret-file", key}, map[string]string{"CARDGATEWAY_SECRET": "direct"}, ""},
+		{"sandbox", "", nil, nil, ""},
+		{"sandbox under a public address", "", []string{"-url", "https://shop.example"}, nil, ""},
+		{"gateway", "", gateway, nil, ""},
+		{"gateway with Basic", "", append(gateway, "-merchant-id", "m"), signed, "direct"},
+		{"only notifications signed", "", gateway, signed, "direct"},
+		{"in a file", "", append(gateway, "-secret-file", key), nil, "from a file"},
+		{"in a file that the environment names", "", gateway, map[string]string{"CARDGATEWAY_SECRET_FILE": key}, "from a file"},
+		{"app id alone", "-base-url is missing", []string{"-app-id", "1"}, nil, ""},
+		{"merchant id alone", "-base-url is missing", []string{"-merchant-id", "m"}, nil, ""},
+		{"secret key alone", "-base-url is missing", nil, signed, ""},
+		{"no secret key", "-merchant-id needs CARDGATEWAY_SECRET or -secret-file", append(gateway, "-merchant-id", "m"), nil, ""},
+		{"twice", "set twice", []string{"-secret-file", key}, signed, ""},
 		{"an empty file", "is empty", []string{"-secret-file", file("empty", "\n")}, nil, ""},
 		{"no file", "no such file", []string{"-secret-file", key + "2"}, nil, ""},
 		{"as a flag", "flag provided but not defined", []string{"-secret-key", "x"}, nil, ""},
