@@ -182,13 +182,6 @@ func (s *Service) submit(ctx context.Context, o *Order, v Visitor, token cardgat
 	})
 }
 
-const orderColumns = `o.id, o.customer, o.amount, o.terms, o.created, a.id, a.number, a.kind, a.card_id,
-	a.state, a.reason, a.unique_id, a.digits, a.redirect_url, a.version,
-	EXISTS (SELECT 1 FROM attempts WHERE order_id = o.id AND kind = 'hosted' AND state = 'declined')
-	FROM orders o JOIN attempts a ON a.id = (SELECT id FROM attempts WHERE order_id = o.id
-		ORDER BY CASE WHEN state NOT IN ('paid', 'conflict') THEN 2
-		WHEN EXISTS (SELECT 1 FROM refunds WHERE attempt_id = attempts.id AND state = 'refunded') THEN 1 ELSE 0 END, number DESC LIMIT 1)`
-
 // Order returns an order, or ErrNotFound.
 func (s *Service) Order(ctx context.Context, id string) (Order, error) {
 	return one(s.orders(ctx, `o.id = $1`, id))
@@ -209,7 +202,13 @@ func (s *Service) orders(ctx context.Context, where string, arg string) ([]Order
 		}
 		o.Created = time.UnixMicro(created)
 		return o, json.Unmarshal(terms, &o.Terms)
-	}, `SELECT `+orderColumns+` WHERE `+where+` ORDER BY o.created DESC, o.id LIMIT 100`, arg)
+	}, `SELECT o.id, o.customer, o.amount, o.terms, o.created, a.id, a.number, a.kind, a.card_id,
+		a.state, a.reason, a.unique_id, a.digits, a.redirect_url, a.version,
+		EXISTS (SELECT 1 FROM attempts WHERE order_id = o.id AND kind = 'hosted' AND state = 'declined')
+		FROM orders o JOIN attempts a ON a.id = (SELECT id FROM attempts WHERE order_id = o.id
+			ORDER BY CASE WHEN state NOT IN ('paid', 'conflict') THEN 2
+			WHEN EXISTS (SELECT 1 FROM refunds WHERE attempt_id = attempts.id AND state = 'refunded') THEN 1 ELSE 0 END, number DESC LIMIT 1)
+		WHERE `+where+` ORDER BY o.created DESC, o.id LIMIT 100`, arg)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
