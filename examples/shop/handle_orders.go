@@ -35,9 +35,6 @@ type orderPage struct {
 	Timeline []moment
 }
 
-// Lines returns what was ordered.
-func (p orderPage) Lines() Lines { return p.Products }
-
 // OnPage reports whether the gateway's page is offered too: what was refused with a stored card is only submitted again with another one.
 func (p orderPage) OnPage() bool { return p.State != payments.Refused }
 
