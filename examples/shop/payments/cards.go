@@ -67,6 +67,7 @@ func (s *Service) storeToken(ctx context.Context, n *notify.Notification) error 
 	}
 	customer, err := one(Collect(ctx, s.DB, column[string], `SELECT customer FROM cards WHERE id = $1`, t.TransactionID))
 	if errors.Is(err, ErrNotFound) { // the customer has removed it
+		s.Logger.InfoContext(ctx, "a card was confirmed that is not there any more", "transactionId", t.TransactionID)
 		return nil
 	}
 	if err != nil {
