@@ -46,6 +46,12 @@ func (p orderPage) Pay() string {
 	return p.Cards[0].ID
 }
 
+// MaySubscribeAgain reports whether the form of the subscription is offered again: this order has ended without a payment, and gets no other attempt.
+func (p orderPage) MaySubscribeAgain() bool {
+	repeats := p.Repeats.SubscriptionPeriod > 0
+	return repeats && p.State.Final() && !p.MayPay() && p.State != payments.Paid && p.State != payments.Conflict
+}
+
 // Again returns after how many seconds the page is to be loaded again, or 0 if the order does not change by itself any more.
 func (p orderPage) Again() int {
 	open, since := !p.State.Final(), p.Created
@@ -92,12 +98,6 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.render(w, r, http.StatusOK, "order", page)
-}
-
-// MaySubscribeAgain reports whether the form of the subscription is offered again: this order has ended without a payment, and gets no other attempt.
-func (p orderPage) MaySubscribeAgain() bool {
-	isWeekly := p.Kind == payments.KindWeekly || p.Kind == payments.KindWeeklyCard
-	return isWeekly && p.State.Final() && !p.MayPay() && p.State != payments.Paid && p.State != payments.Conflict
 }
 
 // showRedirect shows a page that redirects to the gateway's page, automatically and with a link. It is a separate page
