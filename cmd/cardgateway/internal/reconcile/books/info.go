@@ -58,15 +58,8 @@ type StateWord struct {
 
 // Info describes the copy, how far it is complete, and the lists.
 func (b *Books) Info(ctx context.Context) (i Info, err error) {
-	copied, ok, err := b.readCopy(ctx)
-	if err != nil {
-		return i, b.inWords(err)
-	}
-	if ok {
-		i = Info{Gateway: copied.gateway, AppID: copied.app, Zone: copied.zone, Since: copied.since, LastSync: copied.synced}
-	}
-	if ok {
-		err = b.db.QueryRowContext(ctx, `SELECT COALESCE(MIN(complete), 0) FROM cardgateway_walks`).Scan(clock{&i.CompleteUpTo, copied.zone})
+	if i, err = b.readCopy(ctx); err == nil {
+		err = b.db.QueryRowContext(ctx, `SELECT COALESCE(MIN(complete), 0) FROM cardgateway_walks`).Scan(clock{&i.CompleteUpTo, i.Zone})
 	}
 	if err == nil {
 		i.PaymentList, err = b.listInfo(ctx, Payment)

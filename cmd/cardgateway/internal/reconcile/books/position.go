@@ -13,42 +13,35 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// copyOf identifies what the books are a copy of.
-type copyOf struct {
-	gateway, app string
-	zone         *time.Location
-	since        time.Time
-	synced       time.Time
-}
-
-// readCopy reads copyOf from the database; ok is false in new books.
-func (b *Books) readCopy(ctx context.Context) (c copyOf, ok bool, err error) {
+// readCopy reads what the books are a copy of. Its zone is nil in new books.
+func (b *Books) readCopy(ctx context.Context) (i Info, err error) {
 	var zone string
 	err = b.db.QueryRowContext(ctx, `SELECT gateway, app, zone, since, synced FROM cardgateway_copy`).
-		Scan(&c.gateway, &c.app, &zone, clock{&c.since, time.UTC}, clock{&c.synced, time.UTC})
+		Scan(&i.Gateway, &i.AppID, &zone, clock{&i.Since, time.UTC}, clock{&i.LastSync, time.UTC})
 	if errors.Is(err, sql.ErrNoRows) {
-		return copyOf{}, false, nil
+		return Info{}, nil
 	}
 	if err == nil {
-		c.zone, err = loadZone(zone)
+		i.Zone, err = loadZone(zone)
 	}
 	if err != nil {
-		return copyOf{}, false, err
+		return Info{}, err
 	}
-	c.since, c.synced = c.since.In(c.zone), c.synced.In(c.zone)
-	return c, true, nil
+	i.Since, i.LastSync = i.Since.In(i.Zone), i.LastSync.In(i.Zone)
+	return i, nil
 }
 
 // refuseOther returns an error if now has a different gateway, app or zone. What it leaves empty is not compared.
-func (c copyOf) refuseOther(now copyOf) error {
+func (i *Info) refuseOther(now Info) error {
 	switch {
-	case now.gateway != "" && c.gateway != now.gateway:
-		return &Refused{Why: fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database", c.gateway, now.gateway)}
-	case now.app != "" && c.app != now.app:
-		return &Refused{Why: fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database", c.app, now.app)}
-	case now.zone != nil && c.zone.String() != now.zone.String():
+	case i.Zone == nil: // new books
+	case now.Gateway != "" && i.Gateway != now.Gateway:
+		return &Refused{Why: fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database", i.Gateway, now.Gateway)}
+	case now.AppID != "" && i.AppID != now.AppID:
+		return &Refused{Why: fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database", i.AppID, now.AppID)}
+	case now.Zone != nil && i.Zone.String() != now.Zone.String():
 		return &Refused{Why: fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database",
-			c.zone, now.zone)}
+			i.Zone, now.Zone)}
 	}
 	return nil
 }
@@ -56,9 +49,9 @@ func (c copyOf) refuseOther(now copyOf) error {
 // CheckCopy returns an error if the database contains a copy of another gateway or app, or one in another zone. What is empty is not
 // compared.
 func (b *Books) CheckCopy(ctx context.Context, gateway, app string, zone *time.Location) error {
-	c, ok, err := b.readCopy(ctx)
-	if err == nil && ok {
-		err = c.refuseOther(copyOf{gateway: gateway, app: app, zone: zone})
+	copied, err := b.readCopy(ctx)
+	if err == nil {
+		err = copied.refuseOther(Info{Gateway: gateway, AppID: app, Zone: zone})
 	}
 	return b.inWords(err)
 }
@@ -74,32 +67,32 @@ func loadZone(name string) (*time.Location, error) {
 }
 
 // begin creates the positions of new books, and rejects a different app, gateway or zone for existing ones.
-func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf, error) {
-	old, ok, err := b.readCopy(ctx)
-	if err == nil && ok {
+func (b *Books) begin(ctx context.Context, now Info, clock time.Time) (Info, error) {
+	old, err := b.readCopy(ctx)
+	if err == nil {
 		err = old.refuseOther(now)
 	}
 	switch {
 	case err != nil:
 		return old, err
-	case ok && !now.since.IsZero() && now.since.Before(old.since):
+	case !now.Since.IsZero() && now.Since.Before(old.Since):
 		return old, &Refused{"From", fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, "+
-			"or create another database", old.since.Format(time.DateTime))}
-	case ok:
+			"or create another database", old.Since.Format(time.DateTime))}
+	case old.Zone != nil:
 		return old, nil
-	case now.since.IsZero():
+	case now.Since.IsZero():
 		return old, &Refused{"From", "the database is new: set the start of the copy"}
-	case !now.since.Before(clock):
+	case !now.Since.Before(clock):
 		return old, &Refused{"From", fmt.Sprintf("the start of the copy, %s, is not in the past: the clock of this machine says %s",
-			now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
+			now.Since.Format(time.DateTime), clock.In(now.Zone).Format(time.DateTime))}
 	}
-	now.since = now.since.Truncate(time.Second)
+	now.Since = now.Since.Truncate(time.Second)
 	return now, b.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced) VALUES (1, $1, $2, $3, $4, 0)`,
-			now.gateway, now.app, now.zone.String(), micro(now.since))
+			now.Gateway, now.AppID, now.Zone.String(), micro(now.Since))
 		for _, kind := range []string{ordersKind, refundsKind} {
 			if err == nil {
-				err = savePosition(ctx, tx, kind, position{complete: now.since})
+				err = savePosition(ctx, tx, kind, position{complete: now.Since})
 			}
 		}
 		return err

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,11 +68,8 @@ func (j jsonText) Scan(column any) error {
 
 // zone returns the gateway's zone, or UTC in new books.
 func (b *Books) zone(ctx context.Context) (*time.Location, error) {
-	copied, ok, err := b.readCopy(ctx)
-	if err != nil || !ok {
-		return time.UTC, b.inWords(err)
-	}
-	return copied.zone, nil
+	copied, err := b.readCopy(ctx)
+	return cmp.Or(copied.Zone, time.UTC), b.inWords(err)
 }
 
 // compared makes a query of orders and refunds one of the rows that are compared: without those of other apps, unless AnyApp is

@@ -65,7 +65,7 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 	if o.Progress == nil {
 		o.Progress = func(cardgateway.Progress) {}
 	}
-	copied, err := b.begin(ctx, copyOf{gateway: o.Client.BaseURL(), app: string(o.Client.AppID()), zone: o.Client.Location(), since: o.From}, o.Now())
+	copied, err := b.begin(ctx, Info{Gateway: o.Client.BaseURL(), AppID: string(o.Client.AppID()), Zone: o.Client.Location(), Since: o.From}, o.Now())
 	if err != nil {
 		return SyncReport{}, b.inWords(err)
 	}
@@ -76,7 +76,7 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 			return o.Client.OrderWalk(cardgateway.OrderQuery{Start: start, End: end}, w)
 		},
 		record: func(o *cardgateway.Transaction, zone *time.Location, walk int64) record {
-			return orderRecord(o, cardgateway.AppID(copied.app), zone, walk)
+			return orderRecord(o, cardgateway.AppID(copied.AppID), zone, walk)
 		},
 	}
 	refunds := rows[cardgateway.Refund]{
@@ -109,7 +109,7 @@ func isOfGateway(err error) bool {
 type syncer struct {
 	*Books
 	SyncOptions
-	copied copyOf
+	copied Info
 	report SyncReport
 }
 
@@ -135,15 +135,15 @@ func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
 	now := s.Now()
 	if !now.After(at.complete) {
 		return &Refused{Why: fmt.Sprintf("the %s are complete up to %s, but the clock of this machine says %s: it is wrong, or was wrong in an earlier run",
-			r.table.kind, at.complete.In(s.copied.zone).Format(time.DateTime), now.In(s.copied.zone).Format(time.DateTime))}
+			r.table.kind, at.complete.In(s.copied.Zone).Format(time.DateTime), now.In(s.copied.Zone).Format(time.DateTime))}
 	}
 	again := max(rereadAlways, s.Again)
 	if isDue(at.deep, now) {
 		again = max(rereadDaily, again)
 	}
 	at.start = at.complete.Add(-again).Truncate(time.Second)
-	if at.start.Before(s.copied.since) {
-		at.start = s.copied.since
+	if at.start.Before(s.copied.Since) {
+		at.start = s.copied.Since
 	}
 	at.begun, at.until, at.checkpoint = now, now.Truncate(time.Second).Add(time.Second), cardgateway.Checkpoint{}
 	at.number++
@@ -192,7 +192,7 @@ func copyRows[T any](
 		if err != nil {
 			return errors.Join(err, keep())
 		}
-		batch = append(batch, r.record(row, s.copied.zone, at.number))
+		batch = append(batch, r.record(row, s.copied.Zone, at.number))
 		if len(batch) < batchSize && time.Since(saved) < batchTime {
 			continue
 		}
@@ -241,7 +241,7 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, w
 		if !known {
 			start = at.until // nothing is gone for certain
 		}
-		if err := s.saveUnread(ctx, tx, r.table, s.copied.zone, begun, walked.Unreadable); err != nil {
+		if err := s.saveUnread(ctx, tx, r.table, s.copied.Zone, begun, walked.Unreadable); err != nil {
 			return err
 		}
 		dropped, err = s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())
@@ -251,7 +251,7 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, w
 		switch {
 		case walked.Unreadable != nil:
 			at.deep = time.Time{}
-		case gone == nil && (!start.After(at.begun.Add(-rereadDaily)) || !start.After(s.copied.since)):
+		case gone == nil && (!start.After(at.begun.Add(-rereadDaily)) || !start.After(s.copied.Since)):
 			at.deep = at.begun
 		}
 		if complete.After(at.complete) {
