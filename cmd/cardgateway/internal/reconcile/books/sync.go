@@ -227,22 +227,19 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, w
 	ctx = context.WithoutCancel(ctx)
 	complete := walked.CompleteUpTo
 	s.report.WrongZone = walked.WrongZone
-	start, begun, dropped := at.start, at.start, 0
+	start, dropped := at.start, 0
 	at.start, at.checkpoint = at.until, cardgateway.Checkpoint{}
 	var gone *GoneError
 	err := s.change(ctx, func(tx *sql.Tx) error {
 		if err := s.dropUnnamed(ctx, tx, r.table, s.Now()); err != nil {
 			return err
 		}
-		known, err := keepUnreadable(ctx, tx, r.table, at.number, walked.Unreadable)
+		known, err := s.saveUnread(ctx, tx, r.table, s.copied.Zone, start, at.number, walked.Unreadable)
 		if err != nil {
 			return err
 		}
 		if !known {
 			start = at.until // nothing is gone for certain
-		}
-		if err := s.saveUnread(ctx, tx, r.table, s.copied.Zone, begun, walked.Unreadable); err != nil {
-			return err
 		}
 		dropped, err = s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())
 		if err != nil && !errors.As(err, &gone) {
@@ -266,23 +263,4 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, w
 		err = gone
 	}
 	return at, err
-}
-
-// keepUnreadable marks the rows of the copy that the walk returned, but that cannot be read: they are not gone. It reports whether
-// all of them are known by the gateway's id.
-func keepUnreadable(ctx context.Context, tx *sql.Tx, t *table, walk int64, unreadable *cardgateway.UnreadableRowsError) (known bool, err error) {
-	if unreadable == nil {
-		return true, nil
-	}
-	known = unreadable.Count == len(unreadable.Rows)
-	for i := range unreadable.Rows {
-		id := t.idOf(&unreadable.Rows[i])
-		if known = known && id != ""; id == "" {
-			continue
-		}
-		if _, err := tx.ExecContext(ctx, t.sql(`UPDATE $rows SET walk = $1 WHERE $key = $2`), walk, kept(id)); err != nil {
-			return false, err
-		}
-	}
-	return known, nil
 }

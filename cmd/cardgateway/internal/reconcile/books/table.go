@@ -65,14 +65,6 @@ func tableOf(kind Kind) *table {
 // keyColumn is the index of the column of the gateway's id.
 const keyColumn = 1
 
-// idOf returns the gateway's id of a row that cannot be read; empty if it is not known.
-func (t *table) idOf(row *cardgateway.RowError) string {
-	if t == &refundsTable {
-		return row.RefundUniqueID
-	}
-	return row.UniqueID
-}
-
 func (t *table) name() string    { return "cardgateway_" + t.kind }
 func (t *table) staging() string { return "cardgateway_new_" + t.kind }
 
