@@ -33,6 +33,7 @@ var separatorLine = regexp.MustCompile("^(?i:sep)=[" + separators + "]$")
 
 // csvReader reads a CSV list line by line. After an invalid line it continues with the next one.
 type csvReader struct {
+	file      io.Closer // of a list
 	in        *bufio.Reader
 	line      int      // number of the last line that was read
 	ahead     []string // lines that were read, but not returned yet
@@ -44,6 +45,7 @@ type csvReader struct {
 }
 
 func (r *csvReader) isNumber(int) bool { return false }
+func (r *csvReader) close() error      { return r.file.Close() }
 
 // badLine is the error for an invalid line.
 type badLine struct {

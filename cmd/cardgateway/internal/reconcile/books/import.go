@@ -2,6 +2,7 @@ package books
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
@@ -49,7 +50,7 @@ func (b *Books) Import(ctx context.Context, sources ...ListSource) (infos []List
 		}
 	}()
 	for i := range sources {
-		l, err := sources[i].open(ctx)
+		l, err := sources[i].open(ctx, false)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +101,7 @@ func CheckLists(ctx context.Context, sources ...ListSource) error {
 		if info, err := os.Stat(sources[i].Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			continue
 		}
-		l, err := sources[i].open(ctx)
+		l, err := sources[i].open(ctx, false)
 		if err == nil {
 			err = l.source.close()
 		}
@@ -111,12 +112,10 @@ func CheckLists(ctx context.Context, sources ...ListSource) error {
 	return nil
 }
 
-// lines are those of a list that is being read: of a csvFile, or queryRows.
+// lines are those of a list that is being read: of a csvReader, a workbook, or queryRows.
 type lines interface {
 	// next returns the cells of the next line. The error is io.EOF, a *badLine, or that of the source.
 	next() (line int, cells []string, err error)
-	// sum returns the hash of the data that was read.
-	sum() hash.Hash
 	// isNumber reports whether a cell of the last line is a number, and not a text that looks like one.
 	isNumber(column int) bool
 	close() error
@@ -126,15 +125,13 @@ type lines interface {
 type openList struct {
 	*lineReader
 	source lines
+	sum    hash.Hash // of the data that was read
 	info   ListInfo
 }
 
-// open opens the list, and finds its columns.
-func (s *ListSource) open(ctx context.Context) (*openList, error) { return s.openAs(ctx, false) }
-
-// openAs is open. With guesses, it finds columns by more names.
-func (s *ListSource) openAs(ctx context.Context, guesses bool) (_ *openList, err error) {
-	l := &openList{lineReader: newLineReader(*s)}
+// open opens the list, and finds its columns: with guesses, by more names.
+func (s *ListSource) open(ctx context.Context, guesses bool) (_ *openList, err error) {
+	l := &openList{lineReader: newLineReader(*s), sum: sha256.New()}
 	l.guesses = guesses
 	defer func() {
 		if err != nil {
@@ -153,9 +150,9 @@ func (s *ListSource) openAs(ctx context.Context, guesses bool) (_ *openList, err
 	}
 	if s.DSN == "" {
 		l.info.Name = filepath.Base(s.Path)
-		l.source, err = openFile(s.Path, l.chooseColumns)
+		l.source, err = openFile(s.Path, l.sum, l.chooseColumns)
 	} else {
-		l.source, err = s.openQuery(ctx, l.chooseColumns)
+		l.source, err = s.openQuery(ctx, l.sum, l.chooseColumns)
 	}
 	return l, l.named(err)
 }
@@ -170,8 +167,8 @@ func (l *openList) named(err error) error {
 
 // encoding returns that of a CSV file that is not UTF-8, as far as it was read.
 func (l *openList) encoding() string {
-	if f, ok := l.source.(*csvFile); ok && f.csvReader.encoding != "UTF-8" {
-		return f.csvReader.encoding
+	if r, ok := l.source.(*csvReader); ok && r.encoding != "UTF-8" {
+		return r.encoding
 	}
 	return ""
 }
@@ -257,7 +254,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	if err := flush(0); err != nil {
 		return err
 	}
-	info.SHA256 = hex.EncodeToString(l.source.sum().Sum(nil))
+	info.SHA256 = hex.EncodeToString(l.sum.Sum(nil))
 	info.As.Columns, info.As.States, info.As.Encoding = l.titles, l.words(), l.encoding()
 	as, err := json.Marshal(info.As)
 	if err != nil {

@@ -3,7 +3,6 @@ package books
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
@@ -50,15 +49,8 @@ func otherKind(head []byte) string {
 	return ""
 }
 
-// csvFile is a list in a CSV file, which can be compressed with gzip.
-type csvFile struct {
-	*csvReader
-	file *os.File
-	hash hash.Hash
-}
-
-// openFile opens a CSV file or a workbook, whatever its name.
-func openFile(path string, choose func(titles []string) error) (_ lines, err error) {
+// openFile opens a CSV file, which can be compressed with gzip, or a workbook, whatever its name.
+func openFile(path string, sum hash.Hash, choose func(titles []string) error) (_ lines, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, &Refused{Why: fmt.Sprintf("cannot be opened: %v", err)}
@@ -68,7 +60,6 @@ func openFile(path string, choose func(titles []string) error) (_ lines, err err
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	sum := sha256.New()
 	head := make([]byte, len(zipSignature))
 	n, _ := io.ReadFull(f, head) // a shorter file has less; other errors come again below
 	head = head[:n]
@@ -87,11 +78,9 @@ func openFile(path string, choose func(titles []string) error) (_ lines, err err
 	if err != nil {
 		return nil, err
 	}
-	return &csvFile{r, f, sum}, nil
+	r.file = f
+	return r, nil
 }
-
-func (c *csvFile) sum() hash.Hash { return c.hash }
-func (c *csvFile) close() error   { return c.file.Close() }
 
 // limited reads at most a number of bytes. More are an error, never a cut.
 type limited struct {

@@ -2,7 +2,6 @@ package books
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
 	"errors"
@@ -30,7 +29,7 @@ type queryRows struct {
 	hash  hash.Hash
 }
 
-func (s *ListSource) openQuery(ctx context.Context, choose func(titles []string) error) (_ lines, err error) {
+func (s *ListSource) openQuery(ctx context.Context, sum hash.Hash, choose func(titles []string) error) (_ lines, err error) {
 	name, err := database.Parse(s.DSN)
 	if err != nil {
 		return nil, &Refused{"--list-dsn", err.Error()}
@@ -38,7 +37,7 @@ func (s *ListSource) openQuery(ctx context.Context, choose func(titles []string)
 	if strings.TrimSpace(s.Query) == "" {
 		return nil, &Refused{"--list-query", "is missing: set a SELECT statement or a table name"}
 	}
-	q := &queryRows{hash: sha256.New()}
+	q := &queryRows{hash: sum}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, q.close())
@@ -176,8 +175,6 @@ func (q *queryRows) text(column int, value any) string {
 	}
 	return fmt.Sprint(value)
 }
-
-func (q *queryRows) sum() hash.Hash { return q.hash }
 
 // isNumber reports whether a cell has a numeric type. Everything that SQLite returns is a text, see asTexts.
 func (q *queryRows) isNumber(column int) bool {

@@ -61,7 +61,7 @@ func Try(ctx context.Context, s ListSource) (*Trial, error) {
 		}
 		as := s
 		as.Kind = kind
-		l, err := as.openAs(ctx, true)
+		l, err := as.open(ctx, true)
 		if err == nil {
 			t, err := l.try(ctx, zone != nil)
 			if of := s.refundIDs(ctx, kind); err == nil && of != "" {
@@ -83,7 +83,7 @@ func (s ListSource) refundIDs(ctx context.Context, as Kind) string {
 		return ""
 	}
 	s.Kind = Refund
-	l, err := s.openAs(ctx, true)
+	l, err := s.open(ctx, true)
 	if err != nil || l.source.close() != nil || !strings.HasSuffix(plainName(l.titles[0].Title), "id") { // others can be amounts
 		return ""
 	}
@@ -199,7 +199,7 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 		s.Columns[c.Column] = c.Title
 	}
 	t.Source, t.Words = s, slices.Sorted(maps.Keys(words))
-	again, err := s.openAs(ctx, false)
+	again, err := s.open(ctx, false)
 	if err != nil {
 		return nil, err
 	}

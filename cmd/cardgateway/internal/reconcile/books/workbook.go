@@ -32,7 +32,6 @@ const (
 // rows that are in no order together, and tells neither a text from a number nor a date from an amount, so that 1.234 has two meanings.
 type workbook struct {
 	file    *os.File
-	hash    hash.Hash
 	texts   []string // that cells refer to
 	dates   []bool   // of each style of cells, whether it shows a date or a time
 	sheet   io.ReadCloser
@@ -57,7 +56,7 @@ func openWorkbook(f *os.File, sum hash.Hash, choose func(titles []string) error)
 	if err != nil {
 		return nil, &Refused{Why: fmt.Sprintf("is a damaged workbook: %v", err)}
 	}
-	w := &workbook{file: f, hash: sum}
+	w := &workbook{file: f}
 	sheets, err := w.readParts(parts)
 	if err != nil {
 		return nil, err
@@ -416,5 +415,4 @@ func serialText(number float64) string {
 }
 
 func (w *workbook) isNumber(column int) bool { return column < len(w.numbers) && w.numbers[column] }
-func (w *workbook) sum() hash.Hash           { return w.hash }
 func (w *workbook) close() error             { return errors.Join(w.sheet.Close(), w.file.Close()) }

@@ -123,7 +123,7 @@ func FuzzWorkbook(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rows string) {
 		s := csvList(t, workbookOf(t, nil, workbookTitles+rows))
 		s.Kind, s.Zone = Payment, timeUTC
-		l, err := s.open(t.Context())
+		l, err := s.open(t.Context(), false)
 		if err != nil {
 			return
 		}
