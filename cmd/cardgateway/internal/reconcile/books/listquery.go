@@ -1,6 +1,7 @@
 package books
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -43,22 +44,21 @@ func (s *ListSource) openQuery(ctx context.Context, sum hash.Hash, choose func(t
 			err = errors.Join(err, q.close())
 		}
 	}()
-	if q.db, err = s.openReadOnly(name); err != nil {
+	if q.db, err = openReadOnly(name); err != nil {
 		return nil, err
 	}
 	q.db.SetMaxOpenConns(1)
-	// the SQLite driver has no read-only transactions, but the file is opened read-only
-	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: name.Kind != database.SQLite}); err != nil {
-		return nil, cannotRead(ctx, name, err)
-	}
 	query := asSelect(s.Query, name.Kind)
-	if name.Kind == database.SQLite {
-		if query, err = q.asTexts(ctx, query); err != nil {
-			return nil, cannotRead(ctx, name, err)
-		}
+	// the SQLite driver has no read-only transactions, but the file is opened read-only
+	q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: name.Kind != database.SQLite})
+	if err == nil && name.Kind == database.SQLite {
+		query, err = q.asTexts(ctx, query)
 	}
-	if q.rows, err = q.tx.QueryContext(ctx, query); err != nil {
-		return nil, cannotRead(ctx, name, err)
+	if err == nil {
+		q.rows, err = q.tx.QueryContext(ctx, query)
+	}
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), error(&Refused{Why: fmt.Sprintf("cannot be read from the %s: %v", name, err)}))
 	}
 	types, err := q.rows.ColumnTypes()
 	if err != nil {
@@ -96,15 +96,8 @@ func (q *queryRows) asTexts(ctx context.Context, query string) (string, error) {
 	return "SELECT " + strings.Join(names, ", ") + " FROM " + query, rows.Err()
 }
 
-func cannotRead(ctx context.Context, name database.Name, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return &Refused{Why: fmt.Sprintf("cannot be read from the %s: %v", name, err)}
-}
-
 // openReadOnly opens a database of the merchant, a SQLite file read-only.
-func (s *ListSource) openReadOnly(name database.Name) (*sql.DB, error) {
+func openReadOnly(name database.Name) (*sql.DB, error) {
 	if name.Kind != database.SQLite {
 		return name.OpenServer("")
 	}
@@ -143,10 +136,8 @@ func (q *queryRows) next() (line int, cells []string, err error) {
 	cells = make([]string, len(q.cells))
 	for i, cell := range q.cells {
 		cells[i] = q.text(i, *cell.(*any))
-		var length [8]byte
-		binary.BigEndian.PutUint64(length[:], uint64(len(cells[i])))
-		_, _ = q.hash.Write(length[:]) // a hash returns no error
-		_, _ = q.hash.Write([]byte(cells[i]))
+		_ = binary.Write(q.hash, binary.BigEndian, uint64(len(cells[i]))) // a hash returns no error
+		_, _ = io.WriteString(q.hash, cells[i])
 	}
 	return q.line, cells, nil
 }
