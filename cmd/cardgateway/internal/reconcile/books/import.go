@@ -205,14 +205,13 @@ func (l *openList) eachRow(do func(row *listedLine, bad *Unreadable) error) erro
 
 // importLines replaces the list.
 func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error {
-	info, list := &l.info, tableOf(l.Kind).list
-	for _, statement := range []string{`DELETE FROM ` + list, `DELETE FROM cardgateway_unreadable WHERE kind = '` + string(l.Kind) + `'`} {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
+	info, list, ofKind := &l.info, tableOf(l.Kind).list, ` WHERE kind = '`+string(l.Kind)+`'`
+	for _, before := range []string{list, `cardgateway_unreadable` + ofKind, `cardgateway_lists` + ofKind} {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+before); err != nil {
 			return err
 		}
 	}
 	var good, bad []record
-	var first *Unreadable
 	flush := func(least int) (err error) {
 		if len(good) >= least {
 			err = b.fill(ctx, tx, list, listedColumns, good)
@@ -227,8 +226,8 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	err := l.eachRow(func(row *listedLine, unreadable *Unreadable) error {
 		switch {
 		case unreadable != nil:
-			if info.Unreadable++; first == nil {
-				first = unreadable
+			if info.Unreadable++; info.First == "" {
+				info.First = fmt.Sprintf("line %d: %s", unreadable.Line, strings.TrimSpace(unreadable.Column+" "+unreadable.Why))
 			}
 			bad = append(bad, record{string(l.Kind), int64(unreadable.Line), unreadable.ID, unreadable.uniqueID, unreadable.Order, unreadable.Column, unreadable.Why})
 		case row == nil:
@@ -242,10 +241,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	if err != nil {
 		return err
 	}
-	if first != nil {
-		info.First = fmt.Sprintf("line %d: %s", first.Line, strings.TrimSpace(first.Column+" "+first.Why))
-	}
-	if info.Rows == 0 && first != nil {
+	if info.Rows == 0 && info.First != "" {
 		return &Refused{Why: fmt.Sprintf("no line of the list %s can be read; %s", info.Name, info.First)}
 	}
 	if info.Rows == 0 && info.As.Totals > 0 { // with titles alone, there was nothing in the month
@@ -260,10 +256,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, l *openList) error 
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO cardgateway_lists (kind, name, sha256, lines, unreadable, read_as, read_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (kind) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, lines = excluded.lines, unreadable = excluded.unreadable,
-			read_as = excluded.read_as, read_at = excluded.read_at`,
-		string(l.Kind), kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(as), micro(info.ReadAt))
-	return err
+	return b.fill(ctx, tx, "cardgateway_lists", []string{"kind", "name", "sha256", "lines", "unreadable", "read_as", "read_at"}, []record{
+		{string(l.Kind), kept(info.Name), info.SHA256, int64(info.Rows), int64(info.Unreadable), string(as), micro(info.ReadAt)},
+	})
 }
