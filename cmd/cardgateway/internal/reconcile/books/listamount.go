@@ -80,13 +80,11 @@ func (l *lineReader) parseAmount(text, currency string, isNumber bool) (amount d
 	case !isNumber && isLikeThousands(text):
 		return amount, errors.New("can mean thousands, or have three decimals; say how your list writes 1234.50 with --amounts: --amounts 1.234 or --amounts 1234.500")
 	}
-	if amount, err = decimal.NewFromString(text); err != nil {
-		return amount, errors.New("is not an amount")
+	amount, err = decimal.NewFromString(text)
+	if err == nil && !fits(amount, currency) {
+		err = fmt.Errorf("has more decimals than %s; if it is right, say how your list writes 1234.50 with --amounts, with as many decimals", currency)
 	}
-	if !fits(amount, currency) {
-		return amount, fmt.Errorf("has more decimals than %s; if it is right, say how your list writes 1234.50 with --amounts, with as many decimals", currency)
-	}
-	return amount, nil
+	return amount, err
 }
 
 // isLikeThousands reports whether an amount that matches plainPattern is one such as 1.234, whose point can be that of thousands.
@@ -135,9 +133,7 @@ func (f *amountForm) parse(text, currency string) (amount decimal.Decimal, err e
 	if decimals != "" {
 		digits += "." + decimals
 	}
-	if amount, err = decimal.NewFromString(digits); err != nil {
-		return amount, f.refuse()
-	}
+	amount, err = decimal.NewFromString(digits)
 	if n, known := iso4217.Decimals(currency); f.minor && known {
 		amount = amount.Shift(-int32(n))
 	} else if f.minor {
@@ -146,7 +142,7 @@ func (f *amountForm) parse(text, currency string) (amount decimal.Decimal, err e
 	if isNegative {
 		amount = amount.Neg()
 	}
-	return amount, nil
+	return amount, err
 }
 
 // parseSigns parses what stands before and after the digits of an amount.

@@ -141,7 +141,7 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 		return nil, nil // as those of the further products of an order, or below the table
 	}
 	if isTotal(id) || id == "" && slices.ContainsFunc(cells, isTotal) {
-		total, err := l.parseAmount(l.cell(amountColumn, cells), currency, l.at[amountColumn] >= 0 && isNumber(l.at[amountColumn]))
+		total, err := l.parseAmount(l.cell(amountColumn, cells), currency, isNumber(l.at[amountColumn]))
 		switch {
 		case err == nil && l.isSum(total.Abs(), l.cell(currencyColumn, cells)):
 			return nil, nil

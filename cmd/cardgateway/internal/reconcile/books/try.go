@@ -70,9 +70,7 @@ func Try(ctx context.Context, s ListSource) (*Trial, error) {
 			}
 			return t, err
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
 	return nil, first
 }
@@ -152,11 +150,9 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 				r.add(line, decimal.NewFromInt(when.start.Unix()))
 			}
 		}
-		if state >= 0 && l.at[state] >= 0 {
-			word := l.cell(state, cells)
-			if _, err := l.readState(word); err != nil && word != "" && !isSpreadsheetError(word) && len(words) < 50 && len(word) <= 40 {
-				words[strings.ToLower(word)] = true
-			}
+		word := l.cell(state, cells)
+		if _, err := l.readState(word); err != nil && word != "" && !isSpreadsheetError(word) && len(words) < 50 && len(word) <= 40 {
+			words[strings.ToLower(word)] = true
 		}
 		return nil
 	})
