@@ -100,12 +100,16 @@ func filled(cells []string) (n int) {
 
 // chooseColumns finds the columns among the titles of a list.
 func (l *lineReader) chooseColumns(titles []string) error {
+	var names []string
+	for _, column := range l.understood {
+		names = append(names, column.name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {
-		if !slices.ContainsFunc(l.understood, func(c listColumn) bool { return c.name == name }) {
-			return &Refused{l.ColumnsFlag, fmt.Sprintf("there is no column %q to map; there are %s", name, namesOf(l.understood))}
+		if !slices.Contains(names, name) {
+			return &Refused{l.ColumnsFlag, fmt.Sprintf("there is no column %q to map; there are %s", name, strings.Join(names, ", "))}
 		}
 	}
-	l.at, l.width, l.clock, l.header, l.titles = nil, len(titles), -1, titles, nil
+	l.at, l.clock, l.header, l.titles = nil, -1, titles, nil
 	taken := map[int]bool{}
 	var missing []string
 	for i, column := range l.understood {
@@ -187,7 +191,8 @@ func (l *lineReader) findColumn(titles []string, column listColumn) (int, error)
 		case isMapped || titles[found[0]] == titles[found[1]]:
 			return -1, &Refused{Why: fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[found[0]], titles[found[1]])}
 		case l.guesses:
-			l.unsure = append(l.unsure, ColumnTitle{column.name, quoted([]string{titles[found[0]], titles[found[1]]})})
+			both := quoted([]string{titles[found[0]], titles[found[1]]})
+			l.unsure = append(l.unsure, Doubt{column.name, fmt.Sprintf("two columns can be %s: %s", column.name, both)})
 		default:
 			return -1, &Refused{Why: fmt.Sprintf("has two columns that can be %s, %q and %q; name the right one with %s %s=NAME", column.name,
 				titles[found[0]], titles[found[1]], l.ColumnsFlag, column.name)}
@@ -200,14 +205,6 @@ func (l *lineReader) findColumn(titles []string, column listColumn) (int, error)
 		l.clock = clock[0]
 	}
 	return at[0], nil
-}
-
-func namesOf(columns []listColumn) string {
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // quoted lists at most 20 titles, each with at most 40 bytes.

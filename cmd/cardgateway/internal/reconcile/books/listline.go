@@ -34,11 +34,10 @@ type lineReader struct {
 	understood []listColumn
 	at         []int         // of each understood column, its index in a line, or -1 if there is none
 	clock      int           // of the time of day that belongs to the column at, or -1
-	width      int           // number of columns of the list
 	header     []string      // all titles
 	titles     []ColumnTitle // of the columns that are used
 	guesses    bool          // columns are found by their guesses, too
-	unsure     []ColumnTitle // columns that have two titles, with both
+	unsure     []Doubt       // columns that have two titles
 	other      int           // the line with the titles of another table, if there is one
 	form       amountForm
 	layouts    []timeLayout
@@ -128,10 +127,10 @@ func (l *lineReader) read(line int, cells []string, isNumber func(column int) bo
 	if l.other > 0 {
 		return bad("", "is below other titles, which are in line %d; save that table as a file of its own", l.other)
 	}
-	if len(cells) > l.width && strings.Join(cells[l.width:], "") != "" {
-		return bad("", "has %d cells, but the titles are %d; a text or an amount that contains the separator must be in quotation marks", len(cells), l.width)
+	if len(cells) > len(l.header) && strings.Join(cells[len(l.header):], "") != "" {
+		return bad("", "has %d cells, but the titles are %d; a text or an amount that contains the separator must be in quotation marks", len(cells), len(l.header))
 	}
-	if next := l.at[amountColumn] + 1; next < len(cells) && (len(cells) > l.width || l.header[next] == "") && isDigits(cells[next-1]) &&
+	if next := l.at[amountColumn] + 1; next < len(cells) && (len(cells) > len(l.header) || l.header[next] == "") && isDigits(cells[next-1]) &&
 		splitAmount.MatchString(cells[next]) && !isNumber(next-1) {
 		return bad("amount", "and the cell after it, which has no title, can be one amount; an amount that contains the separator must be in quotation marks")
 	}

@@ -134,7 +134,7 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 	at := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "at" })
 	state := slices.IndexFunc(l.understood, func(c listColumn) bool { return c.name == "state" })
 	words := map[string]bool{}
-	t := &Trial{Columns: l.titles}
+	t := &Trial{Columns: l.titles, Unsure: l.unsure}
 	err := l.each(func(line int, cells []string, bad *Unreadable) error {
 		if bad != nil {
 			return nil
@@ -158,9 +158,6 @@ func (l *openList) try(ctx context.Context, isZoneSaid bool) (*Trial, error) {
 	})
 	if err = errors.Join(err, l.source.close()); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Flag, err)
-	}
-	for _, title := range l.unsure {
-		t.Unsure = append(t.Unsure, Doubt{title.Column, fmt.Sprintf("two columns can be %s: %s", title.Column, title.Title)})
 	}
 	var unread []string
 	for i, title := range l.header {
