@@ -84,7 +84,7 @@ func openFile(path string, sum hash.Hash, choose func(titles []string) error) (_
 
 // limited reads at most a number of bytes. More are an error, never a cut.
 type limited struct {
-	in   io.Reader
+	io.ReadCloser
 	left int64
 }
 
@@ -92,7 +92,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errTooLarge
 	}
-	n, err := l.in.Read(p[:min(int64(len(p)), l.left)])
+	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)
 	return n, err
 }

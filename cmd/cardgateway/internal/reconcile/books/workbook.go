@@ -34,8 +34,7 @@ type workbook struct {
 	file    *os.File
 	texts   []string // that cells refer to
 	dates   []bool   // of each style of cells, whether it shows a date or a time
-	sheet   io.ReadCloser
-	limit   *limited
+	sheet   *limited
 	xml     *xml.Decoder
 	row     int
 	titles  int    // their row
@@ -173,22 +172,17 @@ var notInDates = regexp.MustCompile(`"[^"]*"|\\.|\[[^\]]*\]|general|_.`)
 var errNoPart = errors.New("there is no such part")
 
 // openPart opens a file in the archive, of which at most a number of bytes can be read.
-func openPart(parts *zip.Reader, name string, most int64) (*part, error) {
+func openPart(parts *zip.Reader, name string, most int64) (*limited, error) {
 	for _, f := range parts.File {
 		if strings.EqualFold(f.Name, name) {
 			in, err := f.Open()
 			if err != nil {
 				return nil, err
 			}
-			return &part{&limited{in, most}, in}, nil
+			return &limited{in, most}, nil
 		}
 	}
 	return nil, errNoPart
-}
-
-type part struct {
-	*limited
-	io.Closer
 }
 
 func damaged(name string, err error) error {
@@ -206,7 +200,7 @@ func (w *workbook) readTexts(parts *zip.Reader) error {
 		return damaged(name, err)
 	}
 	defer func() { _ = in.Close() }() // it was read
-	whole := &limited{in.limited, maxPartBytes}
+	whole := &limited{in, maxPartBytes}
 	decoder := xml.NewDecoder(whole)
 	for {
 		token, err := decoder.Token()
@@ -244,8 +238,8 @@ func (w *workbook) openSheet(parts *zip.Reader, sheet workbookSheet, choose func
 	if err != nil {
 		return damaged(sheet.target, err)
 	}
-	w.sheet, w.limit = in, &limited{in.limited, maxPartBytes}
-	w.xml, w.row, w.width = xml.NewDecoder(w.limit), 0, 0
+	w.sheet = &limited{in, maxPartBytes}
+	w.xml, w.row, w.width = xml.NewDecoder(w.sheet), 0, 0
 	err = findTitles(func() (int, error) {
 		_, cells, err := w.next()
 		if err == nil {
@@ -278,7 +272,7 @@ type sheetRow struct {
 // next returns the cells of the next row that has any. A damaged sheet ends with an error, never as if it were complete.
 func (w *workbook) next() (line int, cells []string, err error) {
 	for {
-		w.limit.left = maxLineBytes // of one row
+		w.sheet.left = maxLineBytes // of one row
 		token, err := w.xml.Token()
 		if errors.Is(err, io.EOF) {
 			return 0, nil, io.EOF
