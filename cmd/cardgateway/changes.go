@@ -69,7 +69,7 @@ func (k *changesCommand) Run(c *call) (err error) {
 		row := changeRow{Change: change}
 		for _, m := range months[change.Kind] {
 			holds := func(t time.Time) bool { return !t.Before(m.From) && t.Before(m.To) }
-			if change.Mark > m.Seen && (holds(change.At) || holds(change.After)) {
+			if change.Seen.UnixMicro() > m.Seen && (holds(change.At) || holds(change.After)) {
 				row.months = strings.TrimPrefix(row.months+"; "+m.From.In(zone).Format("2006-01"), "; ")
 			}
 		}

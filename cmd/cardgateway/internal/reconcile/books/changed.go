@@ -139,8 +139,7 @@ type Change struct {
 	Old, New string    // values of the column; for a row that is gone, Old is the row as JSON
 	At       time.Time // of the row before the change; zero if it has none
 	After    time.Time // of the row after the change: another one only if that has changed it
-	Seen     time.Time
-	Mark     int64 // see Month.Seen
+	Seen     time.Time // its mark is Seen.UnixMicro(): see Month.Seen
 }
 
 // moved is the time of a row before the first change since c, with >= c itself, that moved it or deleted it; without one, as it is now.
@@ -150,12 +149,12 @@ const moved = `COALESCE((SELECT n.old FROM cardgateway_changes n WHERE n.kind = 
 // Changes returns the changes that were seen in [from, to), in this order.
 func (b *Books) Changes(ctx context.Context, from, to time.Time) iter.Seq2[Change, error] {
 	// Not of the rows that are compared only: one of them may have become one of another app.
-	query := `SELECT CASE c.kind WHEN 'orders' THEN 'payment' ELSE 'refund' END, c.id, c.what, c.old, c.new, c.seen, c.seen, ` +
+	query := `SELECT CASE c.kind WHEN 'orders' THEN 'payment' ELSE 'refund' END, c.id, c.what, c.old, c.new, c.seen, ` +
 		fmt.Sprintf(moved+`, CASE c.what WHEN 'gone' THEN c.old ELSE `+moved+` END`, ">=", ">") + ` FROM cardgateway_changes c
 		LEFT JOIN cardgateway_orders o ON c.kind = 'orders' AND o.id = c.id LEFT JOIN cardgateway_refunds r ON c.kind = 'refunds' AND r.id = c.id
 		WHERE c.seen >= $1 AND c.seen < $2 ORDER BY c.seen, c.kind, c.id, c.what`
 	return stream(ctx, b, query, []any{micro(from), micro(to)}, func(c *Change, zone *time.Location) []any {
-		return []any{&c.Kind, &c.ID, &c.What, &c.Old, &c.New, &c.Mark, clock{&c.Seen, zone}, timeOfRow{&c.At, zone}, timeOfRow{&c.After, zone}}
+		return []any{&c.Kind, &c.ID, &c.What, &c.Old, &c.New, clock{&c.Seen, zone}, timeOfRow{&c.At, zone}, timeOfRow{&c.After, zone}}
 	})
 }
 
