@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -56,12 +54,10 @@ func (b *Books) CheckCopy(ctx context.Context, gateway, app string, zone *time.L
 	return b.inWords(err)
 }
 
-// loadZone returns the zone with a stored name: one of the zone database, or an offset such as UTC+8.
+// loadZone returns the zone with a stored name: that of the client, unless it is set, or one of the zone database.
 func loadZone(name string) (*time.Location, error) {
-	if hours, ok := strings.CutPrefix(name, "UTC"); ok && hours != "" {
-		if n, err := strconv.Atoi(hours); err == nil && n >= -14 && n <= 14 {
-			return time.FixedZone(name, n*60*60), nil
-		}
+	if usual := cardgateway.DefaultLocation(); name == usual.String() {
+		return usual, nil
 	}
 	return time.LoadLocation(name)
 }
