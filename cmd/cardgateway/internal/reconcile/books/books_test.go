@@ -121,7 +121,7 @@ func save(t *testing.T, b *Books, table *table, complete int64, now time.Time, r
 // dump gives the rows of the copy, as texts, without what two copies of the same gateway may differ in.
 func dump(t testing.TB, b *Books) (all []string) {
 	t.Helper()
-	for _, table := range []*table{&ordersTable, &refundsTable} {
+	for _, table := range bothTables {
 		columns := table.columns[:len(table.columns)-1]
 		rows, err := b.db.QueryContext(t.Context(), table.sql(`SELECT `+strings.Join(columns, ", ")+` FROM $rows ORDER BY id`))
 		if err != nil {

@@ -86,9 +86,9 @@ func (b *Books) begin(ctx context.Context, now Info, clock time.Time) (Info, err
 	return now, b.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced) VALUES (1, $1, $2, $3, $4, 0)`,
 			now.Gateway, now.AppID, now.Zone.String(), micro(now.Since))
-		for _, kind := range []string{ordersKind, refundsKind} {
+		for _, t := range bothTables {
 			if err == nil {
-				err = savePosition(ctx, tx, kind, position{complete: now.Since})
+				err = savePosition(ctx, tx, t.kind, position{complete: now.Since})
 			}
 		}
 		return err
@@ -105,9 +105,6 @@ type position struct {
 	deep         time.Time // when the last walk over four weeks or more began
 	asked        time.Time // when the older open rows were last queried
 }
-
-// underWay reports whether a walk was interrupted.
-func (p *position) underWay() bool { return p.start.Before(p.until) }
 
 func (b *Books) position(ctx context.Context, kind string) (p position, err error) {
 	utc := func(at *time.Time) clock { return clock{at, time.UTC} }

@@ -25,7 +25,7 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 	if b.kind == database.SQLite {
 		statements, onCommit = []string{`PRAGMA temp_store = MEMORY`, `PRAGMA cache_size = -16000`}, ""
 	}
-	for _, t := range []*table{&ordersTable, &refundsTable} {
+	for _, t := range bothTables {
 		statements = append(statements, t.sql(`CREATE TEMP TABLE $new `+onCommit+` AS SELECT * FROM $rows WHERE false`))
 	}
 	for _, statement := range statements {
@@ -103,7 +103,7 @@ type changes struct{ rows, late int }
 
 // sql inserts the names and conditions of the table, its staging table and its list into a statement.
 func (t *table) sql(statement string) string {
-	return strings.NewReplacer("$rows", t.name(), "$new", t.staging(), "$list", t.list, "$id", t.id, "$key", t.key).Replace(statement)
+	return strings.NewReplacer("$rows", "cardgateway_"+t.kind, "$new", t.staging(), "$list", t.list, "$id", t.id, "$key", t.key).Replace(statement)
 }
 
 // lastOfEach keeps only the last row with each id, because a statement cannot change a row twice. Without an amount or without a currency, it

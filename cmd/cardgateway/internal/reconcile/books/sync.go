@@ -127,7 +127,7 @@ func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.table.kind, err)
 	}
-	if at.underWay() {
+	if at.start.Before(at.until) { // it was interrupted
 		if at, err = walkRows(ctx, s, r, at); err != nil {
 			return err
 		}

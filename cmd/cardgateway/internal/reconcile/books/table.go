@@ -13,16 +13,10 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The kinds of rows, as stored in the database.
-const (
-	ordersKind  = "orders"
-	refundsKind = "refunds"
-)
-
 // table is the table of orders or refunds, which SQL calls $rows and r, and that of the merchant's list of them, $list and l. The first
 // column is the id, the last the number of the walk.
 type table struct {
-	kind    string
+	kind    string // orders or refunds, as stored in the database
 	columns []string
 	money   int      // the index of amount, which currency follows
 	record  []string // columns whose changes are recorded
@@ -33,7 +27,7 @@ type table struct {
 }
 
 var ordersTable = table{
-	kind:    ordersKind,
+	kind:    "orders",
 	columns: []string{"id", "unique_id", "transaction_id", "state", "code", "amount", "currency", "at", "card", "other_app", "test", "walk"},
 	money:   5,
 	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at", "other_app", "test"},
@@ -44,7 +38,7 @@ var ordersTable = table{
 }
 
 var refundsTable = table{
-	kind:    refundsKind,
+	kind:    "refunds",
 	columns: []string{"id", "refund_unique_id", "merchant_refund_id", "unique_id", "state", "code", "amount", "currency", "at", "walk"},
 	money:   6,
 	record:  []string{"merchant_refund_id", "unique_id", "state", "code", "amount", "currency", "at"},
@@ -53,6 +47,8 @@ var refundsTable = table{
 	same:    []string{"unique_id", "at"},
 	list:    "cardgateway_listed_refunds",
 }
+
+var bothTables = []*table{&ordersTable, &refundsTable}
 
 // tableOf returns the table of a kind of rows.
 func tableOf(kind Kind) *table {
@@ -65,7 +61,6 @@ func tableOf(kind Kind) *table {
 // keyColumn is the index of the column of the gateway's id.
 const keyColumn = 1
 
-func (t *table) name() string    { return "cardgateway_" + t.kind }
 func (t *table) staging() string { return "cardgateway_new_" + t.kind }
 
 // record is a database row: a value for each column.
