@@ -139,14 +139,13 @@ func (b *Books) ListSpan(ctx context.Context, kind Kind) (first, last time.Time,
 	if err != nil {
 		return first, last, err
 	}
-	var from, to int64
 	for _, span := range []string{
 		`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(until), 0) FROM $list WHERE at <> 0`,
 		`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM $rows r WHERE state = 'approved' AND at <> 0 AND $id || '' IN (SELECT id FROM $list)`,
 	} {
-		if from == 0 && err == nil {
-			err = b.db.QueryRowContext(ctx, b.compared(tableOf(kind).sql(span))).Scan(&from, &to)
+		if first.IsZero() && err == nil {
+			err = b.db.QueryRowContext(ctx, b.compared(tableOf(kind).sql(span))).Scan(clock{&first, zone}, clock{&last, zone})
 		}
 	}
-	return fromMicro(from, zone), fromMicro(to, zone), b.inWords(err)
+	return first, last, b.inWords(err)
 }

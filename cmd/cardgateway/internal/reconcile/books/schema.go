@@ -37,10 +37,8 @@ func (b *Books) migrate(ctx context.Context) error {
 				version, len(schemas))}
 		}
 		for ; version < len(schemas); version++ {
-			for _, statement := range b.statements(schemas[version]) {
-				if _, err := tx.ExecContext(ctx, statement); err != nil {
-					return fmt.Errorf("creating version %d of the tables: %w", version+1, err)
-				}
+			if _, err := tx.ExecContext(ctx, b.statements(schemas[version])); err != nil {
+				return fmt.Errorf("creating version %d of the tables: %w", version+1, err)
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_schema (version) VALUES ($1)`, version+1); err != nil {
 				return err
@@ -68,11 +66,11 @@ func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
 	return &Refused{Why: fmt.Sprintf("the file belongs to another program: it has a table %q", other)}
 }
 
-// statements splits a migration into statements for this kind of database.
-func (b *Books) statements(step string) []string {
+// statements returns those of a migration for this kind of database.
+func (b *Books) statements(step string) string {
 	text := "TEXT"
 	if b.kind == database.Postgres {
 		text = `TEXT COLLATE "C"`
 	}
-	return strings.Split(strings.TrimRight(strings.ReplaceAll(step, "$TEXT", text), "; \n"), ";\n")
+	return strings.ReplaceAll(step, "$TEXT", text)
 }
