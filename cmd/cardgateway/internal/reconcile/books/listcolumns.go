@@ -14,10 +14,9 @@ import (
 
 // listColumn is a column that this program uses.
 type listColumn struct {
-	name     string
-	also     []string // other names, as returned by plainName
-	guess    []string // names that Try takes for it, too
-	required bool
+	name  string
+	also  []string // other names, as returned by plainName
+	guess []string // names that Try takes for it, too
 }
 
 // The columns of the lists. The first is the id, the second the gateway's, which can stand for it.
@@ -25,26 +24,26 @@ var (
 	paymentColumns = []listColumn{
 		{"transaction_id", []string{"transaction", "merchanttransactionid"},
 			[]string{"reference", "ref", "paymentreference", "merchantreference", "referenz", "referenznummer", "txnid", "transactionref",
-				"paymentid", "ourref", "ourreference"}, true},
-		{"unique_id", nil, []string{"gatewayid", "pspreference"}, false},
+				"paymentid", "ourref", "ourreference"}},
+		{"unique_id", nil, []string{"gatewayid", "pspreference"}},
 		{"amount", []string{"transactionamount"},
-			[]string{"total", "gross", "betrag", "sum", "bruttobetrag", "summe", "paidamount", "amountpaid", "ordertotalamount", "montant", "importe", "bedrag"}, true},
-		{"currency", []string{"transactioncurrency"}, []string{"currencycode", "curr", "cur", "ccy", "währung", "waehrung", "devise", "moneda", "valuta"}, true},
-		{"state", []string{"status"}, []string{"financialstatus", "paymentstatus", "orderstatus", "zahlungsstatus", "statut", "estado"}, false},
-		{"order", []string{"orderid", "ordernumber"}, []string{"name", "bestellung", "bestellnummer", "orderno", "order#", "commande", "pedido"}, false},
-		{"order_total", nil, []string{"bestellsumme"}, false},
+			[]string{"total", "gross", "betrag", "sum", "bruttobetrag", "summe", "paidamount", "amountpaid", "ordertotalamount", "montant", "importe", "bedrag"}},
+		{"currency", []string{"transactioncurrency"}, []string{"currencycode", "curr", "cur", "ccy", "währung", "waehrung", "devise", "moneda", "valuta"}},
+		{"state", []string{"status"}, []string{"financialstatus", "paymentstatus", "orderstatus", "zahlungsstatus", "statut", "estado"}},
+		{"order", []string{"orderid", "ordernumber"}, []string{"name", "bestellung", "bestellnummer", "orderno", "order#", "commande", "pedido"}},
+		{"order_total", nil, []string{"bestellsumme"}},
 		{"at", []string{"date", "datetime", "transactionat", "createdat", "paidat"}, []string{"created", "datum", "bezahltam", "paidon", "buchungsdatum",
-			"paymentdate", "transactiondate", "creationdate", "orderdate", "datepaid", "completeddate", "fecha", "dateutc", "created(utc)", "bookingdate"}, false},
+			"paymentdate", "transactiondate", "creationdate", "orderdate", "datepaid", "completeddate", "fecha", "dateutc", "created(utc)", "bookingdate"}},
 	}
 	refundColumns = []listColumn{
-		{"refund_id", []string{"refund", "refundtransactionid", "merchantrefundid"}, []string{"erstattung", "refundreference", "refundref", "gutschrift"}, true},
-		{"refund_unique_id", nil, nil, false},
-		{"amount", []string{"refundamount"}, paymentColumns[2].guess, true},
-		{"currency", []string{"refundcurrency"}, paymentColumns[3].guess, true},
-		{"state", []string{"status", "refundstatus"}, nil, false},
-		{"order", []string{"orderid", "ordernumber"}, paymentColumns[5].guess, false},
+		{"refund_id", []string{"refund", "refundtransactionid", "merchantrefundid"}, []string{"erstattung", "refundreference", "refundref", "gutschrift"}},
+		{"refund_unique_id", nil, nil},
+		{"amount", []string{"refundamount"}, paymentColumns[2].guess},
+		{"currency", []string{"refundcurrency"}, paymentColumns[3].guess},
+		{"state", []string{"status", "refundstatus"}, nil},
+		{"order", []string{"orderid", "ordernumber"}, paymentColumns[5].guess},
 		{"at", []string{"date", "datetime", "refundat", "refundrequestat", "createdat", "refundedat"},
-			append([]string{"erstattetam", "refunddate", "daterefunded"}, paymentColumns[7].guess...), false},
+			append([]string{"erstattetam", "refunddate", "daterefunded"}, paymentColumns[7].guess...)},
 	}
 	clockNames = []string{"time", "uhrzeit", "timeofday"} // the time of day, beside a column of dates; alone it is at
 	zoneNames  = regexp.MustCompile(`timezone|zeitzone|^tz$|utcoffset`)
@@ -131,7 +130,7 @@ func (l *lineReader) chooseColumns(titles []string) error {
 		switch {
 		case i == 1 && l.at[0] < 0 && at < 0: // one of the two ids is needed
 			missing = append(missing, l.understood[0].name)
-		case i > 1 && at < 0 && column.required && !(column.name == "currency" && l.Currency != ""):
+		case at < 0 && (i == amountColumn || i == currencyColumn && l.Currency == ""):
 			missing = append(missing, column.name)
 		}
 	}
