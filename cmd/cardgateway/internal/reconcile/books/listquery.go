@@ -68,10 +68,7 @@ func (s *ListSource) openQuery(ctx context.Context, sum hash.Hash, choose func(t
 	for _, t := range types {
 		titles = append(titles, t.Name())
 		q.types = append(q.types, t.DatabaseTypeName())
-	}
-	q.cells = make([]any, len(titles))
-	for i := range q.cells {
-		q.cells[i] = new(any)
+		q.cells = append(q.cells, new(any))
 	}
 	return q, choose(titles)
 }

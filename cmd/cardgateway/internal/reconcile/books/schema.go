@@ -20,6 +20,10 @@ var schemas = []string{schema1}
 
 // migrate updates the schema to the latest version.
 func (b *Books) migrate(ctx context.Context) error {
+	text := "TEXT"
+	if b.kind == database.Postgres {
+		text = `TEXT COLLATE "C"`
+	}
 	return b.change(ctx, func(tx *sql.Tx) error {
 		if err := b.refuseForeign(ctx, tx); err != nil {
 			return err
@@ -37,7 +41,7 @@ func (b *Books) migrate(ctx context.Context) error {
 				version, len(schemas))}
 		}
 		for ; version < len(schemas); version++ {
-			if _, err := tx.ExecContext(ctx, b.statements(schemas[version])); err != nil {
+			if _, err := tx.ExecContext(ctx, strings.ReplaceAll(schemas[version], "$TEXT", text)); err != nil {
 				return fmt.Errorf("creating version %d of the tables: %w", version+1, err)
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_schema (version) VALUES ($1)`, version+1); err != nil {
@@ -64,13 +68,4 @@ func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	return &Refused{Why: fmt.Sprintf("the file belongs to another program: it has a table %q", other)}
-}
-
-// statements returns those of a migration for this kind of database.
-func (b *Books) statements(step string) string {
-	text := "TEXT"
-	if b.kind == database.Postgres {
-		text = `TEXT COLLATE "C"`
-	}
-	return strings.ReplaceAll(step, "$TEXT", text)
 }
