@@ -49,9 +49,6 @@ func booksError(before string, err error) error {
 		return exit.Fail(exit.Interrupted, "interrupted")
 	}
 	code := exit.Failed
-	if refused, ok := errors.AsType[*books.Refused](err); ok && refused.Setting == "From" {
-		refused.Setting = "--from"
-	}
 	if _, gone := errors.AsType[*books.GoneError](err); gone {
 		code = exit.Negative
 	}

@@ -67,7 +67,7 @@ func (b *Books) change(ctx context.Context, do func(*sql.Tx) error) error {
 
 // Refused is the error for wrong input or a wrong database. Nothing was changed.
 type Refused struct {
-	Setting string // the flag of a ListSource, or a field of SyncOptions; empty if it is about the list or the database as a whole
+	Setting string // the flag that it is about; empty if it is the list or the database as a whole
 	Why     string
 }
 

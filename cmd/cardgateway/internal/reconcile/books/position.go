@@ -72,14 +72,14 @@ func (b *Books) begin(ctx context.Context, now Info, clock time.Time) (Info, err
 	case err != nil:
 		return old, err
 	case !now.Since.IsZero() && now.Since.Before(old.Since):
-		return old, &Refused{"From", fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, "+
+		return old, &Refused{"--from", fmt.Sprintf("the copy in the database begins at %s, and cannot be extended to an earlier time: omit the start, "+
 			"or create another database", old.Since.Format(time.DateTime))}
 	case old.Zone != nil:
 		return old, nil
 	case now.Since.IsZero():
-		return old, &Refused{"From", "the database is new: set the start of the copy"}
+		return old, &Refused{"--from", "the database is new: set the start of the copy"}
 	case !now.Since.Before(clock):
-		return old, &Refused{"From", fmt.Sprintf("the start of the copy, %s, is not in the past: the clock of this machine says %s",
+		return old, &Refused{"--from", fmt.Sprintf("the start of the copy, %s, is not in the past: the clock of this machine says %s",
 			now.Since.Format(time.DateTime), clock.In(now.Zone).Format(time.DateTime))}
 	}
 	now.Since = now.Since.Truncate(time.Second)

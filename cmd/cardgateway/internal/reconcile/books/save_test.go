@@ -135,7 +135,7 @@ func TestBegin(t *testing.T) {
 			from   time.Time
 			want   string // empty: it goes well
 		}{
-			{"new without a time", cardgateway.Config{}, time.Time{}, "From: the database is new: set the start of the copy"},
+			{"new without a time", cardgateway.Config{}, time.Time{}, "--from: the database is new: set the start of the copy"},
 			{"a time to come", cardgateway.Config{}, time.Now().Add(time.Hour), "is not in the past"},
 			{"new", cardgateway.Config{}, from, ""},
 			{"an earlier time", cardgateway.Config{}, from.Add(-day), "the copy in the database begins at"},
