@@ -2,7 +2,6 @@ package books
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -31,11 +30,16 @@ func (s *ListSource) timeLayouts() (all []timeLayout, err error) {
 	dates := certainDates
 	if s.Dates != "" {
 		parts := datesPattern.FindStringSubmatch(s.Dates)
-		if parts == nil || parts[1][0] == parts[3][0] || parts[1][0] == parts[5][0] || parts[3][0] == parts[5][0] ||
-			parts[1] == "YYYY" && parts[3] == "DD" { // 2026-05-04 can mean only one day, also in the list of refunds or in a workbook
+		if parts == nil || parts[1][0] == parts[3][0] || parts[1][0] == parts[5][0] || parts[3][0] == parts[5][0] {
 			return nil, &Refused{"--dates", fmt.Sprintf("%q is not a way to write dates; write DD.MM.YYYY, MM/DD/YYYY or \"DD.MM.YYYY hh:mm:ss\"", s.Dates)}
 		}
-		dates = append([]string{dateParts.Replace(strings.Join(parts[1:6], ""))}, certainDates...)
+		own := dateParts.Replace(strings.Join(parts[1:6], ""))
+		dates = []string{own}
+		for _, date := range certainDates {
+			if !strings.HasPrefix(own, "2006") || own[4] != date[4] { // YYYY-DD-MM is said
+				dates = append(dates, date)
+			}
+		}
 	}
 	for _, clock := range []string{" 15:04:05", " 15:04", " 3:04:05 PM", " 3:04 PM"} {
 		for _, date := range dates {
@@ -53,8 +57,9 @@ func (l *lineReader) readTime(text string) (timeRange, error) {
 	if text == "" {
 		return timeRange{}, nil
 	}
-	if at, ok := l.serialTime(text); ok {
-		return at, nil
+	if !strings.Contains(text, ":") && serialPattern.MatchString(text) { // the first condition is much faster, and nearly all times pass it
+		days, _ := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64) // it is a number
+		text = serialText(days)
 	}
 	usual := text // as plainTime writes what most lists have, but much faster
 	if date := len(time.DateOnly); len(text) > date && text[date] == 'T' {
@@ -77,23 +82,6 @@ func (l *lineReader) readTime(text string) (timeRange, error) {
 
 // serialPattern is the number of days since 1899-12-30, as spreadsheets have it, from the year 1982 on.
 var serialPattern = regexp.MustCompile(`^[3-6][0-9]{4}([.,][0-9]{1,15})?$`)
-
-// serialTime reads a time as a spreadsheet stores it.
-func (l *lineReader) serialTime(text string) (timeRange, bool) {
-	if strings.Contains(text, ":") || !serialPattern.MatchString(text) { // the first condition is much faster, and nearly all times pass it
-		return timeRange{}, false
-	}
-	days, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
-	if err != nil {
-		return timeRange{}, false
-	}
-	whole, part := math.Modf(days)
-	at := time.Date(1899, 12, 30+int(whole), 0, 0, int(math.Round(part*24*60*60)), 0, l.Zone)
-	if part == 0 {
-		return wholeDay(at), true
-	}
-	return bothTimes(at), true
-}
 
 var (
 	timeWords = strings.NewReplacer("a.m.", "am", "p.m.", "pm")
