@@ -30,16 +30,11 @@ func (s *ListSource) timeLayouts() (all []timeLayout, err error) {
 	dates := certainDates
 	if s.Dates != "" {
 		parts := datesPattern.FindStringSubmatch(s.Dates)
-		if parts == nil || parts[1][0] == parts[3][0] || parts[1][0] == parts[5][0] || parts[3][0] == parts[5][0] {
+		if parts == nil || parts[1][0] == parts[3][0] || parts[1][0] == parts[5][0] || parts[3][0] == parts[5][0] ||
+			parts[1] == "YYYY" && parts[3] == "DD" { // 2026-05-04 can mean only one day, also in the list of refunds or in a workbook
 			return nil, &Refused{"--dates", fmt.Sprintf("%q is not a way to write dates; write DD.MM.YYYY, MM/DD/YYYY or \"DD.MM.YYYY hh:mm:ss\"", s.Dates)}
 		}
-		own := dateParts.Replace(strings.Join(parts[1:6], ""))
-		dates = []string{own}
-		for _, date := range certainDates {
-			if !strings.HasPrefix(own, "2006") || own[4] != date[4] { // YYYY-DD-MM is said
-				dates = append(dates, date)
-			}
-		}
+		dates = append([]string{dateParts.Replace(strings.Join(parts[1:6], ""))}, certainDates...)
 	}
 	for _, clock := range []string{" 15:04:05", " 15:04", " 3:04:05 PM", " 3:04 PM"} {
 		for _, date := range dates {
