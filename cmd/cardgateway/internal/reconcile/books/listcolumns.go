@@ -109,17 +109,15 @@ func (l *lineReader) chooseColumns(titles []string) error {
 		}
 	}
 	l.at, l.clock, l.header, l.titles = nil, -1, titles, nil
-	taken := map[int]bool{}
 	var missing []string
 	for i, column := range l.understood {
 		at, err := l.findColumn(titles, column)
 		if err != nil {
 			return err
 		}
-		if at >= 0 && taken[at] {
+		if at >= 0 && slices.Contains(l.at, at) {
 			return &Refused{l.ColumnsFlag, fmt.Sprintf("the column %q is used twice", titles[at])}
 		}
-		taken[at] = true
 		if l.at = append(l.at, at); at >= 0 {
 			title := titles[at]
 			if column.name == "at" && l.clock >= 0 {
