@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	_ "embed"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -59,13 +58,10 @@ func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
 		return nil
 	}
 	var other string
-	err := tx.QueryRowContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-		AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'cardgateway_schema') LIMIT 1`).Scan(&other)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
-		return err
+	err := tx.QueryRowContext(ctx, `SELECT COALESCE(MIN(name), '') FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+		AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'cardgateway_schema')`).Scan(&other)
+	if err == nil && other != "" {
+		err = &Refused{Why: fmt.Sprintf("the file belongs to another program: it has a table %q", other)}
 	}
-	return &Refused{Why: fmt.Sprintf("the file belongs to another program: it has a table %q", other)}
+	return err
 }
