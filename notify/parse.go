@@ -62,6 +62,7 @@ func parse(body []byte, contentType string, tokenMembers []string) (*Notificatio
 		return nil, unreadable("is empty; was its body read before?")
 	}
 	p := parser{Reader: wire.NewReader(body), tokens: tokenFinder{members: tokenMembers}}
+	p.claims.Extra = make(map[string]json.RawMessage)
 	defer p.Release()
 	if p.Peek() != '{' {
 		return nil, unreadable("is not a JSON object")
@@ -117,7 +118,10 @@ func (p *parser) notification() (*Notification, error) {
 		return nil, unreadable("has a " + p.bad + " that cannot be read")
 	}
 	n := &Notification{Token: p.tokens.found, Claimed: p.claims}
-	n.Claimed.forget(p.tokens.name)
+	delete(n.Claimed.Extra, p.tokens.name)
+	if len(n.Claimed.Extra) == 0 {
+		n.Claimed.Extra = nil
+	}
 	n.Claimed.Kind = kindOf(n.Claimed.TransactionType)
 	redactClaims(&n.Claimed, n.Token)
 	p.signed.sort()
@@ -136,14 +140,14 @@ func (p *parser) member(name string) {
 	text := value.Text()
 	hidden := p.tokens.consider(name, value)
 	if hidden {
-		p.claims.keep(name, redact.WithheldValue()) // the value is withheld, the name is kept
+		p.claims.Extra[name] = redact.WithheldValue() // the value is withheld, the name is kept
 	} else if p.Rewind(start); !p.claim(name) {
 		raw := p.Raw(start)
 		shown, kept, withheld := redact.Kept(name, raw)
 		if hidden = withheld || speaksOfToken(name) || speaksOfToken(escape.JSON(raw)); hidden {
 			kept = redact.WithheldValue()
 		}
-		p.claims.keep(shown, kept)
+		p.claims.Extra[shown] = kept
 	}
 	p.signed.add(name, text, hidden || name == redact.CardNumberMember || mask.CardData(name+" "+text) != name+" "+text)
 }
@@ -212,22 +216,6 @@ func (p *parser) identifies(name string, ok bool) bool {
 		p.bad = name
 	}
 	return ok
-}
-
-// keep stores a member that is unknown or could not be read in Extra.
-func (c *Claims) keep(name string, value json.RawMessage) {
-	if c.Extra == nil {
-		c.Extra = make(map[string]json.RawMessage)
-	}
-	c.Extra[name] = value
-}
-
-// forget removes a member from Extra.
-func (c *Claims) forget(name string) {
-	delete(c.Extra, name)
-	if len(c.Extra) == 0 {
-		c.Extra = nil
-	}
 }
 
 // tokenFinder finds the token among the members.
