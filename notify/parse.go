@@ -124,8 +124,8 @@ func (p *parser) notification() (*Notification, error) {
 	}
 	n.Claimed.Kind = kindOf(n.Claimed.TransactionType)
 	redactClaims(&n.Claimed, n.Token)
-	p.signed.sort()
 	signed := p.signed
+	slices.SortFunc(signed.members, func(a, b signedMember) int { return strings.Compare(a.name, b.name) })
 	n.signed = func() payload { return signed }
 	return n, nil
 }

@@ -1,11 +1,9 @@
 package notify
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"slices"
 )
 
 // payload is what a signature covers: the members with a non-empty text, sorted by name.
@@ -31,10 +29,6 @@ func (p *payload) add(name, text string, hidden bool) {
 	case text != "":
 		p.members = append(p.members, signedMember{name, text, hidden})
 	}
-}
-
-func (p *payload) sort() {
-	slices.SortFunc(p.members, func(a, b signedMember) int { return cmp.Compare(a.name, b.name) })
 }
 
 // digest returns a hash of the payload without the members that are or may hold a token or card data.
