@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -92,14 +93,16 @@ func NewHandler(client *cardgateway.Client, opts Options, handle func(context.Co
 	}
 	h := &handler{
 		opts: opts, handle: handle, confirmer: newConfirmer(client), admission: newAdmission(opts.QueriesPerSecond),
-		reporter: reporter{logger: opts.Logger, observe: opts.Observe},
-		handled:  NewMemoryDeduper(0), tokens: newFirstTokens(), tokenMembers: likelyTokenMembers,
+		handled: NewMemoryDeduper(0), tokens: newFirstTokens(), tokenMembers: likelyTokenMembers,
 	}
 	if opts.TokenMember != "" {
 		h.tokenMembers = []string{opts.TokenMember}
 	}
 	if opts.Deduper == nil {
 		h.opts.Deduper = h.handled
+	}
+	if opts.Logger == nil {
+		h.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	return h
 }
@@ -109,10 +112,10 @@ type handler struct {
 	handle       func(context.Context, *Notification) error
 	confirmer    confirmer
 	admission    *admission
-	reporter     reporter
 	handled      *MemoryDeduper // by this process: checked first, so that repetitions cost no query
 	tokens       *firstTokens
 	tokenMembers []string
+	warned       sync.Map // errors of warnOnce that have been reported
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -122,7 +125,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	defer func() {
 		info.Duration = time.Since(begun)
-		h.reporter.report(r.Context(), info)
+		h.report(r.Context(), info)
 	}()
 	n, err := h.read(w, r)
 	if err == nil {
@@ -286,6 +289,6 @@ func (h *handler) endClaim(ctx context.Context, key string, handled bool) {
 		_ = h.handled.Handled(ctx, key) // always nil; first, because a Deduper or the logger may panic
 	}
 	if err := end(ctx, key); err != nil {
-		h.reporter.claimNotEnded(ctx, handled, err)
+		h.claimNotEnded(ctx, handled, err)
 	}
 }

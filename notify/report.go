@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -30,34 +29,29 @@ type Info struct {
 	Throttled bool
 }
 
-// reporter reports the result of each notification to a logger and the merchant's Observe.
-type reporter struct {
-	logger  *slog.Logger // may be nil
-	observe func(context.Context, Info)
-	warned  sync.Map // errors of warnOnce that have been reported
-}
-
 // warnOnce lists the reasons of a rejection that anybody can cause but that the merchant needs to know: possible wrong
 // settings, and genuine notifications that may be lost.
 var warnOnce = []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauthorized, errThrottled, verdict.ErrOtherApp}
 
 // report writes one line and calls Observe. Anybody can cause lines at debug level; lines at warn level need something that
 // the gateway confirmed, or are the first one with a reason of warnOnce.
-func (p *reporter) report(ctx context.Context, info Info) {
+func (h *handler) report(ctx context.Context, info Info) {
 	level := slog.LevelDebug
 	if isMerchants(info.Err) || errors.Is(info.Err, errOtherToken) {
 		level = slog.LevelWarn
 	}
 	info.Throttled = errors.Is(info.Err, errThrottled)
 	for _, reason := range warnOnce {
-		if errors.Is(info.Err, reason) && p.isFirst(reason) {
-			level = slog.LevelWarn
+		if errors.Is(info.Err, reason) {
+			if _, warned := h.warned.LoadOrStore(reason, true); !warned {
+				level = slog.LevelWarn
+			}
 		}
 	}
-	if p.observe != nil {
-		defer p.observe(ctx, info) // also if the logger panics
+	if h.opts.Observe != nil {
+		defer h.opts.Observe(ctx, info) // also if the logger panics
 	}
-	p.log(ctx, level, info)
+	h.log(ctx, level, info)
 }
 
 // isMerchants reports whether a function of the merchant, or the Deduper, has failed.
@@ -65,15 +59,7 @@ func isMerchants(err error) bool {
 	return errors.Is(err, errNotHandled) || errors.Is(err, errPanicked) || errors.Is(err, errNoClaim)
 }
 
-func (p *reporter) isFirst(reason error) bool {
-	_, warned := p.warned.LoadOrStore(reason, true)
-	return !warned
-}
-
-func (p *reporter) log(ctx context.Context, level slog.Level, info Info) {
-	if p.logger == nil || !p.logger.Enabled(ctx, level) {
-		return
-	}
+func (h *handler) log(ctx context.Context, level slog.Level, info Info) {
 	attrs := []slog.Attr{
 		slog.String("kind", info.Kind.String()), slog.String("uniqueId", info.UniqueID),
 		slog.Int("status", info.Status), slog.Bool("repeated", info.Repeated), slog.Duration("duration", info.Duration),
@@ -84,13 +70,11 @@ func (p *reporter) log(ctx context.Context, level slog.Level, info Info) {
 	if info.Err != nil {
 		attrs = append(attrs, slog.String("error", info.Err.Error()))
 	}
-	p.logger.LogAttrs(ctx, level, "cardgateway notification", attrs...)
+	h.opts.Logger.LogAttrs(ctx, level, "cardgateway notification", attrs...)
 }
 
 // claimNotEnded reports that a Deduper could not end a claim.
-func (p *reporter) claimNotEnded(ctx context.Context, handled bool, err error) {
-	if p.logger != nil {
-		p.logger.LogAttrs(ctx, slog.LevelWarn, "cardgateway notification: the Deduper could not end a claim",
-			slog.Bool("handled", handled), slog.String("error", err.Error()))
-	}
+func (h *handler) claimNotEnded(ctx context.Context, handled bool, err error) {
+	h.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "cardgateway notification: the Deduper could not end a claim",
+		slog.Bool("handled", handled), slog.String("error", err.Error()))
 }
