@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
@@ -19,7 +18,7 @@ import (
 // same entries: use their maximum, not their sum. Call ObserveJournal once for each journal. If a process has several, give each
 // different Options.Attributes. TracerProvider is not used. The error is one of the meter provider.
 func ObserveJournal(o Options) (func(context.Context, journal.RecoverInfo), error) {
-	r := &journalRecorder{attributes: o.attributes()}
+	r := &journalRecorder{journal: metric.WithAttributes(o.Attributes...)}
 	if err := r.register(o.meter()); err != nil {
 		return nil, err
 	}
@@ -28,9 +27,9 @@ func ObserveJournal(o Options) (func(context.Context, journal.RecoverInfo), erro
 
 // journalRecorder records what each Recover found.
 type journalRecorder struct {
-	attributes []attribute.KeyValue
-	last       atomic.Pointer[journal.RecoverInfo] // nil means that no gauge is reported
-	duration   metric.Float64Histogram
+	journal  metric.MeasurementOption            // its attributes
+	last     atomic.Pointer[journal.RecoverInfo] // nil means that no gauge is reported
+	duration metric.Float64Histogram
 
 	working, entries, unanswered, unreadable, failing metric.Int64ObservableGauge
 	oldest                                            metric.Float64ObservableGauge
@@ -73,8 +72,7 @@ func (r *journalRecorder) observe(ctx context.Context, info journal.RecoverInfo)
 		r.last.Store(&info)
 		return
 	}
-	r.duration.Record(ctx, info.Duration.Seconds(), metric.WithAttributes(append(r.attributes[:len(r.attributes):len(r.attributes)],
-		JournalCompleteKey.Bool(info.Complete))...))
+	r.duration.Record(ctx, info.Duration.Seconds(), r.journal, metric.WithAttributes(JournalCompleteKey.Bool(info.Complete)))
 	if info.Complete { // the counts of another one are too low
 		r.last.Store(&info)
 	}
@@ -86,25 +84,24 @@ func (r *journalRecorder) collect(_ context.Context, o metric.Observer) error {
 	if info == nil {
 		return nil
 	}
-	with := metric.WithAttributes(r.attributes...)
 	if info.Standby {
-		o.ObserveInt64(r.working, 0, with)
+		o.ObserveInt64(r.working, 0, r.journal)
 		return nil
 	}
-	o.ObserveInt64(r.working, 1, with)
+	o.ObserveInt64(r.working, 1, r.journal)
 	for state, n := range map[string]int{
 		"unknown": info.Open, "pending": info.Pending, "presumed_absent": info.PresumedAbsent, "refused": info.Refused,
 		"conflict": info.Conflicts, "settled": info.Settled,
 	} {
-		o.ObserveInt64(r.entries, int64(n), with, metric.WithAttributes(JournalStateKey.String(state)))
+		o.ObserveInt64(r.entries, int64(n), r.journal, metric.WithAttributes(JournalStateKey.String(state)))
 	}
-	o.ObserveInt64(r.unanswered, int64(info.Unanswered), with)
-	o.ObserveInt64(r.unreadable, int64(info.Unreadable), with)
-	o.ObserveInt64(r.failing, int64(info.Failing), with)
+	o.ObserveInt64(r.unanswered, int64(info.Unanswered), r.journal)
+	o.ObserveInt64(r.unreadable, int64(info.Unreadable), r.journal)
+	o.ObserveInt64(r.failing, int64(info.Failing), r.journal)
 	var age time.Duration
 	if !info.OldestOpen.IsZero() {
 		age = max(0, time.Since(info.OldestOpen))
 	}
-	o.ObserveFloat64(r.oldest, age.Seconds(), with)
+	o.ObserveFloat64(r.oldest, age.Seconds(), r.journal)
 	return nil
 }

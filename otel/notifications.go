@@ -13,7 +13,7 @@ import (
 // NotificationDurationMetric, with what the gateway or anybody else sent: no id and no error text. TracerProvider is not used. The error
 // is one of the meter provider.
 func ObserveNotifications(o Options) (func(context.Context, notify.Info), error) {
-	handler, meter := metric.WithAttributes(o.attributes()...), o.meter()
+	handler, meter := metric.WithAttributes(o.Attributes...), o.meter()
 	count, err := meter.Int64Counter(NotificationsMetric, metric.WithUnit("{notification}"),
 		metric.WithDescription("Notifications of the card gateway."))
 	if err != nil {

@@ -1,8 +1,6 @@
 package otel
 
 import (
-	"slices"
-
 	"github.com/cardgateway/cardgateway-go"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -28,10 +26,4 @@ func (o Options) meter() metric.Meter {
 	}
 	return o.MeterProvider.Meter(scope,
 		metric.WithInstrumentationVersion(cardgateway.Version), metric.WithSchemaURL(semconv.SchemaURL))
-}
-
-// attributes returns Attributes without repetitions: the last one of a key wins.
-func (o Options) attributes() []attribute.KeyValue {
-	unique := attribute.NewSet(slices.Clone(o.Attributes)...)
-	return unique.ToSlice()
 }

@@ -26,7 +26,7 @@ func newRecorder(o Options) (*recorder, error) {
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()
 	}
-	r := &recorder{client: o.attributes()}
+	r := &recorder{client: o.Attributes}
 	r.tracer = o.TracerProvider.Tracer(scope,
 		trace.WithInstrumentationVersion(cardgateway.Version), trace.WithSchemaURL(semconv.SchemaURL))
 	meter := o.meter()
