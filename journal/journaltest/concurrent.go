@@ -28,9 +28,7 @@ func together(do func(i int)) {
 }
 
 // testOneBegins has 50 goroutines begin the same payment: one creates it, all others find it.
-func testOneBegins(t *testing.T, s journal.Store) { oneBegins(t, s, s) }
-
-func oneBegins(t *testing.T, stores ...journal.Store) {
+func testOneBegins(t *testing.T, stores ...journal.Store) {
 	t.Helper()
 	for round := range 5 {
 		id := fmt.Sprint("round ", round)
@@ -60,9 +58,7 @@ func oneBegins(t *testing.T, stores ...journal.Store) {
 }
 
 // testOneRecords has 50 goroutines record evidence for the same version: one succeeds, all others return ErrChanged.
-func testOneRecords(t *testing.T, s journal.Store) { oneRecords(t, s, s) }
-
-func oneRecords(t *testing.T, stores ...journal.Store) {
+func testOneRecords(t *testing.T, stores ...journal.Store) {
 	t.Helper()
 	begin(t, stores[0], intent("a", 0))
 	for piece := range 5 {
@@ -117,9 +113,9 @@ func testTwoHandles(t *testing.T, h Harness) {
 	defer closeA()
 	b, closeB := h.Open(t, place)
 	defer closeB()
-	oneBegins(t, a, b)
-	oneRecords(t, a, b)
-	t.Run("lease", func(t *testing.T) { oneLeases(t, leaseStore(t, a), leaseStore(t, b)) })
+	testOneBegins(t, a, b)
+	testOneRecords(t, a, b)
+	t.Run("lease", func(t *testing.T) { testOneLeases(t, leaseStore(t, a), leaseStore(t, b)) })
 }
 
 // testReopened closes the store, opens it again, and checks what was written.

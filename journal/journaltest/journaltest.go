@@ -62,12 +62,12 @@ func Run(t *testing.T, h Harness) {
 		"refunds":     testRefunds,
 		"context":     testContext,
 		"forget":      testForget,
-		"one begins":  testOneBegins,
-		"one records": testOneRecords,
+		"one begins":  func(t *testing.T, s journal.Store) { testOneBegins(t, s) },
+		"one records": func(t *testing.T, s journal.Store) { testOneRecords(t, s) },
 		"everybody":   testEverybody,
 		"lease":       testLease,
 		"release":     testRelease,
-		"one leases":  testOneLeases,
+		"one leases":  func(t *testing.T, s journal.Store) { testOneLeases(t, leaseStore(t, s)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, done := h.Open(t, t.TempDir())

@@ -84,11 +84,7 @@ func testRelease(t *testing.T, store journal.Store) {
 
 // testOneLeases has 50 goroutines lease the same shop, which was never leased: one gets it, and all others are told which. Then its lease
 // lapses, and they do so again: also the one that had it may be refused.
-func testOneLeases(t *testing.T, store journal.Store) {
-	oneLeases(t, leaseStore(t, store), leaseStore(t, store))
-}
-
-func oneLeases(t *testing.T, stores ...journal.LeaseStore) {
+func testOneLeases(t *testing.T, stores ...journal.LeaseStore) {
 	t.Helper()
 	name := func(i int) string { return string(rune('A' + i)) }
 	for range 3 {
