@@ -124,14 +124,12 @@ func testReopened(t *testing.T, h Harness) {
 	s, done := h.Open(t, place)
 	want := begin(t, s, intent("a", 0))
 	for i, ev := range append(others("a"), answered("a")) {
-		record(t, s, "a", i, ev)
+		record(t, s, key("a"), i, ev)
 		want.Evidence = append(want.Evidence, ev)
 	}
 	begin(t, s, intent("b", 1))
 	begin(t, s, intent("c", 2))
-	if err := s.Ack(t.Context(), key("b"), 0); err != nil {
-		t.Fatal(err)
-	}
+	ack(t, s, key("b"), 0)
 	done()
 	for range 2 {
 		s, done = h.Open(t, place)

@@ -10,14 +10,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// forgetter is a store that can delete old entries.
-type forgetter interface {
-	Forget(ctx context.Context, before time.Time) (int64, error)
-}
-
 // testForget: an entry is deleted only if it is acknowledged, and nothing of it was recorded since.
 func testForget(t *testing.T, s journal.Store) {
-	f, ok := s.(forgetter)
+	f, ok := s.(interface {
+		Forget(ctx context.Context, before time.Time) (int64, error)
+	})
 	if !ok {
 		t.Skip("the store has no method Forget")
 	}
@@ -64,7 +61,7 @@ func testForget(t *testing.T, s journal.Store) {
 			true},
 		{"a late statement about an earlier time", long, []journal.Evidence{again(now), evidence(journal.NotSent, old)}, 0, true},
 	} {
-		for _, shop := range []journal.Shop{shop, {Gateway: "https://other.example", AppID: "8"}} {
+		for _, shop := range []journal.Shop{shop, otherShop} {
 			in := intent(p.name, 0)
 			in.At, in.Shop = p.begun, shop
 			begin(t, s, in)
@@ -72,9 +69,7 @@ func testForget(t *testing.T, s journal.Store) {
 				if version == len(p.evidence)-p.unacked {
 					ack(t, s, in.Key(), version)
 				}
-				if err := s.Record(t.Context(), in.Key(), version, ev); err != nil {
-					t.Fatal(err)
-				}
+				record(t, s, in.Key(), version, ev)
 			}
 			if p.unacked == 0 {
 				ack(t, s, in.Key(), len(p.evidence))
@@ -110,12 +105,5 @@ func testForget(t *testing.T, s journal.Store) {
 		if _, err := s.Get(t.Context(), key); errors.Is(err, journal.ErrNoEntry) == keep {
 			t.Errorf("%s of %s: %v; want it kept: %t", key.ID, key.Shop, err, keep)
 		}
-	}
-}
-
-func ack(t testing.TB, s journal.Store, key journal.Key, version int) {
-	t.Helper()
-	if err := s.Ack(t.Context(), key, version); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -136,10 +136,17 @@ func begin(t testing.TB, s journal.Store, in journal.Intent) journal.Entry {
 	return e
 }
 
-func record(t testing.TB, s journal.Store, id string, version int, ev journal.Evidence) {
+func record(t testing.TB, s journal.Store, key journal.Key, version int, ev journal.Evidence) {
 	t.Helper()
-	if err := s.Record(t.Context(), key(id), version, ev); err != nil {
-		t.Fatalf("Record(%q, %d): %v", id, version, err)
+	if err := s.Record(t.Context(), key, version, ev); err != nil {
+		t.Fatalf("Record(%q, %d): %v", key.ID, version, err)
+	}
+}
+
+func ack(t testing.TB, s journal.Store, key journal.Key, version int) {
+	t.Helper()
+	if err := s.Ack(t.Context(), key, version); err != nil {
+		t.Fatalf("Ack(%q, %d): %v", key.ID, version, err)
 	}
 }
 
@@ -208,7 +215,7 @@ func testRecord(t *testing.T, s journal.Store) {
 		same(t, again, want)
 	}
 	for i, ev := range append(others("a"), answered("a")) {
-		record(t, s, "a", i, ev)
+		record(t, s, key("a"), i, ev)
 		want.Evidence = append(want.Evidence, ev)
 		read()
 	}
@@ -222,16 +229,14 @@ func testRecord(t *testing.T, s journal.Store) {
 		t.Errorf("Record of an unknown payment: %v, want ErrNoEntry", err)
 	}
 	read()
-	if err := s.Ack(t.Context(), key("a"), n); err != nil {
-		t.Fatal(err)
-	}
+	ack(t, s, key("a"), n)
 	want.Acked = n
 	read()
 }
 
 func testAck(t *testing.T, s journal.Store) {
 	begin(t, s, intent("a", 0))
-	record(t, s, "a", 0, answered("a"))
+	record(t, s, key("a"), 0, answered("a"))
 	for _, other := range []int{0, -1, 2} {
 		if err := s.Ack(t.Context(), key("a"), other); !errors.Is(err, journal.ErrChanged) {
 			t.Errorf("Ack of version %d of an entry of version 1: %v, want ErrChanged", other, err)
@@ -245,7 +250,7 @@ func testAck(t *testing.T, s journal.Store) {
 	if ids := unacked(t, s); len(ids) != 0 {
 		t.Errorf("unacknowledged after Ack: %q", ids)
 	}
-	record(t, s, "a", 1, others("a")[2])
+	record(t, s, key("a"), 1, others("a")[2])
 	if ids := unacked(t, s); !slices.Equal(ids, []string{"a"}) {
 		t.Errorf("unacknowledged after more evidence: %q", ids)
 	}
@@ -268,9 +273,7 @@ func testUnacked(t *testing.T, s journal.Store) {
 	for k := range n {
 		id := fmt.Sprintf("id %03d", k)
 		if k%7 == 0 {
-			if err := s.Ack(t.Context(), key(id), 0); err != nil {
-				t.Fatal(err)
-			}
+			ack(t, s, key(id), 0)
 			continue
 		}
 		want = append(want, id)
@@ -299,7 +302,7 @@ func testWalk(t *testing.T, s journal.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		record(t, s, e.ID().Text, 0, answered(e.ID().Text))
+		record(t, s, key(e.ID().Text), 0, answered(e.ID().Text))
 		if e.ID().Text == "3" {
 			break
 		}
@@ -324,10 +327,10 @@ func testSlowWalk(t *testing.T, s journal.Store) {
 		got = append(got, fmt.Sprintf("%s with %d", e.ID().Text, len(e.Evidence)))
 		switch e.ID().Text {
 		case "0":
-			record(t, s, "1", 0, answered("1"))
+			record(t, s, key("1"), 0, answered("1"))
 			time.Sleep(1100 * time.Millisecond)
 		case "1":
-			record(t, s, "2", 0, answered("2"))
+			record(t, s, key("2"), 0, answered("2"))
 			time.Sleep(1100 * time.Millisecond)
 		}
 	}
@@ -346,7 +349,7 @@ func testIDs(t *testing.T, s journal.Store) {
 		if _, created, err := s.Begin(t.Context(), intent(id, i)); err != nil || !created {
 			t.Errorf("Begin(%q): created %v, %v", id, created, err)
 		}
-		record(t, s, id, 0, answered(id))
+		record(t, s, key(id), 0, answered(id))
 	}
 	got := unacked(t, s)
 	if !slices.Equal(got, ids) {
@@ -385,9 +388,7 @@ func testRefunds(t *testing.T, s journal.Store) {
 		}
 		evidence := []journal.Evidence{refunded, {At: day, Source: journal.SourceSubmission, Submission: &other}}
 		for version, ev := range evidence {
-			if err := s.Record(t.Context(), in.Key(), version, ev); err != nil {
-				t.Errorf("Record of refund %q: %v", id, err)
-			}
+			record(t, s, in.Key(), version, ev)
 		}
 		got, err := s.Get(t.Context(), in.Key())
 		if err != nil {

@@ -3,7 +3,6 @@ package journaltest
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -75,7 +74,6 @@ func kill(t *testing.T, place string, after time.Duration) (lines []string) {
 			}
 		}
 	}
-	_, _ = io.Copy(io.Discard, in)
 	_ = cmd.Wait() // killed
 	return lines
 }
@@ -91,12 +89,10 @@ func write(t *testing.T, h Harness, place string) {
 		id := fmt.Sprintf("%d-%d", os.Getpid(), i)
 		begin(t, s, intent(id, i))
 		fmt.Println(saidPrefix + "B " + id)
-		record(t, s, id, 0, answered(id))
+		record(t, s, key(id), 0, answered(id))
 		fmt.Println(saidPrefix + "R " + id)
 		if i%2 == 0 {
-			if err := s.Ack(t.Context(), key(id), 1); err != nil {
-				t.Fatal(err)
-			}
+			ack(t, s, key(id), 1)
 			fmt.Println(saidPrefix + "A " + id)
 		}
 	}
