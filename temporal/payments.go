@@ -20,7 +20,7 @@ import (
 type Payments struct {
 	Client  *cardgateway.Client
 	Store   journal.Store   // shared by all workers: a database, not a SQLite file
-	Journal journal.Options // Observe is not called
+	Journal journal.Options // Observe is not called: nothing here calls Recover
 
 	// Submit makes the payment or the refund with this id, by one call of the method of m that it needs, and returns the error
 	// of that call. It loads the request, and the token or the card, by the id: Temporal stores the id only. A second call
@@ -99,7 +99,6 @@ func newPayments(p Payments, beat func(ctx context.Context, taskToken []byte, de
 	if p.Client == nil || p.Store == nil || p.Submit == nil || p.Report == nil {
 		return nil, errors.New("temporal: Payments needs Client, Store, Submit and Report")
 	}
-	p.Journal.Observe = nil
 	return &payments{Payments: p, journal: journal.New(p.Client, p.Store, p.Journal), beat: beat}, nil
 }
 
