@@ -243,8 +243,9 @@ func (s *settling) wait(ctx workflow.Context) (o *order) {
 		}).
 		AddReceive(s.orders, func(c workflow.ReceiveChannel, _ bool) {
 			var got order
-			// The engine logs what it cannot decode, and skips it.
-			if over = c.ReceiveAsync(&got) && !s.isStale(ctx, got); over {
+			// The engine logs what it cannot decode, and skips it. Skipped is also a stale order: the workflow knows of this submission,
+			// although the journal may have lost it, or knows more of the one before.
+			if over = c.ReceiveAsync(&got) && !s.lost && got.Submission > s.Status.Submissions; over {
 				o = &got
 			}
 		})
@@ -252,10 +253,4 @@ func (s *settling) wait(ctx workflow.Context) (o *order) {
 		selector.Select(ctx)
 	}
 	return o
-}
-
-// isStale reports whether an order is not carried out, because the workflow knows of this submission, although the journal may have
-// lost it, or knows more of the one before.
-func (s *settling) isStale(ctx workflow.Context, o order) bool {
-	return (s.lost || o.Submission <= s.Status.Submissions) && workflow.GetVersion(ctx, "stale orders", workflow.DefaultVersion, 1) >= 1
 }
