@@ -80,8 +80,8 @@ func Settle(ctx workflow.Context, in Settlement) (Status, error) {
 	}
 	var o *order // what is to be submitted; nil means that the gateway is queried
 	for {
-		if o == nil {
-			o = s.first(ctx)
+		if o == nil && s.Status.Submissions == 0 && s.timeToSubmit(ctx) > 0 {
+			o = &order{Submission: 1}
 		}
 		known := false // what the journal has
 		if o != nil {
@@ -152,14 +152,6 @@ func (s *settling) toReport() bool {
 // timeToSubmit returns how much time is left for the first submission.
 func (s *settling) timeToSubmit(ctx workflow.Context) time.Duration {
 	return s.Begun.Add(s.SubmitWithin).Sub(workflow.Now(ctx))
-}
-
-// first returns the order for the first submission, or nil if it has been made or it is too late for it.
-func (s *settling) first(ctx workflow.Context) *order {
-	if s.Status.Submissions > 0 || s.timeToSubmit(ctx) <= 0 {
-		return nil
-	}
-	return &order{Submission: 1}
 }
 
 // submit runs the activity, at most once. After a failure it is not known what the activity has done, or is still doing.
