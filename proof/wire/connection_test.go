@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -21,7 +20,7 @@ import (
 // TestCertificatesAreVerified: an unknown certificate means that nothing was sent, and New rejects a transport that does
 // not verify certificates.
 func TestCertificatesAreVerified(t *testing.T) {
-	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
+	s := clienttest.ServeTLS(t, clienttest.Approve)
 	if _, err := clienttest.PayByToken(t.Context(), clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL}), "t-1"); !errors.Is(err, cardgateway.ErrNotSent) {
 		t.Errorf("unknown certificate: got %v, want %v", err, cardgateway.ErrNotSent)
 	}
@@ -42,7 +41,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 func TestRequestsOnTheWire(t *testing.T) {
 	var requests []*http.Request
 	var mu sync.Mutex
-	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, func(w http.ResponseWriter, r *http.Request) {
+	s := clienttest.ServeTLS(t, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		requests = append(requests, r)
 		mu.Unlock()

@@ -39,14 +39,12 @@ func ServeBody(t testing.TB, body string) *httptest.Server {
 	})
 }
 
-// ServeTLS starts a server with TLS and HTTP/2. Configure can change it before it starts.
-func ServeTLS(t testing.TB, configure func(*httptest.Server), h http.HandlerFunc) *httptest.Server {
+// ServeTLS starts a server with TLS and HTTP/2.
+func ServeTLS(t testing.TB, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
 	s.EnableHTTP2 = true
-	s.TLS = &tls.Config{}
 	s.Config.ErrorLog = QuietLog
-	configure(s)
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
