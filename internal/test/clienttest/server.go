@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -74,7 +75,6 @@ func ServeRaw(t testing.TB, serve func(net.Conn)) (base string) {
 		t.Fatal(err)
 	}
 	var conns sync.WaitGroup
-	stop := make(chan struct{})
 	conns.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -82,22 +82,15 @@ func ServeRaw(t testing.TB, serve func(net.Conn)) (base string) {
 				return
 			}
 			conns.Go(func() {
-				done := make(chan struct{})
-				go func() { // a server that waits forever ends with the test
-					select {
-					case <-stop:
-					case <-done:
-					}
-					_ = conn.Close()
-				}()
+				end := func() { _ = conn.Close() }
+				defer end()
+				defer context.AfterFunc(t.Context(), end)() // a server that waits forever ends with the test
 				serve(conn)
-				close(done)
 			})
 		}
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
-		close(stop)
 		conns.Wait()
 	})
 	return "http://" + l.Addr().String()
