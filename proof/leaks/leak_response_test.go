@@ -188,7 +188,7 @@ func TestClientShowsNoConnection(t *testing.T) {
 			if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); err != nil {
 				t.Fatal(err)
 			}
-			if clienttest.Reaches(c, "http.Transport") {
+			if strings.Contains(clienttest.DeepPrint(c, false), "http.Transport\n") {
 				t.Errorf("%s: a printer gets from the client to its transport", name)
 			}
 			if text := fmt.Sprintf("%v %+v %#v", c, c, *c); clienttest.Leaked(text, clienttest.Token, clienttest.SecretKey) != nil {

@@ -233,7 +233,7 @@ func TestTokenCipherKeepsItsKeys(t *testing.T) {
 			}
 		})
 	}
-	if clienttest.Reaches(c, "*gcm.GCMWithRandomNonce") || strings.Contains(clienttest.DeepPrint(c, true), "aes") {
+	if text := clienttest.DeepPrint(c, true); strings.Contains(text, "gcm.") || strings.Contains(text, "aes") {
 		t.Error("a deep printer reaches the derived key")
 	}
 	text, err := c.Encrypt(cardgateway.NewToken("tok"), "C-1")

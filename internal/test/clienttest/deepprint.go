@@ -8,28 +8,19 @@ import (
 )
 
 // DeepPrint prints a value like the deep printers that programmers use when fmt shows too little: it calls no methods,
-// follows pointers, interfaces, maps and unexported fields, and prints every string, byte slice and number. With open it
-// makes unexported fields readable and also passes each to fmt, including methods.
+// follows pointers, interfaces, maps and unexported fields, and prints every string, byte slice and number, and the type of
+// every struct. With open it makes unexported fields readable and also passes each to fmt, including methods.
 func DeepPrint(v any, open bool) string {
 	p := deepPrinter{open: open, seen: map[visited]bool{}, left: 200_000}
 	p.walk(reflect.ValueOf(v), 0)
 	return p.out.String()
 }
 
-// Reaches reports whether a deep printer of v finds a value of the named type.
-func Reaches(v any, typeName string) bool {
-	p := deepPrinter{seen: map[visited]bool{}, left: 200_000, stopAt: typeName}
-	p.walk(reflect.ValueOf(v), 0)
-	return p.found
-}
-
 type deepPrinter struct {
-	out    strings.Builder
-	open   bool
-	seen   map[visited]bool
-	left   int
-	stopAt string
-	found  bool
+	out  strings.Builder
+	open bool
+	seen map[visited]bool
+	left int
 }
 
 type visited struct {
@@ -38,11 +29,7 @@ type visited struct {
 }
 
 func (p *deepPrinter) walk(v reflect.Value, depth int) {
-	if p.left--; p.left < 0 || depth > 50 || !v.IsValid() || p.found {
-		return
-	}
-	if p.stopAt != "" && v.Type().String() == p.stopAt {
-		p.found = true
+	if p.left--; p.left < 0 || depth > 50 || !v.IsValid() {
 		return
 	}
 	if p.open && v.CanAddr() {
@@ -58,6 +45,7 @@ func (p *deepPrinter) walk(v reflect.Value, depth int) {
 	case reflect.Interface:
 		p.walk(v.Elem(), depth+1)
 	case reflect.Struct:
+		fmt.Fprintf(&p.out, "%v\n", v.Type())
 		for _, field := range v.Fields() {
 			p.walk(field, depth+1)
 		}
