@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 )
 
@@ -36,14 +37,6 @@ var (
 // ErrMissing says that a program is not installed here, or cannot be started.
 var ErrMissing = errors.New("not available on this machine")
 
-// TB is the part of testing.TB that this package needs.
-type TB interface {
-	Helper()
-	Cleanup(func())
-	Skip(args ...any)
-	Fatal(args ...any)
-}
-
 // Find returns the path of the program: on the PATH, or in one of the directories. The error wraps ErrMissing.
 func (p Program) Find(directories ...string) (string, error) {
 	for _, directory := range append([]string{""}, directories...) {
@@ -62,7 +55,7 @@ func (p Program) Missing(format string, args ...any) error {
 }
 
 // Path returns the path of the program. A test without it ends here.
-func (p Program) Path(t TB) string {
+func (p Program) Path(t testing.TB) string {
 	t.Helper()
 	path, err := p.Find()
 	p.Check(t, err)
@@ -71,7 +64,7 @@ func (p Program) Path(t TB) string {
 
 // Check ends the test if err is not nil. If the error is ErrMissing, and the program is not required, the test is skipped;
 // otherwise it fails.
-func (p Program) Check(t TB, err error) {
+func (p Program) Check(t testing.TB, err error) {
 	t.Helper()
 	switch {
 	case err == nil:
@@ -113,7 +106,7 @@ func NewServer[S interface{ Stop() error }](program Program, start func() (S, er
 }
 
 // Own starts a server until the end of the test, which may stop it earlier. A test without it ends here.
-func (s *Server[S]) Own(t TB) S {
+func (s *Server[S]) Own(t testing.TB) S {
 	t.Helper()
 	server, err := s.start()
 	s.program.Check(t, err)
@@ -123,7 +116,7 @@ func (s *Server[S]) Own(t TB) S {
 
 // Shared returns the one server of a package's tests. It is started for the first test that needs it. A test without it
 // ends here.
-func (s *Server[S]) Shared(t TB) S {
+func (s *Server[S]) Shared(t testing.TB) S {
 	t.Helper()
 	s.asked.Store(true)
 	server, err := s.shared()

@@ -8,10 +8,12 @@ import (
 )
 
 // fakeTest records how a test ended.
-type fakeTest struct{ ended string }
+type fakeTest struct {
+	testing.TB
+	ended string
+}
 
 func (*fakeTest) Helper()            {}
-func (*fakeTest) Cleanup(func())     {}
 func (f *fakeTest) Skip(args ...any) { f.ended = "skip " + fmt.Sprintln(args...) }
 func (f *fakeTest) Fatal(args ...any) {
 	f.ended = "fatal " + fmt.Sprintln(args...)
