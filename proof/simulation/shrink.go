@@ -82,9 +82,6 @@ func (s *shrinking) steps() {
 				}
 			})
 		}
-		if size == 1 {
-			break
-		}
 	}
 }
 
@@ -104,7 +101,6 @@ func (s *shrinking) arguments() {
 	for i := range s.best.Things {
 		s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.Things[i]).Elem() })
 	}
-	s.things()
 }
 
 // things leaves out the last things, if no step is about them.
