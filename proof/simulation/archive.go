@@ -174,7 +174,7 @@ func (l *pastRows) change(from, to time.Time, page int, several bool) {
 	}
 	switch c := l.config; {
 	case c.Vanish > 0 && page > 1 && several && l.queries%c.Vanish == 0 && l.arrived < maxArrivals:
-		shown := only(l.rows, func(r *pastRow) bool { return !r.gone && inside(r) })
+		shown := slices.DeleteFunc(slices.Clone(l.rows), func(r *pastRow) bool { return r.gone || !inside(r) })
 		if len(shown) > 0 {
 			r := one(l.random, shown...)
 			r.gone = true

@@ -24,16 +24,6 @@ func (d *draw) between(low, high time.Duration) time.Duration {
 	return time.Duration(float64(low) * math.Pow(float64(high)/float64(low), d.Float64()))
 }
 
-// only returns those that are to be kept.
-func only[T any](all []T, isKept func(T) bool) (kept []T) {
-	for _, one := range all {
-		if isKept(one) {
-			kept = append(kept, one)
-		}
-	}
-	return kept
-}
-
 // sumOf returns a number that depends on a text only.
 func sumOf(text string) uint64 {
 	sum := fnv.New64()

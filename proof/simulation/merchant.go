@@ -96,16 +96,13 @@ func (t *thing) prepare() bool {
 		return true
 	}
 	of := t.w.thing(t.Of)
-	if of.shop != t.shop || of.isRefund() {
+	if of.shop != t.shop || of.isRefund() || of.Op == "CreateTokenOrder" {
 		return false
 	}
-	for _, r := range of.rows() {
-		if r.Code == 100 && of.Op != "CreateTokenOrder" {
-			t.uniqueID = r.UniqueID
-			return true
-		}
+	if paid := of.approvedRows(); len(paid) > 0 {
+		t.uniqueID = paid[0].UniqueID
 	}
-	return false
+	return t.uniqueID != ""
 }
 
 // keep is what the merchant does with what a call has told.

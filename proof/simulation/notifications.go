@@ -98,8 +98,8 @@ func (x *notifications) do(s *Step) (made func(), ok bool) {
 		return x.deliver(s), true
 	case "charge back":
 		t := x.w.thing(s.Thing)
-		for _, r := range t.rows() {
-			if !t.isRefund() && r.Code == 100 && t.shop.gateway.sandbox.Chargeback(r.UniqueID) == nil {
+		for _, r := range t.approvedRows() {
+			if t.shop.gateway.sandbox.Chargeback(r.UniqueID) == nil {
 				x.w.tell("the cardholder charges back %s", t.name())
 			}
 		}
@@ -129,7 +129,7 @@ func (x *notifications) deliver(s *Step) func() {
 		return nil
 	}
 	if s.Text == "token" || s.Text == "second token" { // the newest of a token order
-		all = only(all, func(m mail) bool { return m.token != "" })
+		all = slices.DeleteFunc(slices.Clone(all), func(m mail) bool { return m.token == "" })
 		if len(all) == 0 {
 			return nil
 		}

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -105,7 +104,7 @@ func (x *surroundings) card(t *thing, s *Step) {
 
 // renew lets the gateway make a later charge of a subscription, if the last one is a week old. It can make it twice, by mistake.
 func (x *surroundings) renew(t *thing, twice bool) {
-	charges := slices.DeleteFunc(t.rows(), func(r sandbox.Row) bool { return r.Code != 100 })
+	charges := t.approvedRows()
 	if !t.isSubscription() || len(charges) == 0 || time.Since(charges[len(charges)-1].At) < 7*day {
 		return
 	}

@@ -170,13 +170,12 @@ func (t *thing) successes() int {
 	case t.Op != "CreateTokenOrder":
 		return t.shop.gateway.sandbox.Executed(t.id)
 	}
-	n := 0
-	for _, r := range t.rows() {
-		if r.Code == 100 {
-			n++
-		}
-	}
-	return n
+	return len(t.approvedRows())
+}
+
+// approvedRows returns the rows with code 100.
+func (t *thing) approvedRows() []sandbox.Row {
+	return slices.DeleteFunc(t.rows(), func(r sandbox.Row) bool { return r.Code != 100 })
 }
 
 func (t *thing) amount() decimal.Decimal { return decimal.RequireFromString(t.Amount) }
