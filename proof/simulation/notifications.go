@@ -246,9 +246,7 @@ func (x *notifications) handler(p *process) http.Handler {
 // handle is the merchant's function.
 func (x *notifications) handle(ctx context.Context, p *process, n *notify.Notification) error {
 	w, c := x.w, p.callOf(ctx)
-	if p.isDead() {
-		runtime.Goexit()
-	}
+	p.endIfDead()
 	w.searchPrinted("a notification", *n)
 	x.checkFacts(p, n)
 	x.keepToken(p, n)
@@ -258,9 +256,7 @@ func (x *notifications) handle(ctx context.Context, p *process, n *notify.Notifi
 		runtime.Goexit()
 	}
 	err := x.confirm(ctx, c, n)
-	if p.isDead() {
-		runtime.Goexit()
-	}
+	p.endIfDead()
 	if err != nil {
 		return err
 	}
@@ -279,9 +275,7 @@ func (x *notifications) confirmAgain(ctx context.Context, p *process, n *notify.
 	again := *n
 	again.Transaction, again.Refund = nil, nil
 	err := notify.Confirm(ctx, p.client, &again)
-	if p.isDead() {
-		runtime.Goexit()
-	}
+	p.endIfDead()
 	x.w.searchError("an error of Confirm", err)
 	if err == nil {
 		x.checkFacts(p, &again)

@@ -40,6 +40,13 @@ func (p *process) name() string { return fmt.Sprintf("%s process %d", p.shop.nam
 
 func (p *process) isDead() bool { return p.dead.Load() }
 
+// endIfDead ends the goroutine if the process is dead.
+func (p *process) endIfDead() {
+	if p.isDead() {
+		runtime.Goexit()
+	}
+}
+
 // start starts a process with these settings.
 func (w *world) start(s *shop, number int, settings Settings) {
 	p := &process{w: w, shop: s, number: number, settings: settings}

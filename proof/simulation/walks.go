@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"runtime"
 	"slices"
 	"time"
 
@@ -186,9 +185,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	seen, fresh := make(map[string]bool), make(map[string]int64)
 	// save stores what was read, and the checkpoint, in one transaction.
 	save := func(checkpoint cardgateway.Checkpoint) {
-		if p.isDead() {
-			runtime.Goexit()
-		}
+		p.endIfDead()
 		for id, code := range fresh {
 			j.rows[id] = code
 		}
@@ -222,9 +219,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	isLast := false
 	if inBatches {
 		for batch, err := range walk.Batches(ctx, config.SaveEvery) {
-			if p.isDead() {
-				runtime.Goexit()
-			}
+			p.endIfDead()
 			if failed = err; failed != nil {
 				break
 			}
@@ -239,9 +234,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 		}
 	} else {
 		for row, err := range walk.All(ctx) {
-			if p.isDead() {
-				runtime.Goexit()
-			}
+			p.endIfDead()
 			if failed = err; failed != nil {
 				break
 			}
@@ -254,9 +247,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 			}
 		}
 	}
-	if p.isDead() {
-		runtime.Goexit()
-	}
+	p.endIfDead()
 	w.searchError("an error of a walk", failed)
 	w.tell("%s: the walk has given %d rows, %v", p.name(), rows, failed)
 	whole := failed == nil || errors.Is(failed, cardgateway.ErrUnreadableRows) // it has given all that can be read
