@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -185,11 +186,11 @@ func (g *gateway) changeRows(a answer, in *request) answer {
 		return a
 	}
 	total := totalOf(m)
-	wanted := "" // the transactionId of the query: the total counts no others
+	wanted, isFirst := "", false // the transactionId of the query: the total counts no others
 	if u, err := url.Parse(in.url); err == nil && strings.HasSuffix(u.Path, "/list/order") {
-		wanted = u.Query().Get("transactionId")
+		wanted, isFirst = u.Query().Get("transactionId"), cmp.Or(u.Query().Get("currPage"), "1") == "1"
 	}
-	var given []any
+	given := []any{}
 	for _, r := range rows {
 		row, ok := r.(map[string]any)
 		if !ok {
@@ -203,7 +204,7 @@ func (g *gateway) changeRows(a answer, in *request) answer {
 			total--
 		}
 	}
-	if g.shop.config.SharesCredentials && strings.Contains(in.url, "/list/order") && strings.Contains(in.url, "transactionId=") && isFirstPage(in.url) {
+	if g.shop.config.SharesCredentials && wanted != "" && isFirst {
 		for _, other := range g.w.shops {
 			if other == g.shop {
 				continue
@@ -215,17 +216,8 @@ func (g *gateway) changeRows(a answer, in *request) answer {
 		}
 	}
 	m["data"], m["totalCount"] = given, total
-	if given == nil {
-		m["data"] = []any{}
-	}
 	a.body = m.encode()
 	return a
-}
-
-func isFirstPage(query string) bool {
-	_, page, given := strings.Cut(query, "currPage=")
-	page, _, _ = strings.Cut(page, "&")
-	return !given || page == "1"
 }
 
 func totalOf(m members) int64 {
