@@ -33,7 +33,6 @@ type world struct {
 	ends      []func() // what actors have to do when the world ends
 	logger    *slog.Logger
 	secrets   [][]byte
-	steps     int // carried out
 	backup    *backup
 	clocks    time.Duration // by how much the times that two processes write can differ
 
@@ -127,14 +126,15 @@ func Run(t *testing.T, h *History, telling bool) (result Result) {
 		w := &world{h: h, begun: time.Now(), telling: telling, touched: make(map[*thing]bool)}
 		w.build()
 		defer w.end()
-		for i := 0; i < len(h.Steps) && !w.isBroken(); {
-			i = w.take(i)
+		steps := 0
+		for steps < len(h.Steps) && !w.isBroken() {
+			steps = w.take(steps)
 		}
 		if !w.isBroken() {
 			w.current = len(h.Steps)
 			w.rest()
 		}
-		result = Result{w.broken, w.steps, time.Since(w.begun).Hours() / 24, w.story}
+		result = Result{w.broken, steps, time.Since(w.begun).Hours() / 24, w.story}
 	})
 	return result
 }
@@ -180,7 +180,6 @@ func (w *world) take(i int) int {
 	for ; i < end; i++ {
 		s := &w.h.Steps[i]
 		w.current = i
-		w.steps++
 		for _, a := range w.actors {
 			if call, ok := a.do(s); ok {
 				if call != nil {
