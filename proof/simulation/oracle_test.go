@@ -175,7 +175,7 @@ func TestLateWriteDuringRecover(t *testing.T) {
 		{Do: "pay", Post: "unsent"},
 		{Do: "replica: run"},
 		{Do: "pay", Process: 1, Thing: 1, DieAt: 2},
-		{After: time.Minute, Do: "replica: stop"},
+		{After: time.Minute, Do: "stop run"},
 		{Do: "pay again", StoreAt: 2, Store: "late"},
 		{Do: "recover"},
 	}}

@@ -115,8 +115,6 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 			p.stopRunning()
 			p.startRun(s)
 		}
-	case "replica: stop":
-		w.processOf(s).stopRunning()
 	case "replica: trouble": // with the lease
 		p := w.processOf(s)
 		w.tell("the store of %s is in trouble: %q for %v", p.name(), s.Text, s.Delay)
@@ -327,7 +325,7 @@ func (x *replicas) tale(d *draw, h *History, shop, processes int) (steps []Step)
 			s.Do, s.Text, s.Delay = "replica: trouble", one(d, "before", "hang"), d.between(time.Second, 30*time.Second)
 			steps = append(steps, s)
 		case 5:
-			s.Do = one(d, "crash", "crash", "restart", "replica: stop")
+			s.Do = one(d, "crash", "crash", "restart", "stop run")
 			steps = append(steps, s, Step{Do: "sleep", After: d.between(time.Second, 20*time.Second)})
 			run(process)
 		case 6:
@@ -335,7 +333,7 @@ func (x *replicas) tale(d *draw, h *History, shop, processes int) (steps []Step)
 		}
 	}
 	for n := range processes {
-		steps = append(steps, Step{Do: "replica: stop", Shop: shop, Process: n, After: time.Second})
+		steps = append(steps, Step{Do: "stop run", Shop: shop, Process: n, After: time.Second})
 	}
 	return steps
 }
