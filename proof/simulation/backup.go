@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -15,10 +16,8 @@ type backup struct {
 }
 
 func (w *world) newBackup() *backup {
-	for _, t := range w.things { // a backup of what is whole
-		if t.damaged {
-			return w.backup
-		}
+	if slices.ContainsFunc(w.things, func(t *thing) bool { return t.damaged }) {
+		return w.backup // the last one of what is whole
 	}
 	b := &backup{time.Now(), make(map[*thing]journal.Entry)}
 	for _, t := range w.things {

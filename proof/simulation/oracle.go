@@ -242,13 +242,9 @@ func (w *world) entryOf(t *thing) (journal.Entry, error) {
 func (w *world) check() {
 	w.checkReplicas()
 	w.mu.Lock()
-	var all []*thing
-	for t := range w.touched {
-		all = append(all, t)
-	}
+	all := slices.DeleteFunc(slices.Clone(w.things), func(t *thing) bool { return !w.touched[t] })
 	clear(w.touched)
 	w.mu.Unlock()
-	slices.SortFunc(all, func(a, b *thing) int { return slices.Index(w.things, a) - slices.Index(w.things, b) })
 	for _, t := range all {
 		e, err := w.entryOf(t)
 		if err != nil {

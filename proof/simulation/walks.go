@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -186,9 +187,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 	// save stores what was read, and the checkpoint, in one transaction.
 	save := func(checkpoint cardgateway.Checkpoint) {
 		p.endIfDead()
-		for id, code := range fresh {
-			j.rows[id] = code
-		}
+		maps.Copy(j.rows, fresh)
 		clear(fresh)
 		if checkpoint.IsZero() {
 			return
