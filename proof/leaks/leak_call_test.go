@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -86,7 +87,7 @@ var callFaults = []callFault{
 	}},
 	{"body that breaks", func(r *http.Request, dump string) (*http.Response, error) {
 		resp, err := clienttest.Respond(r, 200, "")
-		resp.ContentLength, resp.Body = -1, io.NopCloser(io.MultiReader(strings.NewReader("{"), brokenReader{errors.New(dump)}))
+		resp.ContentLength, resp.Body = -1, io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(errors.New(dump))))
 		return resp, err
 	}},
 }
@@ -94,10 +95,6 @@ var callFaults = []callFault{
 type fieldError struct{ url, dump string }
 
 func (fieldError) Error() string { return "failed" }
-
-type brokenReader struct{ err error }
-
-func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
 func echoing(status int, code cardgateway.Code) func(r *http.Request, dump string) (*http.Response, error) {
 	return func(r *http.Request, dump string) (*http.Response, error) {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"testing/iotest"
 	"time"
 )
 
@@ -87,16 +88,12 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch fate {
 	case "cut":
-		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(a.body[:len(a.body)/2]), cutReader{}))
+		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(a.body[:len(a.body)/2]), iotest.ErrReader(io.ErrUnexpectedEOF)))
 	case "no body":
 		resp.Body = nil
 	}
 	return resp, nil
 }
-
-type cutReader struct{}
-
-func (cutReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // fate returns what happens to the next request of a call.
 func (c *call) fate(isPost bool) (string, time.Duration) {
