@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
@@ -57,10 +56,7 @@ var childModes = map[string]func(){
 }
 
 func childServer() *httptest.Server {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		_, _ = io.WriteString(w, clienttest.ResponseFor(clienttest.TransactionIDIn(body), cardgateway.CodeSuccess, ""))
-	}))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(clienttest.Approve))
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	return s
