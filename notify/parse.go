@@ -104,7 +104,6 @@ type parser struct {
 	claims Claims
 	signed payload
 	tokens tokenFinder
-	bad    string // an identifying member that cannot be read
 }
 
 func (p *parser) notification() (*Notification, error) {
@@ -113,9 +112,6 @@ func (p *parser) notification() (*Notification, error) {
 	}
 	if err := p.Finish(); err != nil {
 		return nil, unreadable(err.Error())
-	}
-	if p.bad != "" {
-		return nil, unreadable("has a " + p.bad + " that cannot be read")
 	}
 	n := &Notification{Token: p.tokens.found, Claimed: p.claims}
 	delete(n.Claimed.Extra, p.tokens.name)
@@ -213,7 +209,7 @@ func (p *parser) claim(name string) (ok bool) {
 
 func (p *parser) identifies(name string, ok bool) bool {
 	if !ok {
-		p.bad = name
+		p.Fail(errors.New("has a " + name + " that cannot be read"))
 	}
 	return ok
 }
