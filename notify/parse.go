@@ -145,7 +145,12 @@ func (p *parser) member(name string) {
 		}
 		p.claims.Extra[shown] = kept
 	}
-	p.signed.add(name, text, hidden || name == redact.CardNumberMember || mask.CardData(name+" "+text) != name+" "+text)
+	if name == signMember {
+		p.signed.sign = text
+	} else if text != "" { // otherwise a signature leaves it out
+		hidden = hidden || name == redact.CardNumberMember || mask.CardData(name+" "+text) != name+" "+text
+		p.signed.members = append(p.signed.members, signedMember{name, text, hidden})
+	}
 }
 
 // claim reads the value of one member, and reports whether that succeeded. A member that identifies the subject of the

@@ -21,16 +21,6 @@ type signedMember struct {
 // signMember holds the signature.
 const signMember = "sign"
 
-// add adds a member with its text, which is empty if a signature leaves it out.
-func (p *payload) add(name, text string, hidden bool) {
-	switch {
-	case name == signMember:
-		p.sign = text
-	case text != "":
-		p.members = append(p.members, signedMember{name, text, hidden})
-	}
-}
-
 // digest returns a hash of the payload without the members that are or may hold a token or card data.
 func (p payload) digest() string {
 	var texts []string
