@@ -72,11 +72,7 @@ func shiftWall(w cardgateway.WallTime, by time.Duration) cardgateway.WallTime {
 	if w.IsZero() {
 		return w
 	}
-	shifted, err := cardgateway.ParseWallTime(w.In(time.UTC).Add(by.Round(time.Second)).Format(time.DateTime))
-	if err != nil {
-		panic(err)
-	}
-	return shifted
+	return must(cardgateway.ParseWallTime(w.In(time.UTC).Add(by.Round(time.Second)).Format(time.DateTime)))
 }
 
 // shiftQuery returns the URL of a query with bounds by the process's clock.

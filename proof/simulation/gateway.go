@@ -99,13 +99,7 @@ func decode(body []byte) members {
 	return m
 }
 
-func (m members) encode() []byte {
-	b, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
+func (m members) encode() []byte { return must(json.Marshal(m)) }
 
 // changeResponse changes the response to a payment or a refund.
 func (g *gateway) changeResponse(a answer, in *request) answer {

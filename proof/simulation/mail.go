@@ -115,11 +115,7 @@ func (m mail) request(s *shop, how string, seed uint64) (r *http.Request, forged
 	}
 	if key != "" {
 		delete(fields, "sign")
-		signed, err := sandbox.NotificationRequest(to, key, fields)
-		if err != nil {
-			panic(err)
-		}
-		return signed, forged
+		return must(sandbox.NotificationRequest(to, key, fields)), forged
 	}
 	r = httptest.NewRequest(http.MethodPost, to, bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

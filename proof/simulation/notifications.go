@@ -63,12 +63,8 @@ func (t *thing) notificationURL() string {
 		return notificationBase
 	}
 	if t.tokenURL == "" {
-		var err error
 		t.tokenExpires = time.Now().Add(40 * day)
-		t.tokenURL, err = tokenURLs(t.shop).URL(t.id, t.tokenExpires)
-		if err != nil {
-			panic(err)
-		}
+		t.tokenURL = must(tokenURLs(t.shop).URL(t.id, t.tokenExpires))
 	}
 	return t.tokenURL
 }
@@ -76,11 +72,7 @@ func (t *thing) notificationURL() string {
 // tokenURLs returns the URLs of a shop's token orders. Every process has the same key.
 func tokenURLs(s *shop) *notify.TokenURLs {
 	key := bytes.Repeat([]byte{byte(len(s.name)), s.name[len(s.name)-1]}, 16)
-	urls, err := notify.NewTokenURLs(notificationBase, key)
-	if err != nil {
-		panic(err)
-	}
-	return urls
+	return must(notify.NewTokenURLs(notificationBase, key))
 }
 
 // cardToken returns the token with which a thing is paid: that of a token order, if it has arrived, or one that was stored

@@ -59,10 +59,7 @@ func (w *world) start(s *shop, number int, settings Settings) {
 		Retry: cardgateway.RetryPolicy{MaxAttempts: settings.MaxAttempts}, HostedPageLifetime: settings.HostedPageLifetime, Logger: w.logger,
 	}
 	p.hook(&config)
-	var err error
-	if p.client, err = cardgateway.New(config); err != nil {
-		panic(err)
-	}
+	p.client = must(cardgateway.New(config))
 	if got, want := p.client.HostedPageLifetime(), settings.hostedPageLifetime(); got != want {
 		w.violate("a client has its settings", "the hosted page of %s lives %v, want %v", p.name(), got, want)
 	}

@@ -110,9 +110,7 @@ func (x *surroundings) renew(t *thing, twice bool) {
 	}
 	g := t.shop.gateway.sandbox
 	for range map[bool]int{false: 1, true: 2}[twice] {
-		if _, err := g.Renew(charges[0].UniqueID); err != nil {
-			panic(err)
-		}
+		must(g.Renew(charges[0].UniqueID))
 		moves := g.Moves(0)
 		if id := moves[len(moves)-1].TransactionID; id != t.id {
 			t.renewed, t.shop.byID[journal.PaymentID(id)] = append(t.renewed, id), t

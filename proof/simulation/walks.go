@@ -192,10 +192,7 @@ func run[T, Query any](x *walks, c *call, j *job, config Walk, by way[T, Query])
 		if checkpoint.IsZero() {
 			return
 		}
-		b, err := json.Marshal(checkpoint)
-		if err != nil {
-			panic(err)
-		}
+		b := must(json.Marshal(checkpoint))
 		if column, err := checkpoint.Value(); column != string(b) || err != nil {
 			w.violate("a checkpoint is the same in a column", "%s: got %v, %v, want %s", p.name(), column, err, b)
 		}

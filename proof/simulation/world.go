@@ -337,6 +337,14 @@ func (w *world) thingOfKey(key journal.Key) *thing {
 	return nil
 }
 
+// must returns a value that can always be made here.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 const (
 	secretKey   = "sk-7f3a9c1e5b2d4860"
 	basicSecret = "bWVyY2hhbnQ6c2stN2YzYTljMWU1YjJkNDg2MA=="
