@@ -11,7 +11,6 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/goroutine"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -210,7 +209,9 @@ func (p *payments) guarded(ctx context.Context, what running, call func() error)
 		return errors.New("a function of Payments has not returned since an earlier call")
 	}
 	err, ended := errors.New("a function of Payments has ended its goroutine"), make(chan struct{})
-	goroutine.Start(func() {
+	go func() {
+		defer close(ended)
+		defer p.running.Delete(what)
 		defer func() {
 			if recover() != nil {
 				activity.GetLogger(ctx).Error("a function of Payments has panicked", "stack", string(debug.Stack())) // which has no values
@@ -218,10 +219,7 @@ func (p *payments) guarded(ctx context.Context, what running, call func() error)
 			}
 		}()
 		err = call()
-	}, func(goroutine.Ending) {
-		p.running.Delete(what)
-		close(ended)
-	})
+	}()
 	over := make(chan struct{})
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(maxStop, func() { close(over) }) })()
 	select {
