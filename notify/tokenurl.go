@@ -51,14 +51,12 @@ func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) 
 		}
 		v.SecretURL("base", base, maxURL-len("?"+bindingParam+"=")-base64.RawURLEncoding.EncodedLen(expiryLength+tagLength))
 	}
-	keys := [][]byte{slices.Clone(key)}
-	for _, k := range older {
-		keys = append(keys, slices.Clone(k))
-	}
-	for _, k := range keys {
+	var keys [][]byte
+	for _, k := range slices.Concat([][]byte{key}, older) {
 		if len(k) < minURLKey {
 			v.Add("key", cardgateway.RuleLength, "has %d bytes, at least %d are required", len(k), minURLKey)
 		}
+		keys = append(keys, slices.Clone(k))
 	}
 	if err == nil && (u.Fragment != "" || u.Query().Has(bindingParam)) {
 		v.Add("base", cardgateway.RuleFormat, "must have neither a fragment nor a parameter named %s", bindingParam)
