@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -60,15 +61,26 @@ func (l *journalList) Run(c *call) (err error) {
 	wanted := func(e *journal.Entry) bool {
 		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, e.State()))
 	}
-	return l.list(c, j, wanted)
+	shown, unreadable, err := c.printEntries(j, j.Unacked(c.ctx), wanted, c.rowFormat(l.Format, l.Sum), "the list is not complete")
+	switch {
+	case err != nil:
+		return err
+	case unreadable > 0:
+		return exit.Fail(exit.Failed, "entries that cannot be read: %d", unreadable)
+	case shown > 0:
+		return exit.Fail(exit.Negative, "")
+	}
+	return nil
 }
 
-// list prints the wanted entries, oldest first.
-func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal.Entry) bool) error {
-	rows := newEntryRows(c, c.rowFormat(l.Format, l.Sum), j.Client.Location())
+// printEntries prints the wanted entries and their totals. It returns how many it has printed, and how many entries cannot be read. If the
+// journal fails, what says what that means.
+func (c *call) printEntries(j *shopjournal.Journal, entries iter.Seq2[journal.Entry, error], wanted func(*journal.Entry) bool, format, what string) (
+	shown, unreadable int, err error) {
+	rows := tabular.NewWriter(format, shopjournal.Columns(j.Client.Location()), false, c.out)
+	var sums tabular.Sums
 	var failed error
-	unreadable := 0
-	for e, err := range j.Unacked(c.ctx) {
+	for e, err := range entries {
 		if _, ok := errors.AsType[*journal.EntryError](err); ok {
 			unreadable++
 			c.tell("an entry cannot be read: %s", shopjournal.ErrorText(err))
@@ -77,50 +89,19 @@ func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal
 		if failed = err; failed != nil {
 			break
 		}
-		if wanted(&e) {
-			if err := rows.write(&e); err != nil {
-				return err
-			}
+		if !wanted(&e) {
+			continue
+		}
+		sums.Add(shopjournal.Currency(&e), shopjournal.Kind(e.ID())+" "+e.State().String(), e.Intent().Amount)
+		if err := rows.Write(&e); err != nil {
+			return 0, 0, exit.CannotWrite("rows", err)
 		}
 	}
-	if err := rows.end(c); err != nil {
-		return err
+	if err = exit.CannotWrite("rows", rows.Flush()); err == nil {
+		err = c.printSums(sums, format)
 	}
-	switch {
-	case failed != nil:
-		return shopjournal.Failed(c.ctx, "the list is not complete", failed)
-	case unreadable > 0:
-		return exit.Fail(exit.Failed, "entries that cannot be read: %d", unreadable)
-	case rows.sums.Rows() > 0:
-		return exit.Fail(exit.Negative, "")
+	if err == nil && failed != nil {
+		err = shopjournal.Failed(c.ctx, what, failed)
 	}
-	return nil
-}
-
-// entryRows prints entries and their totals.
-type entryRows struct {
-	writer tabular.Writer[journal.Entry]
-	format string
-	sums   tabular.Sums
-}
-
-func newEntryRows(c *call, format string, zone *time.Location) *entryRows {
-	return &entryRows{writer: tabular.NewWriter(format, shopjournal.Columns(zone), false, c.out), format: format}
-}
-
-func (r *entryRows) write(e *journal.Entry) error {
-	amount := e.Intent().Amount
-	r.sums.Add(shopjournal.Currency(e), shopjournal.Kind(e.ID())+" "+e.State().String(), amount)
-	if err := r.writer.Write(e); err != nil {
-		return exit.CannotWrite("rows", err)
-	}
-	return nil
-}
-
-// end prints the remaining rows, and the totals.
-func (r *entryRows) end(c *call) error {
-	if err := r.writer.Flush(); err != nil {
-		return exit.CannotWrite("rows", err)
-	}
-	return c.printSums(r.sums, r.format)
+	return sums.Rows(), unreadable, err
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
@@ -40,24 +39,9 @@ func (r *journalRun) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	rows := newEntryRows(c, c.rowFormat(r.Format, false), j.Client.Location())
-	var failed error
-	for e, err := range j.Recover(c.ctx) {
-		if _, ok := errors.AsType[*journal.EntryError](err); ok {
-			c.tell("an entry cannot be read: %s", shopjournal.ErrorText(err))
-			continue
-		}
-		if failed = err; failed != nil {
-			break
-		}
-		if err := rows.write(&e); err != nil {
-			return err
-		}
-	}
-	if err := rows.end(c); err != nil {
-		return err
-	}
-	return r.result(c, &info, failed)
+	all := func(*journal.Entry) bool { return true }
+	_, _, err = c.printEntries(j, j.Recover(c.ctx), all, c.rowFormat(r.Format, false), "not every entry was queried")
+	return r.result(c, &info, err)
 }
 
 // overdueAfter is how much longer than --absent-after an outcome may be unknown: by then a query has found it, or has presumed it absent.
@@ -69,7 +53,7 @@ func (r *journalRun) result(c *call, i *journal.RecoverInfo, failed error) error
 	case c.ctx.Err() != nil:
 		return exit.Fail(exit.Interrupted, "interrupted; the results so far are recorded")
 	case failed != nil:
-		return shopjournal.Failed(c.ctx, "not every entry was queried", failed)
+		return failed
 	}
 	c.say("not acknowledged: %d with an outcome, %d without one, %d in conflict", i.Settled,
 		i.Open+i.Pending+i.PresumedAbsent+i.Refused, i.Conflicts)
