@@ -46,8 +46,5 @@ func (s *journalShow) Run(c *call) (err error) {
 		}
 		shopjournal.Describe(out, e, s.AbsentAfter, j.Client, c.now(), s.forCommand(c))
 	}
-	if err := out.Flush(); err != nil {
-		return exit.CannotWrite("entry", err)
-	}
-	return nil
+	return exit.CannotWrite("entry", out.Flush())
 }
