@@ -13,7 +13,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // run compares, and prints a summary on stderr.
@@ -76,9 +75,8 @@ func (r *reconciliation) print(s *match.Summary) error {
 		r.call.tell("%s: rows without a reason, which have no effect: %d, the first in line %d", r.flags.Known, known.NoReason, known.FirstNoReason)
 	}
 	if len(s.Classes) > 0 {
-		t := tabular.PlainTable()
+		t := tabular.PlainTable(1, 4, 7)
 		t.AppendHeader(table.Row{"differences", "class", "of", "value", "", "oldest", "known"})
-		t.SetColumnConfigs(numbersRight(1, 4, 7))
 		for _, c := range s.Classes {
 			row := table.Row{terminal.Thousands(c.Rows), string(c.Class), string(c.Kind) + "s", "", terminal.Clean(c.Currency), "", ""}
 			if c.Currency != "" {
@@ -96,9 +94,8 @@ func (r *reconciliation) print(s *match.Summary) error {
 			return err
 		}
 	}
-	t := tabular.PlainTable()
+	t := tabular.PlainTable(3, 4, 5, 6)
 	t.AppendHeader(table.Row{"", "", "your books", "differences", "gateway", "left over"})
-	t.SetColumnConfigs(numbersRight(3, 4, 5, 6))
 	for i := range s.Bridges {
 		b := &s.Bridges[i]
 		t.AppendRow(table.Row{string(b.Kind) + "s", terminal.Clean(b.Currency), amount.Text(b.Books, b.Currency),
@@ -108,13 +105,6 @@ func (r *reconciliation) print(s *match.Summary) error {
 		return nil
 	}
 	return tabular.Render(t, r.call.err)
-}
-
-func numbersRight(columns ...int) (configs []table.ColumnConfig) {
-	for _, n := range columns {
-		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	return configs
 }
 
 // ended returns an error whose exit code is that of the result, or nil.

@@ -177,8 +177,9 @@ func (w *tableWriter[T]) Flush() error {
 	return Render(t, w.out)
 }
 
-// PlainTable returns a table without lines and colours, which can be copied to a ticket.
-func PlainTable() table.Writer {
+// PlainTable returns a table without lines and colours, which can be copied to a ticket. The columns of these numbers, the first of which
+// is 1, are aligned to the right.
+func PlainTable(right ...int) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
@@ -186,6 +187,11 @@ func PlainTable() table.Writer {
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
+	var configs []table.ColumnConfig
+	for _, n := range right {
+		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(configs)
 	return t
 }
 

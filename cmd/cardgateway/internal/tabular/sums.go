@@ -9,7 +9,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/shopspring/decimal"
 )
 
@@ -52,8 +51,7 @@ func (s Sums) Print(out io.Writer) error {
 		_, err := fmt.Fprintln(out, "no rows")
 		return err
 	}
-	t := PlainTable()
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 1, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}})
+	t := PlainTable(1, 3)
 	for _, at := range s {
 		money, currency := amount.Plain(at.Amount.Decimal), terminal.Clean(at.Currency)
 		if currency == "" { // they can be of several
