@@ -26,55 +26,36 @@ type Source struct {
 	Stderr    io.Writer
 }
 
-// fileText reads the configuration file. If it is named, it must exist.
-func (f *Flags) fileText(src Source) (path, text string, err error) {
+// readFile reads the settings in the configuration file, and its sections. If it is named, it must exist.
+func (f *Flags) readFile(src Source) (path string, values map[string]Setting, sections map[string]map[string]any, err error) {
 	path = cmp.Or(f.Config, src.Getenv(Variable("config")))
 	named := path != ""
 	if !named {
 		dir, err := src.ConfigDir()
 		if err != nil { // no home directory, as in many containers
-			return "", "", nil
+			return "", nil, nil, nil
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
-	text, err = files.ReadBounded(path, maxSettings)
+	text, err := files.ReadBounded(path, maxSettings)
 	if !named && errors.Is(err, fs.ErrNotExist) {
-		return path, "", nil
+		return path, nil, nil, nil
 	}
 	if err != nil {
-		err = exit.Fail(exit.Failed, "the configuration file cannot be read: %v; set its path with --config", err)
+		return path, nil, nil, exit.Fail(exit.Failed, "the configuration file cannot be read: %v; set its path with --config", err)
 	}
-	return path, text, err
-}
-
-// readFile reads the settings in the configuration file.
-func readFile(f *Flags, src Source) (path string, values map[string]Setting, err error) {
-	path, text, err := f.fileText(src)
-	if err != nil {
-		return path, nil, err
-	}
-	values, err = parseFile(path, text)
-	if err != nil {
-		return path, nil, err
-	}
+	values, sections, err = parseFile(path, text)
 	if values[Secret].Value != "" {
 		warnIfReadable(src.Stderr, path)
 	}
-	return path, values, nil
+	return path, values, sections, err
 }
 
 // Section returns the settings in the section [reconcile.NAME] of the configuration file, as they would be written in flags, and where
-// they are.
+// they are. It prints no warning: Load does.
 func (f *Flags) Section(src Source, name string) (where string, values map[string]string, err error) {
-	path, text, err := f.fileText(src)
-	if err != nil {
-		return "", nil, err
-	}
-	raw, err := parseTOML(path, text)
-	if err != nil {
-		return "", nil, err
-	}
-	sections, err := takeSections(path, raw)
+	src.Stderr = io.Discard
+	path, _, sections, err := f.readFile(src)
 	if err != nil {
 		return "", nil, err
 	}
@@ -97,27 +78,21 @@ func (f *Flags) Section(src Source, name string) (where string, values map[strin
 	return where, values, nil
 }
 
-// parseFile parses the settings in a file. Errors do not quote values, because they may contain the secret key.
-func parseFile(path, text string) (map[string]Setting, error) {
-	raw, err := parseTOML(path, text)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := takeSections(path, raw); err != nil { // Section returns them
-		return nil, err
-	}
-	return parseTable(path, raw)
-}
-
-func parseTOML(path, text string) (raw map[string]any, err error) {
+// parseFile parses the settings in a file, and its sections. Errors do not quote values, because they may contain the secret key.
+func parseFile(path, text string) (values map[string]Setting, sections map[string]map[string]any, err error) {
+	var raw map[string]any
 	if err := toml.Unmarshal([]byte(text), &raw); err != nil {
 		line := 0
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
 			line = parse.Position.Line
 		}
-		return nil, exit.Fail(exit.Failed, "%s, line %d: is not TOML; write name = \"value\", and no name or section twice", path, line)
+		return nil, nil, exit.Fail(exit.Failed, "%s, line %d: is not TOML; write name = \"value\", and no name or section twice", path, line)
 	}
-	return raw, nil
+	if sections, err = takeSections(path, raw); err != nil {
+		return nil, nil, err
+	}
+	values, err = parseTable(path, raw)
+	return values, sections, err
 }
 
 // takeSections removes the tables [reconcile.NAME] from the content of a file, and returns them.

@@ -50,7 +50,7 @@ func (f *Flags) Load(src Source) (*Settings, error) {
 // merged returns the path of the configuration file, and all settings, those of a file or command with the secret key unread. After an
 // error of the file, the list has what the flags and the environment set.
 func (f *Flags) merged(src Source) (file string, list []Setting, err error) {
-	file, inFile, err := readFile(f, src)
+	file, inFile, _, err := f.readFile(src)
 	list = append(f.flags(), Setting{Name: Secret})
 	for i := range list {
 		set := &list[i]

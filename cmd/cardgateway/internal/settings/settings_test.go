@@ -85,7 +85,7 @@ func FuzzSettingsFile(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		values, err := parseFile("config.toml", text)
+		values, _, err := parseFile("config.toml", text)
 		if err != nil && (values != nil || strings.Contains(err.Error(), secretKey)) {
 			t.Errorf("got %q, %v", values, err)
 		}
