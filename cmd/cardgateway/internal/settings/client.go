@@ -19,9 +19,6 @@ func (s *Settings) Client() (*cardgateway.Client, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
-	if secret := s.Get(Secret); secret.From == "file "+s.Get("secret-file").Value {
-		warnIfReadable(s.stderr, s.Get("secret-file").Value)
-	}
 	config := cardgateway.Config{
 		BaseURL: s.Get("base-url").Value, AppID: cardgateway.AppID(s.Get("app-id").Value), AnyAppID: s.AnyApp, TestPayments: s.TestPayments,
 		Location: s.Location, HostedPageLifetime: s.HostedPageLifetime, AttemptTimeout: s.Timeout,

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 
 // readSecret reads the secret key into the list of settings, if a file has it. A flag overrides the environment, and the environment
 // overrides the configuration file.
-func readSecret(list []Setting) error {
+func readSecret(list []Setting, stderr io.Writer) error {
 	rank := func(s Setting) int {
 		kind, _, _ := strings.Cut(s.From, " ")
 		return slices.Index([]string{"flag", "environment", "file"}, kind)
@@ -31,5 +32,6 @@ func readSecret(list []Setting) error {
 	if strings.TrimSpace(secret.Value) == "" {
 		return exit.Fail(exit.Failed, "%s (%s) is empty: %s", file.Name, file.From, file.Value)
 	}
+	warnIfReadable(stderr, file.Value)
 	return nil
 }

@@ -44,7 +44,7 @@ func (f *Flags) Load(src Source) (*Settings, error) {
 	if err := cmp.Or(s.checkJournal(), s.parse()); err != nil {
 		return nil, err
 	}
-	return s, readSecret(s.List)
+	return s, readSecret(s.List, src.Stderr)
 }
 
 // merged returns the path of the configuration file, and all settings, those of a file or command with the secret key unread. After an
