@@ -34,24 +34,21 @@ func (*checkCommand) Run(c *call) error {
 		"zone": client.Location().String(), "hosted-page-lifetime": client.HostedPageLifetime().String(), "timeout": set.Timeout.String(),
 	}
 	for _, s := range set.List {
-		if (s.Name == settings.Journal || s.Name == settings.Database) && s.Value != "" {
-			if _, err := database.Parse(s.Value); err != nil {
-				k.look(s.Name, "%s (%s): the name of the database %v", database.Describe(s.Value), terminal.Clean(s.From), err)
-				continue
-			}
-		}
-		value, from := terminal.Clean(s.Value), s.From
-		switch { // a location can contain a password
+		value, from := terminal.Clean(s.Value), terminal.Clean(s.From)
+		switch {
 		case value == "":
+			value, from = cmp.Or(defaults[s.Name], "-"), "not set"
 		case s.Name == settings.Secret:
 			value = "set"
-		case s.Name == settings.Journal, s.Name == settings.Database:
-			value = terminal.Clean(database.Describe(s.Value))
+		case s.Name == settings.Journal, s.Name == settings.Database: // which can contain a password
+			name, err := database.Parse(s.Value)
+			if err != nil {
+				k.look(s.Name, "set, but invalid (%s): the name of the database %v", from, err)
+				continue
+			}
+			value = terminal.Clean(name.String())
 		}
-		if value == "" {
-			value, from = cmp.Or(defaults[s.Name], "-"), "not set"
-		}
-		k.line("      %-20s %s (%s)\n", s.Name, value, terminal.Clean(from))
+		k.line("      %-20s %s (%s)\n", s.Name, value, from)
 	}
 	health, err := k.client.Check(k.ctx)
 	if err := k.reach(health, err, set.Get("merchant-id").Value != ""); err != nil {

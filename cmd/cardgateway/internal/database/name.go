@@ -55,15 +55,6 @@ func HasPassword(name string) bool {
 	return has || u.Query().Has("password") || u.Query().Has("sslpassword")
 }
 
-// Describe describes a database without its password, and shows nothing of an invalid name.
-func Describe(name string) string {
-	n, err := Parse(name)
-	if err != nil {
-		return "set, but invalid"
-	}
-	return n.String()
-}
-
 // serverLike matches what may be meant as a database server, with a URL, as a driver's text, or as user:password@host/database. The letter of
 // a Windows drive is no scheme.
 var serverLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:|^[A-Za-z]:([^\\/]|$)|://|(^|\s)(host|hostaddr|dbname|user|password|port|sslmode|service)\s*=` +

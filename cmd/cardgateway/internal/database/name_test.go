@@ -7,23 +7,20 @@ import (
 
 func TestPassword(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		has   bool
-		shown string
+		name string
+		has  bool
 	}{
-		{"books.db", false, "SQLite file books.db"},
-		{"postgres://u@localhost/rec", false, "postgres database localhost/rec"},
-		{"postgres://u:hunter2@localhost/rec", true, "postgres database localhost/rec"},
-		{"postgres://localhost/rec?password=hunter2", true, "postgres database localhost/rec"},
-		{"postgres://u@localhost/rec?sslpassword=hunter2", true, "postgres database localhost/rec"},
-		{"postgres://u:hunter2%@localhost/rec", true, "set, but invalid"},
-		{"host=x password=hunter2", false, "set, but invalid"}, // it is refused anyway
+		{"books.db", false},
+		{"postgres://u@localhost/rec", false},
+		{"postgres://u:hunter2@localhost/rec", true},
+		{"postgres://localhost/rec?password=hunter2", true},
+		{"postgres://u@localhost/rec?sslpassword=hunter2", true},
+		{"postgres://u:hunter2%@localhost/rec", true},
+		{"host=x password=hunter2", false}, // it is refused anyway
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got, shown := HasPassword(test.name), Describe(test.name); got != test.has || shown != test.shown {
-				t.Errorf("%s: got %t and %q, want %t and %q", test.name, got, shown, test.has, test.shown)
-			}
-		})
+		if got := HasPassword(test.name); got != test.has {
+			t.Errorf("%s: got %t, want %t", test.name, got, test.has)
+		}
 	}
 }
 
@@ -39,6 +36,8 @@ func TestParse(t *testing.T) {
 		{"c:payments.db", "", "looks like a database server"},
 		{`C:\shop\payments.db`, SQLite, `SQLite file C:\shop\payments.db`},
 		{"postgresql://u:hunter2@localhost/shop", Postgres, "postgres database localhost/shop"},
+		{"postgres://localhost/rec?password=hunter2", Postgres, "postgres database localhost/rec"},
+		{"postgres://u@localhost/rec?sslpassword=hunter2", Postgres, "postgres database localhost/rec"},
 		{"mysql://u:hunter2@localhost/shop", MySQL, "mysql database localhost/shop"},
 		{"mariadb://u:hunter2@localhost:3307/shop?tls=true", MySQL, "mysql database localhost:3307/shop"},
 		{"mysql://u@localhost/shop?socket=/run/mysqld.sock", MySQL, "mysql database localhost/shop"},
@@ -83,12 +82,12 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		n, err := Parse(name)
 		if err != nil {
-			if n != (Name{}) || Describe(name) != "set, but invalid" {
+			if n != (Name{}) {
 				t.Errorf("got %v with %v", n, err)
 			}
 			return
 		}
-		if isURL := strings.Contains(name, "://"); isURL == (n.Kind == SQLite) || n.Text != name || Describe(name) != n.String() {
+		if isURL := strings.Contains(name, "://"); isURL == (n.Kind == SQLite) || n.Text != name {
 			t.Errorf("got %q, %s", n.Kind, n)
 		}
 	})
