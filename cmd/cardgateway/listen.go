@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net"
 
@@ -55,7 +56,16 @@ func (f *listenCommand) Run(c *call) (err error) {
 	l := listener.New(client, o)
 	err = l.Serve(c.ctx, socket)
 	client.CloseIdleConnections()
-	return f.finish(c, l.Totals(), &o, err)
+	totals := l.Totals()
+	forwarded, failed, refused, held := totals[relay.Forwarded], totals[relay.Failed], totals[relay.Refused], totals[relay.Held]
+	c.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", forwarded+failed+refused+held, forwarded, failed, refused, held)
+	if err := cmp.Or(exit.CannotWrite("lines", o.Printer.Failure()), err); err != nil {
+		return err
+	}
+	if failed+refused > 0 {
+		return exit.Fail(exit.Negative, "")
+	}
+	return nil
 }
 
 // options checks the flags, and converts them to the options of a listener.
@@ -102,20 +112,4 @@ func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 		return nil, exit.Fail(exit.Failed, "--addr: %s", err)
 	}
 	return socket, nil
-}
-
-// finish prints the totals, and returns the result.
-func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, err error) error {
-	c.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.Received(), t[relay.Forwarded], t[relay.Failed],
-		t[relay.Refused], t[relay.Held])
-	if failed := o.Printer.Failure(); failed != nil {
-		return exit.CannotWrite("lines", failed)
-	}
-	if err != nil {
-		return err
-	}
-	if t[relay.Failed]+t[relay.Refused] > 0 {
-		return exit.Fail(exit.Negative, "")
-	}
-	return nil
 }

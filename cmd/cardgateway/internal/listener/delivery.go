@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -75,9 +76,7 @@ func (d *delivery) respond(w http.ResponseWriter, status int) {
 	case a.Err != nil:
 		w.WriteHeader(http.StatusBadGateway)
 	default:
-		for name, values := range a.Header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), a.Header)
 		w.WriteHeader(a.Status)
 		_, _ = w.Write(a.Body) // the gateway may have closed the connection
 	}

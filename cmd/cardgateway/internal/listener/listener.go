@@ -46,14 +46,6 @@ type Listener struct {
 // Totals count notifications by outcome.
 type Totals [relay.Held + 1]int
 
-// Received returns the number of all notifications.
-func (t Totals) Received() (n int) {
-	for _, of := range t {
-		n += of
-	}
-	return n
-}
-
 // Timeouts of the server. Package notify waits up to 5 s for its turn, and queries the gateway for up to 20 s.
 const (
 	readTimeout   = 10 * time.Second
@@ -132,7 +124,9 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line := l.outcome(d)
 	l.o.Printer.Answer(line)
 	d.respond(w, line.Status)
-	l.count(line.Outcome)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.totals[line.Outcome]++
 }
 
 // receive lets package notify read, verify and confirm, which calls confirmed, and then sets d.info.
@@ -196,11 +190,4 @@ func (l *Listener) outcome(d *delivery) relay.AnswerLine {
 	return relay.AnswerLine{
 		Delivery: d.name, Outcome: relay.Refused, Status: d.info.Status, MS: time.Since(d.at).Milliseconds(), Note: "not forwarded",
 	}
-}
-
-// count counts a delivery.
-func (l *Listener) count(o relay.Outcome) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.totals[o]++
 }
