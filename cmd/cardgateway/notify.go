@@ -78,7 +78,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	lines := &relay.Printer{Zone: set.Location, Body: relay.MaxBody, Out: c.out}
+	lines := &relay.Printer{Zone: set.Location, Body: 2 << 10, Out: c.out}
 	hidden := relay.Hide(secret, cardgateway.NewToken(token))
 	name := relay.Name(1)
 	lines.Event(relay.EventLine{Delivery: name, At: time.Now(), Event: event, Note: note})
@@ -86,14 +86,15 @@ func (n *notifyCommand) Run(c *call) error {
 	if c.ctx.Err() != nil {
 		return exit.Fail(exit.Interrupted, "interrupted")
 	}
-	lines.Answer(relay.NewAnswerLine(name, forwarder.Shown, a, hidden))
+	line := relay.NewAnswerLine(name, forwarder.Shown, a, hidden)
+	lines.Answer(line)
 	if err := lines.Failure(); err != nil {
 		return exit.CannotWrite("lines", err)
 	}
 	switch {
 	case a.Err != nil:
 		return exit.Fail(exit.Failed, "no response")
-	case !a.IsTaken():
+	case line.Outcome != relay.Forwarded:
 		return exit.Fail(exit.Negative, "not accepted")
 	case n.WrongSignature:
 		c.tell("THE HANDLER ACCEPTED A NOTIFICATION WITH A WRONG SIGNATURE: does it verify signatures?")

@@ -68,9 +68,6 @@ type Answer struct {
 	Err    error // why there was none; it has no URL
 }
 
-// IsTaken reports whether the notification counts as accepted: according to the interface, only with HTTP 200.
-func (a *Answer) IsTaken() bool { return a.Status == http.StatusOK }
-
 // note says what is not seen from the status.
 func (a *Answer) note() string {
 	switch {

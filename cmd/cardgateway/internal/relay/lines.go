@@ -3,6 +3,7 @@ package relay
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +28,7 @@ type AnswerLine struct {
 	MS       int64
 	To       string // the program's URL; empty if nothing was forwarded
 	Note     string
-	Body     string // of the program's response: its first 2 kB, without secrets
+	Body     string // of the program's response, without secrets
 }
 
 // Name returns the name of a delivery, such as n-17.
@@ -44,16 +45,13 @@ const (
 	Held                     // not forwarded, because of the flags
 )
 
-// MaxBody is how much of a response body is shown at most, in bytes.
-const MaxBody = 2 << 10
-
 // NewAnswerLine returns the line about a response of the program at a URL.
 func NewAnswerLine(delivery, to string, a *Answer, h Hidden) AnswerLine {
 	line := AnswerLine{
 		Delivery: delivery, Outcome: Failed, Status: a.Status, MS: a.took.Milliseconds(), To: to,
-		Note: h.Text(a.note()), Body: terminal.Cut(h.Text(string(a.Body)), MaxBody),
+		Note: h.Text(a.note()), Body: h.Text(string(a.Body)),
 	}
-	if a.IsTaken() {
+	if a.Status == http.StatusOK { // according to the interface, nothing else is accepted
 		line.Outcome = Forwarded
 	}
 	if location, _, _ := strings.Cut(a.Header.Get("Location"), "?"); location != "" && a.Status >= 300 && a.Status < 400 {
