@@ -96,9 +96,6 @@ func (l *listing[T]) run() error {
 
 // prepare sets the range and the format, from the flags or from the checkpoint.
 func (l *listing[T]) prepare() error {
-	if err := l.flags.Interval.Check(); err != nil {
-		return err
-	}
 	var before *saved
 	var err error
 	if path := l.flags.Checkpoint; path != "" {

@@ -95,9 +95,6 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 	if r.listsFlags.isSet() || r.Known != "" {
 		return exit.Fail(exit.Failed, "--demo has its own lists and its own copy: omit --list and the other flags of lists, and --known")
 	}
-	if err := r.Interval.Check(); err != nil {
-		return err
-	}
 	c.tell("this is a demonstration with a sandbox on this machine. No account, no real money")
 	d, err := startDemo(c.now())
 	if err != nil {

@@ -69,9 +69,6 @@ func (s *syncCommand) Run(c *call) (err error) {
 
 // options checks the flags.
 func (s *syncFlags) options(c *call, client *cardgateway.Client) (o books.SyncOptions, err error) {
-	if err := s.Interval.Check(); err != nil {
-		return o, err
-	}
 	o = books.SyncOptions{Client: client, Now: c.now}
 	if s.Again != "" {
 		o.Again, err = period.ParseLast("--again", s.Again)

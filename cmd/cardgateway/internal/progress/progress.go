@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -20,15 +19,7 @@ import (
 
 // Interval is the flag of commands that show progress.
 type Interval struct {
-	LogEvery time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
-}
-
-// Check rejects an interval that is none.
-func (i *Interval) Check() error {
-	if i.LogEvery <= 0 {
-		return exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
-	}
-	return nil
+	LogEvery time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr; 0 for none."`
 }
 
 // Progress shows the progress of a list: as a bar on a terminal, otherwise as a line at intervals. The zero Progress shows nothing.
@@ -39,7 +30,8 @@ type Progress struct {
 	end  func() // nil: nothing is shown
 }
 
-// New shows progress on out until Stop. Without a terminal it writes a line at every interval. With quiet it shows nothing.
+// New shows progress on out until Stop. Without a terminal it writes a line at every interval, if that is above zero. With quiet it shows
+// nothing.
 func New(name string, from time.Time, out io.Writer, every time.Duration, quiet bool) *Progress {
 	p := &Progress{name: name, from: from}
 	p.last.Store(new(cardgateway.Progress))
@@ -47,7 +39,7 @@ func New(name string, from time.Time, out io.Writer, every time.Duration, quiet 
 	case quiet:
 	case ok && widthOf(f) > 0:
 		p.end = sync.OnceFunc(p.bar(f))
-	default:
+	case every > 0:
 		p.end = sync.OnceFunc(p.lines(out, every))
 	}
 	return p
