@@ -344,13 +344,9 @@ func (r *reconciliation) noteList(asked match.Span) {
 	}
 }
 
+// note says something, which the page says, too.
 func (r *reconciliation) note(format string, args ...any) {
-	r.notes = append(r.notes, fmt.Sprintf(format, args...))
-}
-
-// sayNotes prints the notes from that one on.
-func (r *reconciliation) sayNotes(first int) {
-	for _, note := range r.notes[first:] {
-		r.call.say("%s", note)
-	}
+	note := fmt.Sprintf(format, args...)
+	r.notes = append(r.notes, note)
+	r.call.say("%s", note)
 }

@@ -17,7 +17,6 @@ import (
 
 // run compares, and prints a summary on stderr.
 func (r *reconciliation) run() (*match.Summary, error) {
-	r.sayNotes(0)
 	summary, err := match.Run(r.call.ctx, r.books, r.options)
 	if err != nil {
 		if _, ok := errors.AsType[*exit.Failure](err); ok {
@@ -25,12 +24,13 @@ func (r *reconciliation) run() (*match.Summary, error) {
 		}
 		return nil, booksError("comparing: ", err)
 	}
-	said := len(r.notes)
 	if list := r.options.Payments.Span; summary.Rows(match.ClassUnchecked) > 0 && !list.IsZero() {
 		r.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(r.options.Copy.From.Location())),
 			terminal.Wall(list.To.In(r.options.Copy.From.Location())), terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To))
 	}
-	r.notes = append(r.notes, summary.Causes...)
+	for _, cause := range summary.Causes {
+		r.note("%s", cause)
+	}
 	if s := summary; s.OwnChanges > 0 {
 		text := ""
 		for _, t := range s.ChangedTotals {
@@ -44,7 +44,6 @@ func (r *reconciliation) run() (*match.Summary, error) {
 	if first := summary.ListUsed; !first.IsZero() {
 		r.note("The same list was compared before, with the period that begins at %s. Its lines without a time may count in both.", terminal.Wall(first))
 	}
-	r.sayNotes(said)
 	if !r.call.settings.Quiet {
 		if err := r.print(summary); err != nil {
 			return nil, exit.CannotWrite("summary", err)
