@@ -224,7 +224,6 @@ func (r *reconciliation) findPeriod() error {
 		if asked.From, asked.To, err = r.flags.Period.Bounds(r.options.Now, zone); err != nil {
 			return err
 		}
-		r.noteList(asked)
 		list := r.options.Payments.Span
 		if refunds := r.options.Refunds.Span; !refunds.IsZero() && !refunds.Overlaps(asked) {
 			r.note("Your list of refunds has none in the period: it covers %s to %s.", terminal.Wall(refunds.From), terminal.Wall(refunds.To))
@@ -269,6 +268,7 @@ func (r *reconciliation) findPeriod() error {
 		return exit.Fail(exit.Failed, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; %s",
 			terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To), remedy)
 	}
+	r.noteList()
 	return nil
 }
 
@@ -327,20 +327,19 @@ func (r *reconciliation) noteReadBefore() {
 	}
 }
 
-// noteList adds a note if the list does not cover the period in the flags.
-func (r *reconciliation) noteList(asked match.Span) {
-	list := r.options.Payments.Span
-	end := period.Earlier(asked.To, r.options.Copy.To)
+// noteList adds a note if the list does not cover the period.
+func (r *reconciliation) noteList() {
+	list, period := r.options.Payments.Span, r.options.Period
 	switch {
 	case list.IsZero():
-	case !list.Overlaps(asked):
+	case !list.Overlaps(period):
 		r.note("Your list has no payment in the period: it covers %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
-	case end.Sub(list.To) > r.options.Grace:
+	case period.To.Sub(list.To) > r.options.Grace:
 		r.note("The last payment in your list was made at %s, but the period ends at %s. Is the list complete?", terminal.Wall(list.To.Add(-time.Second)),
-			terminal.Wall(end))
-	case list.From.Sub(asked.From) > r.options.Grace && list.From.Sub(r.options.Copy.From) > r.options.Grace:
+			terminal.Wall(period.To))
+	case list.From.Sub(period.From) > r.options.Grace:
 		r.note("The first payment in your list was made at %s, but the period begins at %s. Is the list complete?", terminal.Wall(list.From),
-			terminal.Wall(asked.From))
+			terminal.Wall(period.From))
 	}
 }
 

@@ -238,7 +238,7 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	if r.WrongZone != nil {
 		return exit.Fail(exit.Failed, "rows are missing: %s; set zone", r.WrongZone)
 	}
-	if end := period.Earlier(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
+	if r.CompleteUpTo.Before(l.saved.To) && r.CompleteUpTo.Before(l.now()) {
 		l.say("complete up to %s; the gateway may not list all rows after that yet", terminal.Wall(r.CompleteUpTo.In(zone)))
 	}
 	if path := l.flags.Checkpoint; path != "" {

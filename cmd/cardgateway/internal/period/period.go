@@ -153,11 +153,3 @@ func ParseTime(flag, text string, zone *time.Location) (time.Time, error) {
 	}
 	return t.In(zone), nil
 }
-
-// Earlier returns the earlier one.
-func Earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
