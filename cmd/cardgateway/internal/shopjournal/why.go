@@ -12,7 +12,7 @@ import (
 
 // Why returns the reason for the state of an entry, in a few words.
 func Why(e *journal.Entry) string {
-	code, err := outcomeOf(e)
+	code := codeOf(e)
 	open := func(text string) string { // for an entry that is not acknowledged
 		if e.Unacked() {
 			return text
@@ -28,7 +28,7 @@ func Why(e *journal.Entry) string {
 		}
 		return "proved that nothing was sent"
 	case journal.Refused:
-		refused, _ := errors.AsType[*cardgateway.RefusedError](err)
+		refused, _ := errors.AsType[*cardgateway.RefusedError](e.Err())
 		return refusalText(refused.HTTPStatus, refused.Code)
 	case journal.PresumedAbsent:
 		return "the gateway does not know it" + lastFailure(e)
@@ -44,20 +44,15 @@ func Why(e *journal.Entry) string {
 	return unknownText(e) + lastFailure(e)
 }
 
-// outcomeOf returns the code of the outcome of an entry, and its error.
-func outcomeOf(e *journal.Entry) (code cardgateway.Code, err error) {
-	err = e.Outcome(func(t *cardgateway.Transaction, err error) error {
-		if t != nil {
-			code = t.Code
-		}
-		return err
-	}, func(r *cardgateway.Refund, err error) error {
-		if r != nil {
-			code = r.Code
-		}
-		return err
-	})
-	return code, err
+// codeOf returns the code of the outcome of an entry, or zero.
+func codeOf(e *journal.Entry) cardgateway.Code {
+	if t := e.Transaction(); t != nil {
+		return t.Code
+	}
+	if r := e.Refund(); r != nil {
+		return r.Code
+	}
+	return 0
 }
 
 func refusalText(status int, code cardgateway.Code) string {
