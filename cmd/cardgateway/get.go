@@ -38,7 +38,7 @@ func (g *getCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	var found []*cardgateway.Transaction
+	var found []cardgateway.Transaction
 	if g.ID != "" {
 		if err := c.checkUniqueID(g.ID); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (g *getCommand) Run(c *call) error {
 		if err != nil {
 			return err
 		}
-		found = append(found, t)
+		found = append(found, *t)
 	} else if found, err = g.search(c, client); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func checkGatewayID(what, id, ifOwn string) error {
 }
 
 // search finds all payments with the transactionId.
-func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardgateway.Transaction, err error) {
+func (g *getCommand) search(c *call, client *cardgateway.Client) (found []cardgateway.Transaction, err error) {
 	back, err := period.ParseLast("--last", g.Last)
 	if err != nil {
 		return nil, err
@@ -96,10 +96,10 @@ type detailsFlags struct {
 }
 
 // show prints rows.
-func show[T any](c *call, columns []tabular.Column[T], rows []*T, format string) error {
+func show[T any](c *call, columns []tabular.Column[T], rows []T, format string) error {
 	w := tabular.NewWriter(cmp.Or(format, tabular.Details), columns, false, c.out)
-	for _, row := range rows {
-		if err := w.Write(row); err != nil {
+	for i := range rows {
+		if err := w.Write(&rows[i]); err != nil {
 			return exit.CannotWrite("result", err)
 		}
 	}

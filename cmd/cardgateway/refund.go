@@ -55,7 +55,7 @@ Examples:
 // plan is a refund before it is sent, with its payment.
 type plan struct {
 	payment *cardgateway.Transaction
-	before  []*cardgateway.Refund
+	before  []cardgateway.Refund
 	given   decimal.Decimal // refunded or accepted before
 	left    decimal.Decimal
 	request cardgateway.RefundRequest
@@ -153,7 +153,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 		isChanged := f.State() != cardgateway.StateDeclined && f.RefundAmount.Equal(back) && isAlike
 		if r.RefundID != "" && (f.MerchantRefundID == r.RefundID || isChanged) {
 			return nil, exit.Fail(exit.Negative, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",
-				shell.Quote(f.MerchantRefundID), amount.Plain(f.RefundAmount), f.RefundCurrency, tabular.RefundState(f))
+				shell.Quote(f.MerchantRefundID), amount.Plain(f.RefundAmount), f.RefundCurrency, tabular.RefundState(&f))
 		}
 		if f.State() != cardgateway.StateDeclined {
 			if !f.RefundAmount.IsPositive() || f.RefundCurrency != "" && f.RefundCurrency != payment.TransactionCurrency {
@@ -206,7 +206,7 @@ func (p *plan) print(w io.Writer, client *cardgateway.Client) {
 		terminal.Clean(string(t.TransactionCardNumber)), test)
 	fmt.Fprintf(w, "paid         %s %s\n", amount.Plain(t.TransactionAmount), currency)
 	for _, f := range p.before {
-		fmt.Fprintf(w, "refund       %s %s, %s, of %s (%s)\n", amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f),
+		fmt.Fprintf(w, "refund       %s %s, %s, of %s (%s)\n", amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(&f),
 			f.RefundRequestAt, terminal.Clean(f.MerchantRefundID))
 	}
 	fmt.Fprintf(w, "remaining    %s %s\n", amount.Plain(p.left), currency)
@@ -271,7 +271,7 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 			resolve(unknown.SentAt, unknown.Seen), exit.Explain(err).Text)
 	}
 	if refund != nil {
-		if shown := show(c, tabular.RefundColumns(client.Location()), []*cardgateway.Refund{refund}, r.Format); shown != nil {
+		if shown := show(c, tabular.RefundColumns(client.Location()), []cardgateway.Refund{*refund}, r.Format); shown != nil {
 			c.tell("%v", shown) // the outcome is more important
 		}
 	}

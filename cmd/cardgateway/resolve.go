@@ -67,12 +67,12 @@ func (p *resolvePayment) Run(c *call) error {
 		HostedPage: p.HostedPage, Seen: p.Seen, SentAgain: p.SentAgain, SubscriptionCycle: cardgateway.SubscriptionCycle(strings.ToUpper(p.Cycle)),
 	})
 	querying.Stop()
-	var rows []*cardgateway.Transaction
+	var rows []cardgateway.Transaction
 	if found != nil {
-		rows = append(rows, found)
+		rows = append(rows, *found)
 	}
 	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok {
-		rows = pointers(conflict.Transactions)
+		rows = conflict.Transactions
 	}
 	if shown := show(c, tabular.PaymentColumns(client.Location(), client.Paid), rows, p.Format); shown != nil {
 		return errors.Join(shown, err)
@@ -140,12 +140,12 @@ func (r *resolveRefund) Run(c *call) error {
 		SentAgain: r.SentAgain,
 	})
 	querying.Stop()
-	var rows []*cardgateway.Refund
+	var rows []cardgateway.Refund
 	if found != nil {
-		rows = append(rows, found)
+		rows = append(rows, *found)
 	}
 	if conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err); ok {
-		rows = pointers(conflict.Refunds)
+		rows = conflict.Refunds
 	}
 	if shown := show(c, tabular.RefundColumns(client.Location()), rows, r.Format); shown != nil {
 		return errors.Join(shown, err)
@@ -248,11 +248,4 @@ func parseAmount(text string) (decimal.Decimal, error) {
 		return decimal.Decimal{}, exit.Fail(exit.Failed, "--amount: %q is not an amount; write 12.50", text)
 	}
 	return decimal.RequireFromString(text), nil
-}
-
-func pointers[T any](rows []T) (all []*T) {
-	for i := range rows {
-		all = append(all, &rows[i])
-	}
-	return all
 }

@@ -19,7 +19,7 @@ type idSearch[T any] struct {
 // machine and the setting for the gateway's zone can be wrong: a refund that is not seen is made again. It is not a walk: a
 // walk compares the rows with the total that the gateway announces, and ends in an error if the gateway returns rows with other ids.
 // Fewer rows than the gateway announces are an error: a missing row may be one with the id.
-func (s *idSearch[T]) all(from, now time.Time) (found []*T, err error) {
+func (s *idSearch[T]) all(from, now time.Time) (found []T, err error) {
 	const maxPages = 1000
 	seen := map[string]bool{}
 	missing, hasMore, err := resolve.EachPage(from.Add(-resolve.Before), now.Add(resolve.After), maxPages, func(from, to time.Time, n int) (listed resolve.Listed, err error) {
@@ -32,7 +32,7 @@ func (s *idSearch[T]) all(from, now time.Time) (found []*T, err error) {
 			key := s.key(row)
 			if listed.IDs = append(listed.IDs, key); s.matches(row) && !seen[key] {
 				seen[key] = key != ""
-				found = append(found, row)
+				found = append(found, *row)
 			}
 		}
 		listed.Total, listed.Pages = page.TotalCount, page.TotalPage
