@@ -32,8 +32,11 @@ type saved struct {
 	At      cardgateway.Checkpoint `json:"at"`
 }
 
-// readSaved reads a checkpoint. It returns nil if there is no file: a new list begins.
+// readSaved reads a checkpoint. It returns nil if there is no file, or no path: a new list begins.
 func readSaved(path string) (*saved, error) {
+	if path == "" {
+		return nil, nil
+	}
 	text, err := files.ReadBounded(path, 64<<20) // contains a hash of each row of the last second
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -36,8 +36,8 @@ type listing[T any] struct {
 	client  *cardgateway.Client
 	name    string
 	columns []tabular.Column[T]
-	states  []string // only these; empty means all
-	filter  map[string]string
+	states  []string          // only these; empty means all
+	filter  map[string]string // without its empty values it is saved.Filter
 	walk    func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[T]
 	matches func(*T) bool
 	money   func(*T) (currency, state string, amount decimal.Decimal)
@@ -96,26 +96,19 @@ func (l *listing[T]) run() error {
 
 // prepare sets the range and the format, from the flags or from the checkpoint.
 func (l *listing[T]) prepare() error {
-	var before *saved
-	var err error
-	if path := l.flags.Checkpoint; path != "" {
-		if before, err = readSaved(path); err != nil {
-			return err
-		}
+	before, err := readSaved(l.flags.Checkpoint)
+	if err != nil {
+		return err
 	}
 	format := l.flags.Format
 	if before != nil {
 		format = cmp.Or(format, before.Format)
 	}
 	zone := l.client.Location()
+	maps.DeleteFunc(l.filter, func(_, value string) bool { return value == "" })
 	l.saved = saved{
-		List: l.name, Gateway: l.client.BaseURL(), AppID: l.client.AppID(), Zone: zone.String(), Filter: map[string]string{},
+		List: l.name, Gateway: l.client.BaseURL(), AppID: l.client.AppID(), Zone: zone.String(), Filter: l.filter,
 		Format: l.rowFormat(format, l.flags.Sum),
-	}
-	for name, value := range l.filter {
-		if value != "" {
-			l.saved.Filter[name] = value
-		}
 	}
 	if before == nil || l.flags.Period.IsSet() {
 		if l.saved.From, l.saved.To, err = l.flags.Period.Bounds(l.now(), zone); err != nil {
