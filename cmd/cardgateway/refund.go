@@ -56,8 +56,7 @@ Examples:
 type plan struct {
 	payment *cardgateway.Transaction
 	before  []cardgateway.Refund
-	given   decimal.Decimal // refunded or accepted before
-	left    decimal.Decimal
+	left    decimal.Decimal // what is neither refunded nor accepted before
 	request cardgateway.RefundRequest
 }
 
@@ -128,7 +127,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 			now = shown
 		}
 	}
-	p := &plan{payment: payment}
+	p := &plan{payment: payment, left: payment.TransactionAmount}
 	from := payment.TransactionAt.In(client.Location()).AddDate(0, 0, -1)
 	if payment.TransactionAt.IsZero() {
 		from = now.AddDate(-1, 0, 0)
@@ -160,10 +159,9 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 				return nil, exit.Fail(exit.Negative, "nothing was sent: it is not known how much of the payment an earlier refund has returned: %s",
 					shell.Quote(cmp.Or(f.MerchantRefundID, f.RefundUniqueID)))
 			}
-			p.given = p.given.Add(f.RefundAmount)
+			p.left = p.left.Sub(f.RefundAmount)
 		}
 	}
-	p.left = payment.TransactionAmount.Sub(p.given)
 	p.request = cardgateway.RefundRequest{
 		UniqueID: r.UniqueID, RefundTransactionID: cmp.Or(r.RefundID, "refund-"+rand.Text()), Amount: p.left, Remark: r.Remark,
 	}
@@ -175,7 +173,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, ba
 	}
 	if !p.left.IsPositive() || p.request.Amount.GreaterThan(p.left) {
 		return nil, exit.Fail(exit.Negative, "nothing was sent: of %s %s, %s was refunded before; %s can still be refunded", amount.Plain(payment.TransactionAmount),
-			payment.TransactionCurrency, amount.Plain(p.given), amount.Plain(p.left))
+			payment.TransactionCurrency, amount.Plain(payment.TransactionAmount.Sub(p.left)), amount.Plain(p.left))
 	}
 	return p, nil
 }
