@@ -28,9 +28,7 @@ func (c *call) findFiles(parsed *kong.Context) error {
 		case "write":
 			c.written = append(c.written, files.Use{What: what, Path: value})
 		case "database":
-			for _, path := range database.Files(value) {
-				c.read = append(c.read, files.Use{What: what, Path: path})
-			}
+			c.read = append(c.read, database.Files(what, value)...)
 		}
 	}
 	if out, ok := c.out.(*os.File); ok {

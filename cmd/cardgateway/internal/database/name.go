@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 )
@@ -104,16 +105,15 @@ func IsMissing(name string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Files returns the files of a SQLite database: its own and those that SQLite and this program keep next to it. There are none
-// for a server, or if the name is invalid.
-func Files(name string) []string {
+// Files returns the files of a SQLite database, which what names: its own and those that SQLite and this program keep next to it. There are
+// none for a server, or if the name is invalid.
+func Files(what, name string) (all []files.Use) {
 	n, err := Parse(name)
 	if err != nil || n.Kind != SQLite {
 		return nil
 	}
-	all := []string{n.Text}
-	for _, suffix := range []string{"-wal", "-shm", "-journal", "-lock"} {
-		all = append(all, n.Text+suffix)
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", "-lock"} {
+		all = append(all, files.Use{What: what, Path: n.Text + suffix})
 	}
 	return all
 }

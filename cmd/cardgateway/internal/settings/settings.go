@@ -82,9 +82,7 @@ func (f *Flags) Paths(src Source) (all []files.Use) {
 		case set.Name == "secret-file":
 			all = append(all, files.Use{What: set.Name, Path: set.Value})
 		case set.Name == Journal || set.Name == Database:
-			for _, path := range database.Files(set.Value) {
-				all = append(all, files.Use{What: set.Name, Path: path})
-			}
+			all = append(all, database.Files(set.Name, set.Value)...)
 		}
 	}
 	return all
