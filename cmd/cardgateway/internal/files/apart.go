@@ -46,16 +46,11 @@ func (u Use) isSame(other Use) bool {
 }
 
 // stat returns nil if the file does not exist, or if it is not known whether it does.
-func (u Use) stat() os.FileInfo {
-	var info os.FileInfo
-	var err error
+func (u Use) stat() (info os.FileInfo) {
 	if u.Open != nil {
-		info, err = u.Open.Stat()
+		info, _ = u.Open.Stat()
 	} else {
-		info, err = os.Stat(u.Path)
-	}
-	if err != nil {
-		return nil
+		info, _ = os.Stat(u.Path)
 	}
 	return info
 }
