@@ -19,6 +19,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -75,14 +76,8 @@ func run(ctx context.Context, args []string, sys system) int {
 	if err != nil {
 		return exit.Report(sys.err, usageError(args, err))
 	}
-	if err := checkEmptyFlags(parsed); err != nil {
-		return exit.Report(sys.err, err)
-	}
 	c := &call{system: sys, ctx: ctx, settings: &cli.Flags}
-	if err := c.readSection(parsed); err != nil {
-		return exit.Report(sys.err, err)
-	}
-	if err := c.findFiles(parsed); err != nil {
+	if err := cmp.Or(checkEmptyFlags(parsed), c.readSection(parsed), c.findFiles(parsed)); err != nil {
 		return exit.Report(sys.err, err)
 	}
 	return exit.Report(sys.err, parsed.Run(c))
