@@ -76,7 +76,7 @@ func (l *listsFlags) sources(c *call) (sources []books.ListSource, err error) {
 		if list.path == "" {
 			source.DSN = dsn
 		}
-		if source.Columns, err = mapping(list.columnsFlag, list.columns, list.example, func(name string) string { return name }); err != nil {
+		if source.Columns, err = mapping(list.columnsFlag, list.columns, list.example); err != nil {
 			return nil, err
 		}
 		sources = append(sources, source)
@@ -119,31 +119,30 @@ func (c *call) importLists(b *books.Books, sources []books.ListSource) error {
 
 // common returns what is common to both lists.
 func (l *listsFlags) common() (s books.ListSource, err error) {
-	s = books.ListSource{Currency: l.ListCurrency, Amounts: l.Amounts, Dates: l.Dates, States: map[string]string{}}
+	s = books.ListSource{Currency: l.ListCurrency, Amounts: l.Amounts, Dates: l.Dates}
 	if l.ListZone != "" {
 		if s.Zone, err = settings.LoadZone(l.ListZone); err != nil {
 			return s, exit.Fail(exit.Failed, "--list-zone: %q is not a time zone; write a name such as Europe/Berlin or UTC", l.ListZone)
 		}
 	}
-	words, err := mapping("--states", l.States, "bezahlt=approved", strings.ToLower)
-	for word, state := range words {
+	s.States, err = mapping("--states", l.States, "bezahlt=approved")
+	for _, state := range s.States {
 		if !books.IsState(state) {
 			return s, exit.Fail(exit.Failed, "--states: %q is not a state; there are approved, declined, processing, redirect and unknown", state)
 		}
-		s.States[word] = state
 	}
 	return s, err
 }
 
-// mapping parses pairs of names. Two names are the same if the function same makes them so.
-func mapping(flag string, pairs []string, example string, same func(string) string) (map[string]string, error) {
+// mapping parses pairs of names. Case does not matter in the first ones, which are returned in lower case.
+func mapping(flag string, pairs []string, example string) (map[string]string, error) {
 	names := map[string]string{}
 	for _, pair := range pairs {
 		before, after, ok := strings.Cut(pair, "=")
 		if !ok {
 			return nil, exit.Fail(exit.Failed, "%s: %q has no =; write it as %s", flag, pair, example)
 		}
-		before = same(strings.TrimSpace(before))
+		before = strings.ToLower(strings.TrimSpace(before))
 		if _, ok := names[before]; ok {
 			return nil, exit.Fail(exit.Failed, "%s: %q is there twice", flag, before)
 		}
