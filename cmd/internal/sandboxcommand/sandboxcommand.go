@@ -12,17 +12,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Run runs the command with these arguments, without its name. It ends with ctx.
+// Run runs the gateway with these arguments, without the name of the command, until ctx ends.
 func Run(ctx context.Context, name string, args []string, out io.Writer) error {
 	s, err := parse(name, args, out)
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, out)
-}
-
-// serve runs the gateway until ctx ends.
-func (s settings) serve(ctx context.Context, out io.Writer) error {
 	gateway := sandbox.New(s.options)
 	if s.seed.N > 0 {
 		s.seed.To = time.Now().Truncate(time.Second)
