@@ -13,7 +13,7 @@ import (
 
 type changesCommand struct {
 	period.Period `group:"When the changes were seen, in the gateway's time zone; default: ever:"`
-	Format        string `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; default table on a terminal, csv otherwise."`
+	tabular.Flags
 }
 
 // Help is shown below the flags.

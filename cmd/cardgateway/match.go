@@ -11,8 +11,8 @@ import (
 
 type matchCommand struct {
 	compareFlags
-	Format string `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; default table on a terminal, csv otherwise."`
-	Sum    bool   `help:"Print only the totals."`
+	tabular.Flags
+	Sum bool `help:"Print only the totals."`
 }
 
 // Help is shown below the flags.
