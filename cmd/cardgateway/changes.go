@@ -81,20 +81,14 @@ func (k *changesCommand) Run(c *call) (err error) {
 }
 
 func changeColumns(zone *time.Location) []tabular.Column[changeRow] {
-	at := func(t time.Time) any {
-		if t.IsZero() {
-			return nil
-		}
-		return t.In(zone).Format(time.RFC3339)
-	}
 	value := func(r *changeRow, text string, t time.Time) any {
 		if r.What == "at" {
-			return at(t)
+			return tabular.Instant(t.In(zone))
 		}
 		return text
 	}
 	return []tabular.Column[changeRow]{
-		tabular.ColumnOf("seen", "seen", func(r *changeRow) any { return at(r.Seen) }),
+		tabular.ColumnOf("seen", "seen", func(r *changeRow) any { return tabular.Instant(r.Seen.In(zone)) }),
 		tabular.ColumnOf("month", "month", func(r *changeRow) any {
 			if r.months == "" {
 				return nil
@@ -103,7 +97,7 @@ func changeColumns(zone *time.Location) []tabular.Column[changeRow] {
 		}),
 		tabular.ColumnOf("kind", "", func(r *changeRow) any { return string(r.Kind) }),
 		tabular.ColumnOf("id", "id", func(r *changeRow) any { return r.ID }),
-		tabular.ColumnOf("at", "at", func(r *changeRow) any { return at(r.At) }),
+		tabular.ColumnOf("at", "at", func(r *changeRow) any { return tabular.Instant(r.At.In(zone)) }),
 		tabular.ColumnOf("what", "what", func(r *changeRow) any { return r.What }),
 		tabular.ColumnOf("old", "old", func(r *changeRow) any { return value(r, r.Old, r.At) }),
 		tabular.ColumnOf("new", "new", func(r *changeRow) any { return value(r, r.New, r.After) }),

@@ -12,7 +12,7 @@ func PaymentColumns(zone *time.Location, isPaid func(*cardgateway.Transaction) b
 	type row = cardgateway.Transaction
 	return []Column[row]{
 		{"transactionAt", "time", func(r *row) any { return r.TransactionAt.String() }},
-		{"at", "", func(r *row) any { return instant(r.TransactionAt, zone) }},
+		{"at", "", func(r *row) any { return Instant(r.TransactionAt.In(zone)) }},
 		{"state", "state", func(r *row) any { return PaymentState(r, isPaid) }},
 		{"transactionAmount", "amount", func(r *row) any { return r.TransactionAmount }},
 		{"transactionCurrency", "currency", func(r *row) any { return r.TransactionCurrency }},
@@ -48,7 +48,7 @@ func RefundColumns(zone *time.Location) []Column[cardgateway.Refund] {
 	type row = cardgateway.Refund
 	return []Column[row]{
 		{"refundRequestAt", "requested", func(r *row) any { return r.RefundRequestAt.String() }},
-		{"requestedAt", "", func(r *row) any { return instant(r.RefundRequestAt, zone) }},
+		{"requestedAt", "", func(r *row) any { return Instant(r.RefundRequestAt.In(zone)) }},
 		{"refundAt", "refunded", func(r *row) any { return r.RefundAt.String() }},
 		{"state", "state", func(r *row) any { return RefundState(r) }},
 		{"refundAmount", "amount", func(r *row) any { return r.RefundAmount }},
@@ -74,10 +74,10 @@ func RefundState(r *cardgateway.Refund) string {
 	return "unknown"
 }
 
-// instant returns a time of the gateway with the offset of its time zone.
-func instant(t cardgateway.WallTime, zone *time.Location) any {
+// Instant returns a time with the offset of its time zone, or nil for the zero time.
+func Instant(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
-	return t.In(zone).Format(time.RFC3339)
+	return t.Format(time.RFC3339)
 }
