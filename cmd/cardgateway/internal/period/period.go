@@ -122,8 +122,6 @@ func ParseLast(flag, text string) (time.Duration, error) {
 	return d, nil
 }
 
-var errDuration = errors.New("not a duration above zero")
-
 // Parse parses a Go duration, or a number of days such as 7d. It is above zero.
 func Parse(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
@@ -132,7 +130,7 @@ func Parse(text string) (time.Duration, error) {
 		d *= 24
 	}
 	if d = d.Truncate(time.Second); err != nil || d <= 0 {
-		return 0, errDuration
+		return 0, errors.New("not a duration above zero")
 	}
 	return d, nil
 }
