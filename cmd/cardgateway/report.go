@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 type reportFlags struct {
 	Out   string `placeholder:"FILE" help:"Path of the page, NAME.html; NAME.csv and NAME.json are written next to it. Default reconcile-PERIOD.html."`
 	Force bool   `help:"Replace files with these names even if no report wrote them, if they were changed since, or if this report says something else, and what was compared of a month that the gateway has changed since."`
-	Rows  int    `default:"200" help:"How many differences of each class and currency the page shows, largest first; the CSV contains all."`
+	Rows  uint32 `default:"200" help:"How many differences of each class and currency the page shows, largest first; the CSV contains all."`
 }
 
 type reportCommand struct {
@@ -64,7 +63,7 @@ func (r *reconciliation) report(f *reportFlags) error {
 	if err := f.mayWrite(r.call, base); err != nil { // also if check has looked: a sync since then may have taken hours
 		return err
 	}
-	written, err := report.Create(base, &r.options, f.Rows)
+	written, err := report.Create(base, &r.options, int(f.Rows))
 	if err != nil {
 		return exit.CannotWrite("report", err)
 	}
@@ -102,14 +101,11 @@ func (r *reconciliation) report(f *reportFlags) error {
 
 // check checks the flags, before anything is read or written.
 func (f *reportFlags) check(c *call) error {
-	if f.Rows < 0 {
-		return exit.Fail(exit.Failed, "--rows must not be negative")
-	}
 	if f.Out == "" {
 		return nil
 	}
 	base, ok := strings.CutSuffix(f.Out, ".html")
-	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) || base == "" {
+	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) {
 		return exit.Fail(exit.Failed, "--out: %s must end with a file name and .html", f.Out)
 	}
 	if info, err := os.Stat(filepath.Dir(base)); err != nil || !info.IsDir() {
@@ -161,7 +157,7 @@ func (r *reconciliation) page(s *match.Summary, f *reportFlags) *report.Page {
 	if r.flags.Known != "" {
 		words = append(words, "--known", r.flags.Known)
 	}
-	words = append(words, "--rows="+strconv.Itoa(f.Rows))
+	words = append(words, fmt.Sprint("--rows=", f.Rows))
 	if f.Out != "" {
 		words = append(words, "--out="+f.Out)
 	}
