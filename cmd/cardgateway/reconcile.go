@@ -29,9 +29,6 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 	case db.Value == "":
 		return nil, exit.Fail(exit.Failed, "db is missing: set --db, %s, or db in %s, to the path of a SQLite file or postgres://user@host/database",
 			settings.Variable(settings.Database), set.FileName())
-	case db.Value == c.settings.DB && database.HasPassword(db.Value):
-		return nil, exit.Fail(exit.Failed, "db (flag --db) contains a password, which every user of this machine could read: set %s, PGPASSWORD, "+
-			"or db in %s", settings.Variable(settings.Database), set.FileName())
 	case !isNew && database.IsMissing(db.Value):
 		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From, db.Value)
 	}

@@ -46,7 +46,7 @@ func TestSyncWrong(t *testing.T) {
 		{"no database", env, nil, "db is missing: set --db, CARDGATEWAY_DB, or db in "},
 		{"a keyword DSN", env, []string{"--db", "host=x dbname=y", "--from", begin}, "db (flag --db): the name of the database looks like a database server"},
 		{"MySQL", env, []string{"--db", "mysql://x/y", "--from", begin}, "is a MySQL database"},
-		{"a password as a flag", env, []string{"--db", "postgres://u:" + secretKey + "@127.0.0.1:1/x", "--from", begin}, "db (flag --db) contains a password"},
+		{"a password as a flag", env, []string{"--db", "postgres://u:" + secretKey + "@127.0.0.1:1/x", "--from", begin}, "--db has a password"},
 		{"no server", with(env, "CARDGATEWAY_DB", "postgres://u:"+secretKey+"@127.0.0.1:1/x"), nil,
 			"db (environment CARDGATEWAY_DB): postgres database 127.0.0.1:1/x: "},
 		{"no file and no --from", env, []string{"--db", filepath.Join(dir, "x.db")}, "there is no file "},

@@ -41,7 +41,7 @@ func (f *Flags) Load(src Source) (*Settings, error) {
 		return nil, err
 	}
 	s := &Settings{List: list, File: file, verbose: f.Verbose, stderr: src.Stderr}
-	if err := cmp.Or(s.checkJournal(), s.parse()); err != nil {
+	if err := cmp.Or(s.checkPasswords(), s.parse()); err != nil {
 		return nil, err
 	}
 	return s, readSecret(s.List, src.Stderr)
@@ -88,12 +88,13 @@ func (f *Flags) Paths(src Source) (all []files.Use) {
 	return all
 }
 
-// checkJournal rejects a password in --journal, because every user of the machine could read it.
-func (s *Settings) checkJournal() error {
-	set := s.Get(Journal)
-	if strings.HasPrefix(set.From, "flag ") && database.HasPassword(set.Value) {
-		return exit.Fail(exit.Failed, "--journal has a password, or is no URL. A password is not given in a flag, where every user of this "+
-			"machine can read it: set %s, or the password alone in PGPASSWORD or MYSQL_PWD", Variable(Journal))
+// checkPasswords rejects a password in --journal and --db, because every user of the machine could read it.
+func (s *Settings) checkPasswords() error {
+	for _, name := range []string{Journal, Database} {
+		if set := s.Get(name); strings.HasPrefix(set.From, "flag ") && database.HasPassword(set.Value) {
+			return exit.Fail(exit.Failed, "--%s has a password, or is no URL. A password is not given in a flag, where every user of this "+
+				"machine can read it: set %s, or the password alone in PGPASSWORD or MYSQL_PWD", name, Variable(name))
+		}
 	}
 	return nil
 }
