@@ -82,11 +82,7 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 	o = listener.Options{
 		SecretKey: secret, SkipVerify: f.SkipVerify, Ack: f.Ack,
 		Printer: &relay.Printer{Zone: client.Location(), Body: 200, Out: c.out},
-		Tell:    c.tell, End: func(inFlight int) {
-			if c.ctx.Err() != nil && inFlight > 0 {
-				c.say("waiting for requests in flight; press Ctrl-C again to exit at once")
-			}
-		},
+		Tell:    c.tell,
 	}
 	if f.ForwardTo != "" {
 		if o.Forwarder, err = relay.NewForwarder("--forward-to", f.ForwardTo, set.Timeout); err != nil {

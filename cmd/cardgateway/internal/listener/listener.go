@@ -25,19 +25,17 @@ type Options struct {
 	Ack        bool   // respond with 200 to notifications that are not forwarded; otherwise with 503, so that they are sent again
 
 	Forwarder *relay.Forwarder // nil: nothing is forwarded
-	Printer   *relay.Printer   // required, as are the functions below
+	Printer   *relay.Printer   // required, as is the function below
 
 	Tell func(format string, args ...any) // prints a message
-	End  func(inFlight int)               // called when no more are accepted, before those in flight are finished
 }
 
 // Listener receives notifications. Package notify verifies each and confirms it by a query; those that pass are printed
 // and forwarded.
 type Listener struct {
-	o        Options
-	handler  http.Handler // bounds how many notifications are processed at once
-	inFlight atomic.Int64
-	number   atomic.Int64 // of the last delivery
+	o       Options
+	handler http.Handler // bounds how many notifications are processed at once
+	number  atomic.Int64 // of the last delivery
 
 	mu     sync.Mutex
 	totals Totals
@@ -88,7 +86,7 @@ func (l *Listener) Serve(ctx context.Context, socket net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	l.o.End(int(l.inFlight.Load()))
+	defer time.AfterFunc(time.Second, func() { l.o.Tell("waiting for requests in flight; press Ctrl-C again to exit at once") }).Stop()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTime)
 	defer cancel()
 	err := server.Shutdown(ctx)
@@ -131,8 +129,6 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // receive lets package notify read, verify and confirm, which calls confirmed, and then sets d.info.
 func (l *Listener) receive(d *delivery, r *http.Request) {
-	l.inFlight.Add(1)
-	defer l.inFlight.Add(-1)
 	body := r.Body
 	r.Body = struct {
 		io.Reader
