@@ -37,12 +37,10 @@ func Cell(value any) string {
 		return ""
 	case string:
 		return terminal.Clean(v)
-	case Reason:
-		return terminal.Clean(string(v))
 	case decimal.Decimal:
 		return amount.Plain(v)
 	}
-	return fmt.Sprint(value)
+	return terminal.Clean(fmt.Sprint(value))
 }
 
 // csvText writes a value for CSV. A spreadsheet runs a text that begins like a formula, in quotation marks too: an apostrophe
