@@ -246,8 +246,8 @@ func (c *call) interrupted() error {
 // send sends the refund once, and reports its outcome. Ctrl-C does not interrupt it, because the outcome would be unknown.
 func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err error) {
 	resolve := func(sentAt time.Time, seen bool) string {
-		return c.resolveRefundCommand(p.request.UniqueID, p.request.RefundTransactionID, amount.Plain(p.request.Amount),
-			sentAt.In(client.Location()).Format(time.RFC3339), seen, false)
+		sent := resolveFlags{Amount: amount.Plain(p.request.Amount), SentAt: sentAt.In(client.Location()).Format(time.RFC3339), Seen: seen}
+		return sent.command(c, "resolve refund", []string{p.request.UniqueID, p.request.RefundTransactionID})
 	}
 	c.tell("sending the refund once. If this program ends without another message, run: %s", resolve(c.now(), false))
 	if err := c.interrupted(); err != nil {

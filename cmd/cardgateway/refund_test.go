@@ -239,5 +239,5 @@ func TestResolveInterrupted(t *testing.T) {
 	r := toolUntil(t, ctx, environment(url), "resolve", "payment", "it's", "--amount", "1", "--currency", "EUR",
 		"--sent-at", "2026-11-22 03:10:00", "--order", "o 1")
 	r.want(t, exit.Interrupted, "interrupted; the outcome is still unknown. Run again: cardgateway resolve payment 'it'\\''s' "+
-		"--amount 1 --currency EUR --sent-at '2026-11-22 03:10:00' '--order=o 1'\n")
+		"--amount 1 --sent-at '2026-11-22 03:10:00' --currency EUR '--order=o 1'\n")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,23 +86,23 @@ func (p *resolvePayment) Run(c *call) error {
 	if err == nil {
 		state = found.State().String()
 	}
-	return c.unresolved(err, state, p.again(c, found != nil || wasSeen(err)))
+	p.Seen = p.Seen || found != nil || wasSeen(err)
+	return c.unresolved(err, state, p.again(c))
 }
 
 // again returns the command that resolves the payment later.
-func (p *resolvePayment) again(c *call, seen bool) string {
-	flags := []string{"--amount", p.Amount, "--currency", p.Currency, "--sent-at", p.SentAt}
+func (p *resolvePayment) again(c *call) string {
+	own := []string{"--currency", p.Currency}
 	if p.Order != "" {
-		flags = append(flags, "--order="+p.Order) // it can begin with a hyphen
+		own = append(own, "--order="+p.Order) // it can begin with a hyphen
 	}
 	if p.HostedPage {
-		flags = append(flags, "--hosted-page")
+		own = append(own, "--hosted-page")
 	}
 	if p.Cycle != "" {
-		flags = append(flags, "--subscription-cycle="+p.Cycle)
+		own = append(own, "--subscription-cycle="+p.Cycle)
 	}
-	flags = append(flags, knownFlags(p.Seen || seen, p.SentAgain)...)
-	return shell.CommandFor("resolve payment", []string{p.Transaction}, append(flags, c.settings.AsFlags()...)...)
+	return p.command(c, "resolve payment", []string{p.Transaction}, own...)
 }
 
 type resolveRefund struct {
@@ -158,8 +159,8 @@ func (r *resolveRefund) Run(c *call) error {
 	if err == nil {
 		state = tabular.RefundState(found)
 	}
-	seen := r.Seen || found != nil || wasSeen(err)
-	return c.unresolved(err, state, c.resolveRefundCommand(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen, r.SentAgain))
+	r.Seen = r.Seen || found != nil || wasSeen(err)
+	return c.unresolved(err, state, r.command(c, "resolve refund", []string{r.UniqueID, r.RefundID}))
 }
 
 // sayQuerying says that the outcome is not known yet, if that lasts for some seconds. Stop it when it is.
@@ -176,21 +177,16 @@ func wasSeen(err error) bool {
 	return ok && unknown.Seen
 }
 
-// knownFlags returns the flags for what is known of a payment or a refund.
-func knownFlags(seen, again bool) (flags []string) {
-	if seen {
+// command returns the command that resolves ids later, with flags of its own.
+func (f *resolveFlags) command(c *call, name string, ids []string, own ...string) string {
+	flags := slices.Concat([]string{"--amount", f.Amount, "--sent-at", f.SentAt}, own)
+	if f.Seen {
 		flags = append(flags, "--seen")
 	}
-	if again {
+	if f.SentAgain {
 		flags = append(flags, "--sent-again")
 	}
-	return flags
-}
-
-// resolveRefundCommand returns the command that resolves a refund.
-func (c *call) resolveRefundCommand(uniqueID, refundID, amount, sentAt string, seen, again bool) string {
-	flags := append([]string{"--amount", amount, "--sent-at", sentAt}, knownFlags(seen, again)...)
-	return shell.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
+	return shell.CommandFor(name, ids, append(flags, c.settings.AsFlags()...)...)
 }
 
 // resolveNames are the flags for fields of a query that resolves an outcome.
