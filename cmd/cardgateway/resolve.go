@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -202,12 +201,7 @@ func (c *call) unresolved(err error, state, next string) error {
 	case err == nil:
 		return exit.Fail(exit.Unknown, "%s: not final yet. Do not send it again; run later: %s", state, next)
 	case errors.Is(err, cardgateway.ErrInvalidRequest):
-		if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
-			for i, p := range invalid.Problems {
-				invalid.Problems[i].Field = cmp.Or(resolveNames[p.Field], p.Field)
-			}
-		}
-		return err
+		return exit.Rename(err, resolveNames)
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown) && c.ctx.Err() != nil:
 		return exit.Fail(exit.Interrupted, "interrupted; the outcome is still unknown. Run again: %s", next)
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown):

@@ -2,6 +2,7 @@
 package exit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,16 @@ func problems(invalid *cardgateway.ValidationError) string {
 		all = append(all, p.Field+" "+p.Message)
 	}
 	return terminal.Clean(strings.Join(all, "; "))
+}
+
+// Rename puts names of flags and settings in place of the fields of a request or of a cardgateway.Config that an error names.
+func Rename(err error, names map[string]string) error {
+	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
+		for i, p := range invalid.Problems {
+			invalid.Problems[i].Field = cmp.Or(names[p.Field], p.Field)
+		}
+	}
+	return err
 }
 
 // CannotWrite returns the error for output that cannot be written, or nil.

@@ -30,10 +30,8 @@ func (s *Settings) Client() (*cardgateway.Client, error) {
 		config.Logger = slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	client, err := cardgateway.New(config)
-	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
-		s.nameFields(invalid)
-	}
-	return client, err
+	from := func(name string) string { return fmt.Sprintf("%s (%s)", name, s.Get(name).From) }
+	return client, exit.Rename(err, map[string]string{"BaseURL": from("base-url"), "AppID": from("app-id")})
 }
 
 // parse sets the values that are no texts.
@@ -95,15 +93,4 @@ func (s *Settings) complete() error {
 		return &exit.Failure{Code: exit.Failed, Text: strings.Join(missing, "\ncardgateway: ")}
 	}
 	return nil
-}
-
-// nameFields puts the settings in place of the fields of Config.
-func (s *Settings) nameFields(invalid *cardgateway.ValidationError) {
-	names := map[string]string{"BaseURL": "base-url", "AppID": "app-id"}
-	for i := range invalid.Problems {
-		p := &invalid.Problems[i]
-		if own := names[p.Field]; own != "" {
-			p.Field = fmt.Sprintf("%s (%s)", own, s.Get(own).From)
-		}
-	}
 }
