@@ -75,8 +75,7 @@ func (f *journalFlags) open(c *call, o journal.Options) (*shopjournal.Journal, e
 	}
 	place := set.Get(settings.Journal)
 	if place.Value == "" {
-		return nil, exit.Fail(exit.Failed, "journal is missing: set --journal, %s, or journal in %s", settings.Variable(settings.Journal),
-			set.FileName())
+		return nil, exit.Fail(exit.Failed, "%s", set.Missing(settings.Journal))
 	}
 	o.Gateway = f.Gateway
 	return shopjournal.Open(c.ctx, client, place, o, c.getenv("MYSQL_PWD"))

@@ -27,8 +27,7 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 	db := set.Get(settings.Database)
 	switch {
 	case db.Value == "":
-		return nil, exit.Fail(exit.Failed, "db is missing: set --db, %s, or db in %s, to the path of a SQLite file or postgres://user@host/database",
-			settings.Variable(settings.Database), set.FileName())
+		return nil, exit.Fail(exit.Failed, "%s, to the path of a SQLite file or postgres://user@host/database", set.Missing(settings.Database))
 	case !isNew && database.IsMissing(db.Value):
 		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From, db.Value)
 	}

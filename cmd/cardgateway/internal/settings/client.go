@@ -76,8 +76,7 @@ func (s *Settings) complete() error {
 	var missing []string
 	for _, name := range []string{"base-url", "app-id"} {
 		if s.Get(name).Value == "" {
-			missing = append(missing, exit.Message("%s is missing: set --%s, %s, or %s in %s",
-				name, name, Variable(name), name, s.FileName()))
+			missing = append(missing, s.Missing(name))
 		}
 	}
 	merchant, secret := s.Get("merchant-id"), s.Get(Secret)

@@ -14,7 +14,6 @@ import (
 // Settings contains every setting with its value, from the flag, the environment or the file, in this order.
 type Settings struct {
 	List []Setting
-	File string // path of the configuration file, which may not exist; empty if there is none
 
 	Location           *time.Location // the gateway's time zone
 	AnyApp             bool           // what states another appId is accepted, too
@@ -22,12 +21,15 @@ type Settings struct {
 	Timeout            time.Duration  // of one request
 	HostedPageLifetime time.Duration  // how long the cardholder can use the hosted page; zero means the client's default
 
+	file    string // path of the configuration file, which may not exist; empty if there is none
 	verbose bool
 	stderr  io.Writer
 }
 
-// FileName returns the path of the configuration file, or words for it if there is none.
-func (s *Settings) FileName() string { return cmp.Or(s.File, "a file that --config names") }
+// Missing says that a setting is missing, and where it can be set.
+func (s *Settings) Missing(name string) string {
+	return exit.Message("%s is missing: set --%s, %s, or %s in %s", name, name, Variable(name), name, cmp.Or(s.file, "a file that --config names"))
+}
 
 // Get returns the setting with a name.
 func (s *Settings) Get(name string) Setting {
@@ -40,7 +42,7 @@ func (f *Flags) Load(src Source) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Settings{List: list, File: file, verbose: f.Verbose, stderr: src.Stderr}
+	s := &Settings{List: list, file: file, verbose: f.Verbose, stderr: src.Stderr}
 	if err := cmp.Or(s.checkPasswords(), s.parse()); err != nil {
 		return nil, err
 	}
