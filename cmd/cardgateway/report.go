@@ -69,12 +69,7 @@ func (r *reconciliation) report(f *reportFlags) error {
 	}
 	defer written.Remove()
 	r.options.EachRow = written.AddRow
-	r.options.Found = func(d *match.Difference) error {
-		if err := written.Add(d); err != nil {
-			return exit.Fail(exit.Failed, "%v", err)
-		}
-		return nil
-	}
+	r.options.Found = func(d *match.Difference) error { return exit.CannotWrite("report", written.Add(d)) }
 	summary, err := r.run()
 	if err != nil {
 		return err
