@@ -83,11 +83,7 @@ func (c *call) checkCopy(set *settings.Settings, b *books.Books) error {
 	if set.Get("zone").Value == "" {
 		zone = nil
 	}
-	gateway := set.Get("base-url").Value
-	if gateway != "" {
-		gateway = baseurl.Normal(gateway)
-	}
-	if err := b.CheckCopy(c.ctx, gateway, set.Get("app-id").Value, zone); err != nil {
+	if err := b.CheckCopy(c.ctx, baseurl.Normal(set.Get("base-url").Value), set.Get("app-id").Value, zone); err != nil {
 		return booksError("", err)
 	}
 	return nil
