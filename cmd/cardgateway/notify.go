@@ -81,7 +81,7 @@ func (n *notifyCommand) Run(c *call) error {
 	lines := &relay.Printer{Zone: set.Location, Body: 2 << 10, Out: c.out}
 	hidden := relay.Hide(secret, cardgateway.NewToken(token))
 	name := relay.Name(1)
-	lines.Event(relay.EventLine{Delivery: name, At: time.Now(), Event: event, Note: note})
+	lines.Event(time.Now(), name, event, note)
 	a := forwarder.Send(c.ctx, r.Header, "", body)
 	if c.ctx.Err() != nil {
 		return exit.Fail(exit.Interrupted, "interrupted")

@@ -32,11 +32,11 @@ type deliveryKey struct{}
 
 // printRefusal prints the line about a notification that package notify refused, with the failed check and the reason.
 func (l *Listener) printRefusal(d *delivery) {
-	line := relay.EventLine{Delivery: d.name, At: d.at, Event: relay.Event{Kind: notify.KindUnknown.String()}}
+	event := relay.Event{Kind: notify.KindUnknown.String()}
 	n, err := notify.Parse(d.body.Bytes(), d.header.Get("Content-Type"))
 	if err == nil {
 		d.hidden = relay.Hide(l.o.SecretKey, n.Token)
-		line.Event = relay.ClaimedEvent(n, d.hidden)
+		event = relay.ClaimedEvent(n, d.hidden)
 	}
 	var what string
 	switch {
@@ -46,12 +46,11 @@ func (l *Listener) printRefusal(d *delivery) {
 		what = "NOT CONFIRMED"
 	case d.info.Status == http.StatusForbidden:
 		what = "SIGNATURE REFUSED"
-		line.TransactionID = d.hidden.Text(line.TransactionID) // anybody may have written it
+		event.TransactionID = d.hidden.Text(event.TransactionID) // anybody may have written it
 	default:
 		what = "NOT A NOTIFICATION"
 	}
-	line.Note = what + ": " + d.hidden.Text(inWords(d.info.Err))
-	l.o.Printer.Event(line)
+	l.o.Printer.Event(d.at, d.name, event, what+": "+d.hidden.Text(inWords(d.info.Err)))
 }
 
 // inWords returns the message for an error of package notify or of the client.

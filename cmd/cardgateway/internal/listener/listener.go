@@ -155,7 +155,7 @@ func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error 
 	if claim := relay.OtherClaim(n); claim != "" {
 		note += ", CLAIMS " + d.hidden.Text(claim)
 	}
-	l.o.Printer.Event(relay.EventLine{Delivery: d.name, At: d.at, Event: relay.ConfirmedEvent(n, d.hidden), Note: note})
+	l.o.Printer.Event(d.at, d.name, relay.ConfirmedEvent(n, d.hidden), note)
 	if l.o.Forwarder == nil {
 		return errAgain
 	}

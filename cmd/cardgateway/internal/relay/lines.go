@@ -12,14 +12,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// EventLine is the line about a notification.
-type EventLine struct {
-	Delivery string
-	At       time.Time
-	Event
-	Note string
-}
-
 // AnswerLine is the line about the response.
 type AnswerLine struct {
 	Delivery string
@@ -71,9 +63,9 @@ type Printer struct {
 	err error
 }
 
-// Event prints the line about a notification.
-func (p *Printer) Event(line EventLine) {
-	p.print(line.At, fmt.Sprintf("-> %v  [%s]  %s", &line.Event, line.Delivery, line.Note))
+// Event prints the line about a notification that a delivery brought.
+func (p *Printer) Event(at time.Time, delivery string, e Event, note string) {
+	p.print(at, fmt.Sprintf("-> %v  [%s]  %s", &e, delivery, note))
 }
 
 // Answer prints the line about the response.

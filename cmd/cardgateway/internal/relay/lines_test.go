@@ -47,7 +47,7 @@ func TestLinesAreClean(t *testing.T) {
 	const evil = "\x1b[2J\u202e\n"
 	var out bytes.Buffer
 	p := &Printer{Zone: time.UTC, Body: 200, Out: &out}
-	p.Event(EventLine{Delivery: "n-1", Event: Event{Kind: evil, State: evil, TransactionID: evil, Amount: "1", Currency: evil}, Note: evil})
+	p.Event(time.Now(), "n-1", Event{Kind: evil, State: evil, TransactionID: evil, Amount: "1", Currency: evil}, evil)
 	p.Answer(AnswerLine{Delivery: "n-1", To: evil, Note: evil, Body: "a" + evil + "b"})
 	if strings.ContainsAny(out.String(), "\x1b\u202e") || strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("got %q, want two lines without control characters", out.String())
