@@ -18,7 +18,6 @@ import (
 type notifyCommand struct {
 	URL            string `arg:"" help:"URL of the handler."`
 	Event          string `enum:"approved,declined,refunded,refund-declined,chargeback" default:"approved" help:"approved, declined, refunded, refund-declined or chargeback."`
-	WithToken      bool   `help:"Add a made-up token."`
 	Transaction    string `default:"t-test" placeholder:"ID" help:"Your transactionId."`
 	UniqueID       string `default:"1867098610731065345" placeholder:"DIGITS" help:"The gateway's id of the payment."`
 	RefundID       string `default:"r-test" placeholder:"ID" help:"Your id of the refund."`
@@ -64,12 +63,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if n.WrongSignature {
 		key, note = rand.Text(), "wrong signature"
 	}
-	token := ""
-	if n.WithToken {
-		token = "tok-test-" + rand.Text()
-		note += ", with a made-up token"
-	}
-	event, members := n.create(appID, token)
+	event, members := n.create(appID)
 	r, err := sandbox.NotificationRequest(n.URL, key, members)
 	if err != nil {
 		return exit.Fail(exit.Failed, "the notification cannot be created: %s", err)
@@ -79,7 +73,7 @@ func (n *notifyCommand) Run(c *call) error {
 		return err
 	}
 	lines := &relay.Printer{Zone: set.Location, Body: 2 << 10, Out: c.out}
-	hidden := relay.Hide(secret, cardgateway.NewToken(token))
+	hidden := relay.Hide(secret, cardgateway.Token{})
 	name := relay.Name(1)
 	lines.Event(time.Now(), name, event, note)
 	a := forwarder.Send(c.ctx, r.Header, "", body)
@@ -118,15 +112,11 @@ func (n *notifyCommand) check(appID string) error {
 	return nil
 }
 
-// create returns what the notification is about, and its members, which are those of the published example of its kind. Empty texts are
-// left out.
-func (n *notifyCommand) create(appID, token string) (relay.Event, map[string]any) {
+// create returns what the notification is about, and its members, which are those of the published example of its kind.
+func (n *notifyCommand) create(appID string) (relay.Event, map[string]any) {
 	members := map[string]any{"isTest": true, "uniqueId": n.UniqueID, "timestamp": time.Now().UnixMilli()}
 	if appID != "" {
 		members["appId"] = json.Number(appID)
-	}
-	if token != "" {
-		members["token"] = token
 	}
 	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency}
 	switch n.Event {
