@@ -50,8 +50,8 @@ type patienceFlag struct {
 	AbsentAfter time.Duration `default:"24h" help:"journal.Options.AbsentAfter of the shop's program: the time after which an entry that the gateway does not know is presumed absent."`
 }
 
-// check rejects a value that the journal does not accept.
-func (f *patienceFlag) check() error {
+// Validate rejects a value that the journal does not accept. The parser calls it.
+func (f *patienceFlag) Validate() error {
 	if f.AbsentAfter < 15*time.Minute {
 		return exit.Fail(exit.Failed, "--absent-after must be at least 15m, because a request can arrive late")
 	}

@@ -28,9 +28,6 @@ could not be asked, 4 if there is a conflict, and 5 if an outcome has been unkno
 
 // Run queries every entry once.
 func (r *journalRun) Run(c *call) (err error) {
-	if err := r.check(); err != nil {
-		return err
-	}
 	var info journal.RecoverInfo
 	j, err := r.open(c, journal.Options{
 		AbsentAfter: r.AbsentAfter, Observe: func(_ context.Context, i journal.RecoverInfo) { info = i },

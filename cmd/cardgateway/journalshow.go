@@ -27,9 +27,6 @@ Example:
 
 // Run shows an entry.
 func (s *journalShow) Run(c *call) (err error) {
-	if err := s.check(); err != nil {
-		return err
-	}
 	j, err := s.open(c, journal.Options{})
 	if err != nil {
 		return err
