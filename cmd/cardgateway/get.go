@@ -13,9 +13,9 @@ import (
 )
 
 type getCommand struct {
-	ID          string `arg:"" optional:"" help:"The payment's uniqueId: the gateway's id, digits only."`
-	Transaction string `placeholder:"ID" help:"Search by your transactionId instead. Several payments can have it, such as attempts with two cards."`
-	Last        string `default:"30d" placeholder:"DURATION" help:"With --transaction: how far to search back, such as 36h or 7d; default 30d."`
+	ID          string          `arg:"" optional:"" help:"The payment's uniqueId: the gateway's id, digits only."`
+	Transaction string          `placeholder:"ID" help:"Search by your transactionId instead. Several payments can have it, such as attempts with two cards."`
+	Last        period.Duration `default:"30d" placeholder:"DURATION" help:"With --transaction: how far to search back, such as 36h or 7d; default 30d."`
 	detailsFlags
 }
 
@@ -70,11 +70,8 @@ func checkGatewayID(what, id, ifOwn string) error {
 
 // search finds all payments with the transactionId.
 func (g *getCommand) search(c *call, client *cardgateway.Client) (found []cardgateway.Transaction, err error) {
-	back, err := period.ParseLast("--last", g.Last)
-	if err != nil {
-		return nil, err
-	}
 	now := c.now()
+	from := now.Add(-time.Duration(g.Last))
 	payments := idSearch[cardgateway.Transaction]{
 		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Transaction], error) {
 			return client.SearchOrders(c.ctx, cardgateway.OrderQuery{TransactionID: g.Transaction, Start: from, End: to}, cardgateway.PageRequest{CurrPage: n})
@@ -82,10 +79,10 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []cardga
 		matches: func(t *cardgateway.Transaction) bool { return t.TransactionID == g.Transaction },
 		key:     func(t *cardgateway.Transaction) string { return t.UniqueID },
 	}
-	found, err = payments.all(now.Add(-back), now)
+	found, err = payments.all(from, now)
 	if err == nil && len(found) == 0 {
 		return nil, exit.Fail(exit.Negative, "the gateway has no payment with this transactionId since %s; search further back with --last",
-			terminal.Wall(now.Add(-back).In(client.Location())))
+			terminal.Wall(from.In(client.Location())))
 	}
 	return found, err
 }

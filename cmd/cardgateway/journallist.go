@@ -16,9 +16,9 @@ import (
 type journalList struct {
 	journalFlags
 	tabular.Flags
-	State []string `placeholder:"WORD" help:"Only entries in these states, separated by commas."`
-	Older string   `placeholder:"DURATION" help:"Only entries at least this old, such as 1h or 2d. Entries younger than a minute may be in flight."`
-	Sum   bool     `help:"Print only the totals."`
+	State []string        `placeholder:"WORD" help:"Only entries in these states, separated by commas."`
+	Older period.Duration `placeholder:"DURATION" help:"Only entries at least this old, such as 1h or 2d. Entries younger than a minute may be in flight."`
+	Sum   bool            `help:"Print only the totals."`
 }
 
 // Help is shown below the flags.
@@ -46,12 +46,8 @@ func (l *journalList) Run(c *call) (err error) {
 		states = append(states, state)
 	}
 	before := c.now().Add(time.Second)
-	if l.Older != "" {
-		age, err := period.ParseLast("--older", l.Older)
-		if err != nil {
-			return err
-		}
-		before = c.now().Add(-age)
+	if l.Older != 0 {
+		before = c.now().Add(-time.Duration(l.Older))
 	}
 	j, err := l.open(c, journal.Options{})
 	if err != nil {

@@ -116,7 +116,7 @@ func (l *listing[T]) prepare() error {
 		}
 	}
 	if before != nil {
-		if l.flags.Last != "" || l.flags.From != "" && l.flags.To == "" { // their range changes every second
+		if l.flags.Last != 0 || l.flags.From != "" && l.flags.To == "" { // their range changes every second
 			l.saved.From, l.saved.To = before.From, before.To
 		}
 		if what := before.differs(&l.saved); what != "" {

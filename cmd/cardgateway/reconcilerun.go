@@ -46,10 +46,6 @@ func (r *runCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := r.options(c, client)
-	if err != nil {
-		return err
-	}
 	sources, _, err := r.validate(c, client.Location())
 	if err != nil {
 		return err
@@ -62,7 +58,7 @@ func (r *runCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
-	unreadable := r.update(c, b, options)
+	unreadable := r.update(c, b, books.SyncOptions{Client: client, Now: c.now, Again: time.Duration(r.Again)})
 	if failed, ok := errors.AsType[*exit.Failure](unreadable); ok && failed.Code == exit.Unreadable {
 		c.tell("%s", failed.Text) // the other rows are compared
 	} else if unreadable != nil {

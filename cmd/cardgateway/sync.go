@@ -24,7 +24,7 @@ type syncCommand struct {
 
 // syncFlags are the flags of an update, also of the one with which reconcile run begins.
 type syncFlags struct {
-	Again string `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
+	Again period.Duration `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
 	progress.Interval
 }
 
@@ -49,31 +49,18 @@ func (s *syncCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := s.options(c, client)
-	if err != nil {
-		return err
-	}
+	options := books.SyncOptions{Client: client, Now: c.now, Again: time.Duration(s.Again), AcceptGone: s.AcceptGone}
 	if s.From != "" {
 		if options.From, err = period.ParseTime("--from", s.From, client.Location()); err != nil {
 			return err
 		}
 	}
-	options.AcceptGone = s.AcceptGone
 	b, err := c.openBooks(set, s.From != "")
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
 	return s.sync(c, c.out, b, options, c.commandLine("reconcile", "sync"))
-}
-
-// options checks the flags.
-func (s *syncFlags) options(c *call, client *cardgateway.Client) (o books.SyncOptions, err error) {
-	o = books.SyncOptions{Client: client, Now: c.now}
-	if s.Again != "" {
-		o.Again, err = period.ParseLast("--again", s.Again)
-	}
-	return o, err
 }
 
 // sync updates the copy, shows the progress, and prints what the copy contains. GoOn is the command that continues an update.

@@ -3,6 +3,7 @@ package period
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,11 +13,11 @@ import (
 
 // Period is the time range of a list.
 type Period struct {
-	Day   string `placeholder:"DAY" help:"A day: 2026-11-21, today or yesterday."`
-	Month string `placeholder:"MONTH" help:"A month: 2026-10, this or last."`
-	From  string `placeholder:"TIME" help:"Start: 2026-11-01, \"2026-11-01 08:30:00\" or RFC 3339."`
-	To    string `placeholder:"TIME" help:"End, exclusive; default now."`
-	Last  string `placeholder:"DURATION" help:"The period up to now: 36h, 90m or 7d."`
+	Day   string   `placeholder:"DAY" help:"A day: 2026-11-21, today or yesterday."`
+	Month string   `placeholder:"MONTH" help:"A month: 2026-10, this or last."`
+	From  string   `placeholder:"TIME" help:"Start: 2026-11-01, \"2026-11-01 08:30:00\" or RFC 3339."`
+	To    string   `placeholder:"TIME" help:"End, exclusive; default now."`
+	Last  Duration `placeholder:"DURATION" help:"The period up to now: 36h, 90m or 7d."`
 }
 
 // IsSet reports whether a range is set.
@@ -26,7 +27,7 @@ func (p *Period) IsSet() bool { return *p != Period{} }
 func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Time, err error) {
 	now = now.In(zone).Truncate(time.Second)
 	ways := 0
-	for _, given := range []bool{p.Day != "", p.Month != "", p.From != "" || p.To != "", p.Last != ""} {
+	for _, given := range []bool{p.Day != "", p.Month != "", p.From != "" || p.To != "", p.Last != 0} {
 		if given {
 			ways++
 		}
@@ -42,9 +43,8 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 	case p.Month != "":
 		date, err := p.month(now)
 		return StartOfDay(date, zone), StartOfDay(date.AddDate(0, 1, 0), zone), err
-	case p.Last != "":
-		d, err := ParseLast("--last", p.Last)
-		return now.Add(-d), now, err
+	case p.Last != 0:
+		return now.Add(-time.Duration(p.Last)), now, nil
 	case p.From == "":
 		return start, end, exit.Fail(exit.Failed, "--to requires --from")
 	}
@@ -113,13 +113,17 @@ func (p *Period) month(now time.Time) (time.Time, error) {
 	return month, nil
 }
 
-// ParseLast parses the value of a flag: see Parse.
-func ParseLast(flag, text string) (time.Duration, error) {
-	d, err := Parse(text)
+// Duration is the value of a flag: see Parse. Zero means that the flag is not set.
+type Duration time.Duration
+
+// UnmarshalText parses the value.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := Parse(string(text))
 	if err != nil {
-		return 0, exit.Fail(exit.Failed, "%s: %q is %s; write 36h, 90m or 7d", flag, text, err)
+		return fmt.Errorf("%q is %w; write 36h, 90m or 7d", text, err)
 	}
-	return d, nil
+	*d = Duration(parsed)
+	return nil
 }
 
 // Parse parses a Go duration, or a number of days such as 7d. It is above zero.

@@ -22,10 +22,7 @@ func TestPeriod(t *testing.T) {
 		{"this month", Period{Month: "this"}, "2026-03-01T00:00:00+01:00 2026-04-01T00:00:00+02:00"},
 		{"last month", Period{Month: "last"}, "2026-02-01T00:00:00+01:00 2026-03-01T00:00:00+01:00"},
 		{"no month", Period{Month: "2026-13"}, `--month: "2026-13" is not a month`},
-		{"hours", Period{Last: "36h"}, "2026-03-28T11:30:00+01:00 2026-03-30T00:30:00+02:00"},
-		{"days", Period{Last: "2d"}, "2026-03-27T23:30:00+01:00 2026-03-30T00:30:00+02:00"},
-		{"no time back", Period{Last: "-1h"}, `--last: "-1h" is not a duration above zero`},
-		{"no unit", Period{Last: "36"}, `--last: "36" is not a duration`},
+		{"hours", Period{Last: Duration(36 * time.Hour)}, "2026-03-28T11:30:00+01:00 2026-03-30T00:30:00+02:00"},
 		{"from and to", Period{From: "2026-03-01", To: "2026-03-02 08:30"}, "2026-03-01T00:00:00+01:00 2026-03-02T08:30:00+01:00"},
 		{"from", Period{From: "2026-03-29T22:00:00Z"}, "2026-03-30T00:00:00+02:00 2026-03-30T00:30:00+02:00"},
 		{"only to", Period{To: "2026-03-01"}, "--to requires --from"},
@@ -35,7 +32,7 @@ func TestPeriod(t *testing.T) {
 			"the range is empty: it begins at 2026-03-02 00:00:00 and ends at 2026-03-01 00:00:00"},
 		{"in the future", Period{From: "2026-04-01"}, "the range is empty"},
 		{"none", Period{}, "the time range is missing"},
-		{"two", Period{Day: "today", Last: "1h"}, "there is more than one time range"},
+		{"two", Period{Day: "today", Last: 1}, "there is more than one time range"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			start, end, err := test.given.Bounds(now, berlin)
@@ -47,6 +44,15 @@ func TestPeriod(t *testing.T) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{"36h": 36 * time.Hour, "2d": 48 * time.Hour, "-1h": 0, "36": 0, "0d": 0, "0.1s": 0} {
+		var d Duration
+		if err := d.UnmarshalText([]byte(text)); time.Duration(d) != want || (err == nil) != (want > 0) {
+			t.Errorf("%s: got %v, %v, want %v", text, time.Duration(d), err, want)
+		}
 	}
 }
 
