@@ -10,9 +10,9 @@ import (
 )
 
 type journalAck struct {
-	ID     string `arg:"" help:"Your id: the transactionId of a payment, or with --refund the refundTransactionId of a refund."`
-	Refund bool   `help:"The id belongs to a refund."`
-	State  string `required:"" placeholder:"WORD" help:"The state in your own database. If the journal has another state, nothing is acknowledged."`
+	ID     string            `arg:"" help:"Your id: the transactionId of a payment, or with --refund the refundTransactionId of a refund."`
+	Refund bool              `help:"The id belongs to a refund."`
+	State  shopjournal.State `required:"" placeholder:"WORD" help:"The state in your own database. If the journal has another state, nothing is acknowledged."`
 	journalFlags
 }
 
@@ -30,10 +30,7 @@ Example:
 
 // Run acknowledges an entry.
 func (a *journalAck) Run(c *call) (err error) {
-	state, err := shopjournal.ParseState(a.State)
-	if err != nil {
-		return err
-	}
+	state := journal.State(a.State)
 	j, err := a.open(c, journal.Options{})
 	if err != nil {
 		return err

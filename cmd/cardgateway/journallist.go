@@ -16,9 +16,9 @@ import (
 type journalList struct {
 	journalFlags
 	tabular.Flags
-	State []string        `placeholder:"WORD" help:"Only entries in these states, separated by commas."`
-	Older period.Duration `placeholder:"DURATION" help:"Only entries at least this old, such as 1h or 2d. Entries younger than a minute may be in flight."`
-	Sum   bool            `help:"Print only the totals."`
+	State []shopjournal.State `placeholder:"WORD" help:"Only entries in these states, separated by commas."`
+	Older period.Duration     `placeholder:"DURATION" help:"Only entries at least this old, such as 1h or 2d. Entries younger than a minute may be in flight."`
+	Sum   bool                `help:"Print only the totals."`
 }
 
 // Help is shown below the flags.
@@ -37,14 +37,6 @@ Examples:
 
 // Run lists the entries.
 func (l *journalList) Run(c *call) (err error) {
-	var states []journal.State
-	for _, word := range l.State {
-		state, err := shopjournal.ParseState(word)
-		if err != nil {
-			return err
-		}
-		states = append(states, state)
-	}
 	before := c.now().Add(time.Second)
 	if l.Older != 0 {
 		before = c.now().Add(-time.Duration(l.Older))
@@ -55,7 +47,7 @@ func (l *journalList) Run(c *call) (err error) {
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	wanted := func(e *journal.Entry) bool {
-		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, e.State()))
+		return e.Begun.At.Before(before) && (len(l.State) == 0 || slices.Contains(l.State, shopjournal.State(e.State())))
 	}
 	shown, unreadable, err := c.printEntries(j, j.Unacked(c.ctx), wanted, c.rowFormat(l.Format, l.Sum), "the list is not complete")
 	switch {

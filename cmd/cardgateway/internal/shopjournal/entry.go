@@ -2,25 +2,29 @@ package shopjournal
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// ParseState parses the name of a state in the flag --state, in which a hyphen can replace the space.
-func ParseState(word string) (journal.State, error) {
+// State is the value of a flag: a state in whose name a hyphen can replace the space.
+type State journal.State
+
+// UnmarshalText parses the name of a state.
+func (s *State) UnmarshalText(text []byte) error {
 	var words []string
 	for state := journal.Unknown; state <= journal.Conflicting; state++ {
-		if state.String() == strings.ReplaceAll(word, "-", " ") {
-			return state, nil
+		if state.String() == strings.ReplaceAll(string(text), "-", " ") {
+			*s = State(state)
+			return nil
 		}
 		words = append(words, asWord(state))
 	}
-	return 0, exit.Fail(exit.Failed, "--state: there is no state %q of the journal; there are %s", word, strings.Join(words, ", "))
+	return fmt.Errorf("there is no state %q of the journal; there are %s", text, strings.Join(words, ", "))
 }
 
 // asWord returns a state with a hyphen instead of the space.
