@@ -129,7 +129,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // Parse parses a Go duration, or a number of days such as 7d. It is above zero.
 func Parse(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
+	if days, ok := strings.CutSuffix(text, "d"); ok && strings.Trim(days, "0123456789.") == "" {
 		d, err = time.ParseDuration(days + "h")
 		d *= 24
 	}

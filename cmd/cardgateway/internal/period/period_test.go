@@ -48,7 +48,7 @@ func TestPeriod(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{"36h": 36 * time.Hour, "2d": 48 * time.Hour, "-1h": 0, "36": 0, "0d": 0, "0.1s": 0} {
+	for text, want := range map[string]time.Duration{"36h": 36 * time.Hour, "2d": 48 * time.Hour, "-1h": 0, "36": 0, "1h7d": 0, "0d": 0, "0.1s": 0} {
 		var d Duration
 		if err := d.UnmarshalText([]byte(text)); time.Duration(d) != want || (err == nil) != (want > 0) {
 			t.Errorf("%s: got %v, %v, want %v", text, time.Duration(d), err, want)
