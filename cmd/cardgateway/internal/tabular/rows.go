@@ -32,7 +32,11 @@ func NewWriter[T any](format string, columns []Column[T], headed bool, out io.Wr
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	switch format {
 	case CSV:
-		return &csvWriter[T]{columns: columns, headed: headed, out: csv.NewWriter(out)}
+		w := &csvWriter[T]{columns, csv.NewWriter(out)}
+		if !headed { // a list without rows has a header line too
+			_ = w.line(func(c Column[T]) string { return c.name }) // Flush writes it, and reports errors
+		}
+		return w
 	case JSONL:
 		return &textWriter[T]{buffered, func(row *T) ([]byte, error) { return JSON(columns, row) }}
 	case SumsOnly:
@@ -52,33 +56,23 @@ func NewWriter[T any](format string, columns []Column[T], headed bool, out io.Wr
 
 type csvWriter[T any] struct {
 	columns []Column[T]
-	headed  bool // the header line is written, or omitted
 	out     *csv.Writer
 }
 
 func (w *csvWriter[T]) Write(row *T) error {
-	w.head()
+	return w.line(func(c Column[T]) string { return csvText(c.Value(row)) })
+}
+
+// line writes a line with one cell for each column.
+func (w *csvWriter[T]) line(cell func(Column[T]) string) error {
 	var cells []string
 	for _, c := range w.columns {
-		cells = append(cells, csvText(c.Value(row)))
+		cells = append(cells, cell(c))
 	}
 	return w.out.Write(cells)
 }
 
-func (w *csvWriter[T]) head() {
-	if w.headed {
-		return
-	}
-	w.headed = true
-	var names []string
-	for _, c := range w.columns {
-		names = append(names, c.name)
-	}
-	_ = w.out.Write(names) // Error reports it
-}
-
 func (w *csvWriter[T]) Flush() error {
-	w.head() // a list without rows has a header line too
 	w.out.Flush()
 	return w.out.Error()
 }
