@@ -29,8 +29,8 @@ import (
 
 type refundCommand struct {
 	UniqueID string `arg:"" help:"The gateway's id of the payment."`
-	Amount   string `placeholder:"AMOUNT" help:"Amount to refund, in the currency of the payment, such as 12.50."`
-	All      bool   `help:"Refund the remaining amount, instead of --amount."`
+	Amount   string `xor:"amount" placeholder:"AMOUNT" help:"Amount to refund, in the currency of the payment, such as 12.50."`
+	All      bool   `xor:"amount" help:"Refund the remaining amount, instead of --amount."`
 	RefundID string `placeholder:"ID" help:"Your id of the refund, which must not have been used before, for any payment. Required with --yes; default: a random id, which is shown."`
 	Remark   string `placeholder:"TEXT" help:"Remark that is sent to the gateway."`
 	Yes      bool   `help:"Do not ask for confirmation, for scripts."`
@@ -62,11 +62,8 @@ type plan struct {
 
 // Run refunds a payment.
 func (r *refundCommand) Run(c *call) error {
-	switch {
-	case r.Amount == "" && !r.All:
+	if r.Amount == "" && !r.All {
 		return exit.Fail(exit.Failed, "the amount is missing: set --amount 12.50, or --all")
-	case r.Amount != "" && r.All:
-		return exit.Fail(exit.Failed, "set either --amount or --all")
 	}
 	if r.Yes && r.RefundID == "" {
 		return exit.Fail(exit.Failed, "--yes requires --refund-id: without it, a script that runs twice would refund twice, with two ids")

@@ -65,7 +65,7 @@ func TestRefundThatIsNotSent(t *testing.T) {
 		want string
 	}{
 		{"no amount", []string{id}, exit.Failed, "the amount is missing: set --amount 12.50, or --all"},
-		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.Failed, "set either --amount or --all"},
+		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.Failed, "--amount and --all can't be used together"},
 		{"nothing", []string{id, "--amount", "0", "--refund-id", "r-1", "--yes"}, exit.Failed, "nothing was sent: --amount: must be above zero"},
 		{"decimals", []string{id, "--amount", "1.234", "--refund-id", "r-1", "--yes"}, exit.Failed,
 			"nothing was sent: --amount: 1.234 has more than the 2 decimals of EUR"},
