@@ -36,14 +36,13 @@ func (a *journalAck) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	key := journal.Key{Shop: j.Shop(), ID: journal.ID{Text: a.ID, Refund: a.Refund}}
-	kind := shopjournal.Kind(key.ID)
-	e, err := j.Get(c.ctx, key.ID)
+	id := journal.ID{Text: a.ID, Refund: a.Refund}
+	kind := shopjournal.Kind(id)
+	e, err := j.Get(c.ctx, id)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
 		hint := ""
-		key.ID.Refund = !a.Refund
-		if _, err := j.Store.Get(c.ctx, key); err == nil {
+		if _, err := j.Get(c.ctx, journal.ID{Text: a.ID, Refund: !a.Refund}); err == nil {
 			hint = "; it has a refund with this id: add --refund"
 			if a.Refund {
 				hint = "; it has a payment with this id: omit --refund"
@@ -60,7 +59,7 @@ func (a *journalAck) Run(c *call) (err error) {
 	case state == journal.Unknown:
 		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s has no outcome yet; see %s", kind, a.show(c))
 	}
-	err = j.Store.Ack(c.ctx, key, len(e.Evidence))
+	err = j.Store.Ack(c.ctx, e.Key(), e.Version())
 	switch {
 	case errors.Is(err, journal.ErrChanged):
 		return exit.Fail(exit.Negative, "nothing was acknowledged: the entry has changed; see %s", a.show(c))
