@@ -77,21 +77,14 @@ func (l *listing[T]) run() error {
 		}
 	}
 	l.progress.Stop()
-	var unreadable error // after all other rows
-	if errors.Is(err, cardgateway.ErrUnreadableRows) {
-		unreadable, err = err, nil
-	}
-	if err == nil {
+	if err == nil || errors.Is(err, cardgateway.ErrUnreadableRows) { // which is told after all other rows
 		l.ready = len(l.pending)
 		err = l.write(true)
 	}
 	if err != nil {
 		return l.interrupted(err)
 	}
-	if err := l.finish(walk.Report()); err != nil || unreadable == nil {
-		return err
-	}
-	return exit.Fail(exit.Unreadable, "the list lacks rows: %s", exit.Explain(unreadable).Text)
+	return l.finish(walk.Report())
 }
 
 // prepare sets the range and the format, from the flags or from the checkpoint.
@@ -222,7 +215,7 @@ func (l *listing[T]) goOn() string {
 	return l.commandLine(words...)
 }
 
-// finish prints the totals, and up to when the list is complete. It removes the checkpoint.
+// finish prints the totals, up to when the list is complete, and what it lacks. It removes the checkpoint.
 func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	zone := l.client.Location()
 	if err := l.printSums(l.saved.Sums, l.saved.Format); err != nil {
@@ -239,6 +232,9 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 			return exit.Fail(exit.Failed, "the list is complete, but --checkpoint cannot be removed: %v", err)
 		}
 		l.say("the list is complete, %s was removed", path)
+	}
+	if r.Unreadable != nil {
+		return exit.Fail(exit.Unreadable, "the list lacks rows: %s", exit.Explain(r.Unreadable).Text)
 	}
 	return nil
 }
