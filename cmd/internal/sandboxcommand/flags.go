@@ -115,21 +115,14 @@ func searchFlags(f *flag.FlagSet, b *sandbox.Search) {
 	f.DurationVar(&b.Latency, "latency", 0, "how long each query takes")
 	f.DurationVar(&b.MaxRange, "max-range", 0, "refuse a longer range; 0 means one month")
 	f.DurationVar(&b.BusyRetryAfter, "busy-retry-after", 0, "with -busy-every: the Retry-After header")
-	for _, n := range []struct {
-		value      *int
-		name, what string
-	}{
-		{&b.LagOneIn, "lag-one-in", "with -lag: only one row in so many is late"},
-		{&b.Arrive, "arrive", "new rows just before each search"},
-		{&b.LeakRows, "leak-rows", "rows of other transactions in a search by transactionId"},
-		{&b.ShortEvery, "short-every", "in every n-th search half of the page is missing"},
-		{&b.EmptyEvery, "empty-every", "in every n-th search the page is empty"},
-		{&b.RepeatEvery, "repeat-every", "in every n-th search the previous page is returned again"},
-		{&b.OutsideEvery, "outside-every", "in every n-th search a row is outside the range"},
-		{&b.BusyEvery, "busy-every", "every n-th search is refused with HTTP 429"},
-	} {
-		f.IntVar(n.value, n.name, 0, n.what)
-	}
+	f.IntVar(&b.LagOneIn, "lag-one-in", 0, "with -lag: only one row in so many is late")
+	f.IntVar(&b.Arrive, "arrive", 0, "new rows just before each search")
+	f.IntVar(&b.LeakRows, "leak-rows", 0, "rows of other transactions in a search by transactionId")
+	f.IntVar(&b.ShortEvery, "short-every", 0, "in every n-th search half of the page is missing")
+	f.IntVar(&b.EmptyEvery, "empty-every", 0, "in every n-th search the page is empty")
+	f.IntVar(&b.RepeatEvery, "repeat-every", 0, "in every n-th search the previous page is returned again")
+	f.IntVar(&b.OutsideEvery, "outside-every", 0, "in every n-th search a row is outside the range")
+	f.IntVar(&b.BusyEvery, "busy-every", 0, "every n-th search is refused with HTTP 429")
 }
 
 // settings are the values of the flags.
