@@ -65,11 +65,25 @@ func (k *kindMatcher) missingHere(p *pair) *Difference {
 	if len(p.paid) == 0 {
 		return nil
 	}
-	d := &Difference{Class: ClassMissingHere, Currency: p.row.Currency, Value: p.atGateway(), At: p.paid[0].At}
-	if k.atEdge(d.At) && !k.becameFinal(&p.paid[0]) {
+	told := chargesIn(p.paid, k.isTold)
+	if len(told) == 0 { // the gateway has changed their times since
+		told = p.paid
+	}
+	currency := told[len(told)-1].Currency
+	d := &Difference{Class: ClassMissingHere, Currency: currency, Value: sumOf(told, currency), At: told[0].At}
+	if k.atEdge(d.At) && !k.becameFinal(&told[0]) {
 		d.Class, d.Why = ClassUnchecked, "its line may be before the start or after the end of your list; "+k.bothClocks(d.At)
 	}
 	return d
+}
+
+// isTold reports whether a row is one of those that are told: of this period or, of a carried entry, of a month at whose end it was open. The other
+// charges of a subscription are told by their own months.
+func (k *kindMatcher) isTold(r *books.Row) bool {
+	if k.carried == nil {
+		return k.isOurs(r)
+	}
+	return slices.ContainsFunc(k.carried.items, func(o books.KeptItem) bool { return o.Month.Equal(k.monthOf(r.At).From) })
 }
 
 // laterCharge returns the difference for the charges of a subscription that count in the period and that the list does not have, or nil. Lines

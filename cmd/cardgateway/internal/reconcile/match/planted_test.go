@@ -51,7 +51,7 @@ func (d *database) closeMonths(t *testing.T, gateway *memory, lists map[time.Mon
 		}
 		_, s := d.run(t, m, o)
 		for i := range s.Earlier {
-			note(s.Earlier[i].Difference, s.Earlier[i].Since.Format("since January"))
+			note(s.Earlier[i].Difference, s.Earlier[i].Value.String()+s.Earlier[i].Since.Format(" since January"))
 		}
 	}
 	return c
@@ -70,11 +70,11 @@ func TestChargedAgainInAnotherMonth(t *testing.T) {
 		told                         string
 	}{
 		{"the line is of the second", []time.Time{last, next}, nil, nil, []time.Time{next},
-			"October: unchecked 6; November: later_charge since October;"},
+			"October: unchecked 3; November: later_charge 3 since October;"},
 		{"the line is of the second, and in the list of October", []time.Time{last, next}, nil, []time.Time{next}, nil,
-			"October: unchecked 3; November: later_charge since October;"},
+			"October: unchecked 3; November: later_charge 3 since October;"},
 		{"the line is between them", []time.Time{last, next}, nil, nil, []time.Time{next.Add(-8 * time.Hour)},
-			"October: unchecked 6; November: later_charge since October;"},
+			"October: unchecked 3; November: later_charge 3 since October;"},
 		{"the line is of the first", []time.Time{last, next}, nil, []time.Time{last}, nil,
 			"November: later_charge 3;"},
 		{"the line has no time", []time.Time{last, next}, nil, []time.Time{never}, nil,
@@ -82,25 +82,25 @@ func TestChargedAgainInAnotherMonth(t *testing.T) {
 		{"the line has no time, the second is weeks later", []time.Time{middle, day0(11, 5, 0)}, nil, []time.Time{never}, nil,
 			"November: later_charge 3;"},
 		{"a line without a time for three charges", []time.Time{middle, last, later}, nil, []time.Time{never}, nil,
-			"October: unchecked 3; November: later_charge 3; November: later_charge since October;"},
+			"October: unchecked 3; November: later_charge 3; November: later_charge 3 since October;"},
 		{"the one in the middle is not listed", []time.Time{day0(10, 1, 12), middle, last}, nil, []time.Time{day0(10, 1, 12), last}, nil,
 			"October: later_charge 3;"},
 		{"the first is in the list of its month", []time.Time{day0(9, 10, 12), middle}, []time.Time{day0(9, 10, 12)}, nil, nil,
 			"October: later_charge 3;"},
 		{"the first is near the end of its month, and none is listed", []time.Time{end, middle}, nil, nil, nil,
-			"September: unchecked 3; October: later_charge 3; October: missing_here since September;"},
+			"September: unchecked 3; October: later_charge 3; October: missing_here 3 since September;"},
 		{"the second is near the end, and listed in the next month", []time.Time{first, end, again}, nil, []time.Time{day0(10, 1, 1), again}, nil,
-			"September: unchecked 3; October: timing 3; October: settled since September;"},
+			"September: unchecked 3; October: timing 3; October: settled 3 since September;"},
 		{"the second is near the end, and not listed", []time.Time{first, end, again}, nil, []time.Time{again}, nil,
-			"September: unchecked 3; October: later_charge since September;"},
+			"September: unchecked 3; October: later_charge 3 since September;"},
 		{"two are near the end, and one is listed in the next month", []time.Time{first, before, end, again}, nil, []time.Time{before, again}, nil,
-			"September: unchecked 6; October: later_charge since September;"},
+			"September: unchecked 6; October: later_charge 3 since September;"},
 		{"two lines", []time.Time{last, next}, nil, []time.Time{last}, []time.Time{next}, ""},
 		{"two lines that are late", []time.Time{last, next}, nil, nil, []time.Time{last.Add(22 * time.Hour), next.Add(22 * time.Hour)},
-			"October: unchecked 6; November: timing 3; November: settled since October;"},
+			"October: unchecked 3; November: timing 3; November: settled 3 since October;"},
 		{"two lines without a time", []time.Time{last, next}, nil, []time.Time{never}, []time.Time{never}, ""},
 		{"two lines without a time in one list", []time.Time{last, next}, nil, []time.Time{never, never}, nil,
-			"October: timing 3; November: settled since October;"},
+			"October: timing 3; November: settled 3 since October;"},
 	}
 	onEach(t, func(t *testing.T, d *database) {
 		for _, tt := range tests {
