@@ -74,12 +74,7 @@ func plainID(id string) string {
 
 // find says what explains nearly all of the differences that are counted, and what to do.
 func (c *causes) find(s *Summary) (all []string) {
-	n := 0
-	for _, count := range s.Classes {
-		if count.Class.isCounted() {
-			n += count.Rows
-		}
-	}
+	n := s.rows(Class.isCounted)
 	isCause := func(alike int) bool { return alike >= minAlike && alike*10 >= n*9 }
 	if later := c.apart(); later != 0 {
 		unit, word, cure := "hours", "later", "Is its time zone right? See --list-zone."

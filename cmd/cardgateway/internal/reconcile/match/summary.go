@@ -79,12 +79,8 @@ func (b *Bridge) LeftOver() decimal.Decimal {
 
 // Differences counts the differences that are neither known, nor timing, nor unchecked, nor test payments, with those of earlier
 // months, and what has changed of these.
-func (s *Summary) Differences() (n int) {
-	for _, c := range s.Classes {
-		if c.Class.isCounted() {
-			n += c.Rows
-		}
-	}
+func (s *Summary) Differences() int {
+	n := s.rows(Class.isCounted)
 	for i := range s.Changed {
 		if !s.Changed[i].Known {
 			n++
@@ -120,9 +116,14 @@ func (s *Summary) Known() (n int) {
 }
 
 // Rows counts the differences of a class that are not known.
-func (s *Summary) Rows(class Class) (n int) {
+func (s *Summary) Rows(class Class) int {
+	return s.rows(func(c Class) bool { return c == class })
+}
+
+// rows counts the differences of some classes that are not known.
+func (s *Summary) rows(is func(Class) bool) (n int) {
 	for _, c := range s.Classes {
-		if c.Class == class {
+		if is(c.Class) {
 			n += c.Rows
 		}
 	}
@@ -195,9 +196,6 @@ func (s *Summary) gateway(kind books.Kind, r *books.Row) {
 // without a class ties out.
 func (s *Summary) step(kind books.Kind, found finding, inBooks, excess totals) {
 	s.Compared++
-	if found.class == "" {
-		s.TiedOut++
-	}
 	if found.known {
 		s.known++
 	}
@@ -205,10 +203,11 @@ func (s *Summary) step(kind books.Kind, found finding, inBooks, excess totals) {
 		b := s.bridge(kind, of.currency)
 		b.Books = b.Books.Add(of.sum)
 	}
+	if found.class == "" {
+		s.TiedOut++
+		return
+	}
 	for _, of := range excess {
-		if found.class == "" {
-			break
-		}
 		b := s.bridge(kind, of.currency)
 		i := slices.IndexFunc(b.Steps, func(s Step) bool { return s.Class == found.class && s.Known == found.known })
 		if i < 0 {

@@ -62,7 +62,7 @@ func LeftOut(s *match.Summary) (why []string) {
 	if s.IsPart {
 		why = append(why, "the start of the month was not compared, because the copy of the gateway begins later: create another one that begins earlier")
 	}
-	if s.Compared > 0 && !s.MostTieOut() {
+	if !s.MostTieOut() {
 		why = append(why, "most rows do not tie out")
 	}
 	return why
