@@ -20,6 +20,8 @@ type KnownEntry struct {
 	ID     string
 	Value  *decimal.Decimal // the difference is known only with this value; nil means any
 	Reason string
+
+	isUsed bool // a difference matches it
 }
 
 // Known are the differences that the merchant has marked. The zero Known has none.
@@ -27,9 +29,8 @@ type Known struct {
 	NoReason      int // rows without a reason
 	FirstNoReason int // line of the first of them
 
-	entries map[knownKey][]*KnownEntry // by their lines
-	n       int
-	used    map[*KnownEntry]bool
+	all     []*KnownEntry // by line
+	entries map[knownKey][]*KnownEntry
 }
 
 type knownKey struct {
@@ -78,22 +79,18 @@ func ReadKnown(from io.Reader) (Known, error) {
 			return fmt.Errorf("line %d: there is no kind %q", line, e.Kind)
 		case e.ID == "":
 			return fmt.Errorf("line %d: the id is missing", line)
-		case k.n == maxEntries:
+		case len(k.all) == maxEntries:
 			return fmt.Errorf("it has more than %d entries", maxEntries)
 		}
 		if text := field(value); text != "" {
-			if !valuePattern.MatchString(text) {
-				return fmt.Errorf("line %d: the value %.40q is not an amount", line, text)
-			}
 			v, err := decimal.NewFromString(strings.Replace(text, ",", ".", 1))
-			if err != nil {
-				return fmt.Errorf("line %d: the value %q is not an amount", line, text)
+			if err != nil || !valuePattern.MatchString(text) {
+				return fmt.Errorf("line %d: the value %.40q is not an amount", line, text)
 			}
 			e.Value = &v
 		}
 		key := knownKey{e.Class, e.Kind, e.ID}
-		k.entries[key] = append(k.entries[key], e)
-		k.n++
+		k.all, k.entries[key] = append(k.all, e), append(k.entries[key], e)
 		return nil
 	})
 	return k, err
@@ -109,14 +106,12 @@ func plain(field string) string {
 	return field
 }
 
-func (k *Known) begin() { k.used = map[*KnownEntry]bool{} }
-
 // covers reports whether a difference is marked, and returns the reason.
 func (k *Known) covers(d *Difference) (known bool, reason string) {
 	for _, kind := range []books.Kind{d.Kind, ""} {
 		for _, e := range k.entries[knownKey{d.Class, kind, d.ID}] {
 			if e.Value == nil || e.Value.Equal(d.Value) {
-				k.used[e] = true
+				e.isUsed = true
 				return true, e.Reason
 			}
 		}
@@ -126,13 +121,10 @@ func (k *Known) covers(d *Difference) (known bool, reason string) {
 
 // unused returns the entries that match no difference, by line.
 func (k *Known) unused() (unused []KnownEntry) {
-	for _, entries := range k.entries {
-		for _, e := range entries {
-			if !k.used[e] {
-				unused = append(unused, *e)
-			}
+	for _, e := range k.all {
+		if !e.isUsed {
+			unused = append(unused, *e)
 		}
 	}
-	slices.SortFunc(unused, func(a, b KnownEntry) int { return a.Line - b.Line })
 	return unused
 }

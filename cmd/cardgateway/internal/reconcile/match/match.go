@@ -16,7 +16,6 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	}
 	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}, testPayments: map[string]bool{}, causes: newCauses()}
 	m.summary.IsPart = o.Month.From.Before(o.Period.From) && !o.Month.IsZero()
-	m.Known.begin()
 	var err error
 	if m.lastChange, err = b.LastChange(ctx); err != nil {
 		return nil, err
