@@ -45,7 +45,8 @@ func (k *kindMatcher) paidTwice() error {
 		order := func(a, b books.Row) int { return cmp.Or(byTime(a, b), strings.Compare(a.ID, b.ID)) }
 		slices.SortFunc(rows, order)
 		rows = slices.CompactFunc(rows, func(a, b books.Row) bool { return order(a, b) == 0 }) // it may be in several lines
-		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r books.Row) bool { return k.isOurs(&r) }) {
+		isOther := func(r books.Row) bool { return r.ID != rows[0].ID }
+		if !slices.ContainsFunc(rows, isOther) || !slices.ContainsFunc(rows, func(r books.Row) bool { return k.isOurs(&r) }) {
 			continue
 		}
 		currency := rows[0].Currency
@@ -102,10 +103,6 @@ func (k *kindMatcher) sayRefunds(d *Difference, paid []books.Row) error {
 	return nil
 }
 
-func severalIDs(rows []books.Row) bool {
-	return slices.ContainsFunc(rows, func(r books.Row) bool { return r.ID != rows[0].ID })
-}
-
 // parents compares refunds with their payments, and adds the differences to the findings. It reads every refund of the copy,
 // because refunds of other periods count towards the total of a payment.
 func (k *kindMatcher) parents() error {
@@ -114,22 +111,20 @@ func (k *kindMatcher) parents() error {
 		if err != nil {
 			return err
 		}
-		for i := range same {
-			k.asCompared(&same[i].Refund)
-		}
-		if !same[0].Payment.Test && !slices.ContainsFunc(same, func(r books.RefundOf) bool { return k.counts(&r.Refund) }) {
-			continue
-		}
 		refunds := make([]books.Row, len(same))
 		for i := range same {
 			refunds[i] = same[i].Refund
+			k.asCompared(&refunds[i])
+		}
+		if paid := &same[0].Payment; paid.Test {
+			k.testPayments[paid.UniqueID] = true
+		}
+		if !slices.ContainsFunc(refunds, k.counts) {
+			continue
 		}
 		var payment *books.Row
 		if found := same[0].Payment; found.UniqueID != "" {
 			payment = &found
-		}
-		if payment != nil && payment.Test {
-			k.testPayments[payment.UniqueID] = true
 		}
 		if err := k.compareRefunds(payment, refunds); err != nil {
 			return err
@@ -139,9 +134,7 @@ func (k *kindMatcher) parents() error {
 }
 
 // counts reports whether a refund counts in the period, and is not declined.
-func (k *kindMatcher) counts(r *books.Row) bool {
-	return k.isOurs(r) && r.State != books.StateDeclined
-}
+func (k *kindMatcher) counts(r books.Row) bool { return k.isOurs(&r) && r.State != books.StateDeclined }
 
 // compareRefunds compares the refunds of one payment with it. A nil payment means that it is not in the copy.
 func (k *kindMatcher) compareRefunds(payment *books.Row, refunds []books.Row) error {
@@ -153,28 +146,25 @@ func (k *kindMatcher) compareRefunds(payment *books.Row, refunds []books.Row) er
 		}
 		return err
 	}
-	for i := range refunds {
-		if k.counts(&refunds[i]) {
-			if !k.Refunds.Read {
-				k.summary.RefundsLeftOut++
-			}
-			if k.inPeriod(refunds[i].At) {
-				k.EachRow(books.Refund, &refunds[i])
-			}
-		}
-	}
 	var back []books.Row // the approved refunds, in the currency of the payment
 	for i := range refunds {
 		r := refunds[i : i+1 : i+1]
+		counts := k.counts(r[0])
+		if counts && !k.Refunds.Read {
+			k.summary.RefundsLeftOut++
+		}
+		if counts && k.inPeriod(r[0].At) {
+			k.EachRow(books.Refund, &r[0])
+		}
 		d := &Difference{ID: r[0].ID, Currency: r[0].Currency, Value: r[0].Amount, At: r[0].At}
 		switch {
-		case payment == nil && k.counts(&r[0]):
+		case payment == nil && counts:
 			d.Class = ClassRefundWithoutOrder
 			d.Why = "the payment is not in the copy of the gateway, which begins at " + k.clock(k.Copy.From)
 		case payment == nil || r[0].State != books.StateApproved:
 			continue
 		case r[0].Currency != "" && payment.Currency != "" && r[0].Currency != payment.Currency:
-			if !k.counts(&r[0]) {
+			if !counts {
 				continue
 			}
 			d.Class, d.Why = ClassCurrency, "the payment was in "+payment.Currency
@@ -186,7 +176,7 @@ func (k *kindMatcher) compareRefunds(payment *books.Row, refunds []books.Row) er
 			return err
 		}
 	}
-	if payment == nil || !slices.ContainsFunc(back, func(r books.Row) bool { return k.counts(&r) }) {
+	if payment == nil || !slices.ContainsFunc(back, k.counts) {
 		return nil
 	}
 	paid, sum := payment.Amount, sumOf(back, back[0].Currency)
