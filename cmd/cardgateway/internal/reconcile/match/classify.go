@@ -182,7 +182,7 @@ func (k *kindMatcher) state(p *pair) *Difference {
 		if young && p.booked != books.StateApproved && p.booked != books.StateDeclined {
 			d.Class, d.Why = ClassTiming, "it became final within the last "+terminal.Duration(k.Grace)+"; "+k.bothClocks(p.row.At)
 		}
-	case state != books.StateRedirect && (p.booked == books.StateApproved || p.booked == books.StateDeclined) && p.row.At.Before(k.Copy.To.Add(-books.AskFor)):
+	case state != books.StateRedirect && (p.booked == books.StateApproved || p.booked == books.StateDeclined) && k.isOld(p.row):
 		d.Class = ClassState
 		d.Why = "its state at the gateway is still " + state + " after " + fmt.Sprint(int(k.Copy.To.Sub(p.row.At)/day)) + " days, and is no longer queried"
 	case state == books.StateRedirect && p.booked == books.StateApproved && !young:

@@ -352,6 +352,8 @@ func TestEdges(t *testing.T) {
 		{"refund in processing for half a year", later,
 			new(memory).pay("p", approved, "9 USD", middle).book("p", approved, "9 USD", middle).back("r of p", processing, "3 USD", middle).
 				give("r", "3 USD", middle), []string{"state refund r 3 USD"}},
+		{"in processing without a time", later, new(memory).pay("a", processing, "3 USD", time.Time{}).book("a", approved, "3 USD", time.Time{}),
+			[]string{"timing payment a 3 USD"}},
 		{"in processing for less", later, new(memory).pay("a", processing, "3 USD", day0(10, 20, 0)).book("a", approved, "3 USD", day0(10, 20, 0)),
 			[]string{"timing payment a 3 USD"}},
 		{"redirect at the end of the copy", short, new(memory).pay("a", redirect, "3 USD", atEnd).book("a", approved, "3 USD", atEnd),

@@ -131,9 +131,6 @@ func (k *kindMatcher) becameFinal(r *books.Row) bool {
 // lookAgain notes the rows and lines with the ID of an entry of an earlier month. If the list has no line with it, it returns those of
 // the list of that month: the row may belong to this one. If it has, and no row is open, those of the earlier list are added.
 func (k *kindMatcher) lookAgain(rows []books.Row, lines []books.Line) []books.Line {
-	if len(k.earlier) == 0 {
-		return lines
-	}
 	e := k.earlier[(&pair{rows: rows, lines: lines}).id()]
 	if e == nil {
 		return lines
@@ -235,12 +232,16 @@ func (k *kindMatcher) notFinal(rows []books.Row) (open []books.Row) {
 	}
 	for i := range rows {
 		r := &rows[i]
-		isOld := !r.At.IsZero() && r.At.Before(k.Copy.To.Add(-books.AskFor))
-		if !r.IsFinal() && k.inPeriod(r.At) && !k.becameFinal(r) && !isOld && (!r.Test || k.TestPayments) {
+		if !r.IsFinal() && k.inPeriod(r.At) && !k.becameFinal(r) && !k.isOld(r) && (!r.Test || k.TestPayments) {
 			open = append(open, *r)
 		}
 	}
 	return open
+}
+
+// isOld reports whether the state of a row is queried no more.
+func (k *kindMatcher) isOld(r *books.Row) bool {
+	return !r.At.IsZero() && r.At.Before(k.Copy.To.Add(-books.AskFor))
 }
 
 // keepItem notes an id that does not tie out in the month, or has a row without a time.
@@ -296,9 +297,8 @@ func (m *matcher) lookBack(kinds ...*kindMatcher) error {
 				month.Totals[b.Currency] = b.Gateway
 			}
 		}
-		all := slices.Collect(maps.Values(k.earlier))
-		slices.SortFunc(all, func(a, b *Earlier) int { return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID)) })
-		for _, e := range all {
+		order := func(a, b *Earlier) int { return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID)) }
+		for _, e := range slices.SortedFunc(maps.Values(k.earlier), order) {
 			if err := k.classifyAgain(e); err != nil {
 				return err
 			}
@@ -351,12 +351,11 @@ func (k *kindMatcher) classifyAgain(e *Earlier) error {
 func (k *kindMatcher) stillOpen(e *Earlier) (d *Difference) {
 	for i := range e.Gateway {
 		r := &e.Gateway[i]
-		isOld := !r.At.IsZero() && r.At.Before(k.Copy.To.Add(-books.AskFor))
-		if r.IsFinal() || k.openOf(r).state == "" || isOld && r.State == books.StateRedirect {
+		if r.IsFinal() || k.openOf(r).state == "" || k.isOld(r) && r.State == books.StateRedirect {
 			continue
 		}
 		d = &Difference{Class: ClassTiming, Currency: r.Currency, Value: r.Amount, At: r.At, Why: "its state at the gateway is still " + r.State}
-		if isOld {
+		if k.isOld(r) {
 			d.Class, d.Why = ClassState, d.Why+", and it is queried no more"
 		}
 	}
