@@ -83,8 +83,8 @@ func (r *reconciliation) report(f *reportFlags) error {
 	} else if err != nil {
 		return exit.CannotWrite("report", err)
 	}
-	if summary.OwnChanges == 0 { // or another page was signed, and later reports have to say what has changed since
-		if err := summary.Keep(r.call.ctx); err != nil {
+	if summary.OwnChanges == 0 && len(summary.Months) > 0 { // or another page was signed, and later reports have to say what has changed since
+		if err := r.books.KeepMonths(r.call.ctx, summary.Months); err != nil {
 			return booksError("db: ", err)
 		}
 	}

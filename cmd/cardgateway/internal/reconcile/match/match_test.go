@@ -116,7 +116,7 @@ func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *S
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Keep(t.Context()); err != nil {
+	if err := d.KeepMonths(t.Context(), s.Months); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range s.Bridges {

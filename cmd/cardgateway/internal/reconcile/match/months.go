@@ -2,7 +2,6 @@ package match
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -282,9 +281,8 @@ func (k *kindMatcher) keepItem(p *pair, d *Difference, found finding, open []boo
 	k.items = append(k.items, item)
 }
 
-// lookBack classifies what was open at the end of earlier months, and prepares what Summary.Keep records.
+// lookBack classifies what was open at the end of earlier months, and and sets Summary.Months.
 func (m *matcher) lookBack(kinds ...*kindMatcher) error {
-	var months []books.KeptMonth
 	for _, k := range kinds {
 		if !k.isKept() {
 			continue
@@ -309,9 +307,8 @@ func (m *matcher) lookBack(kinds ...*kindMatcher) error {
 				}
 			}
 		}
-		months = append(months, month)
+		m.summary.Months = append(m.summary.Months, month)
 	}
-	m.summary.keep = func(ctx context.Context) error { return m.books.KeepMonths(ctx, months) }
 	return nil
 }
 
@@ -360,12 +357,4 @@ func (k *kindMatcher) stillOpen(e *Earlier) (d *Difference) {
 		}
 	}
 	return d
-}
-
-// Keep records the month that was compared: see Options.Month.
-func (s *Summary) Keep(ctx context.Context) error {
-	if s.keep == nil {
-		return nil
-	}
-	return s.keep(ctx)
 }

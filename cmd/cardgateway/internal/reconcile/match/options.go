@@ -41,8 +41,8 @@ type Options struct {
 	Payments, Refunds List
 	Known             Known // differences that the merchant has marked
 
-	// Month is the calendar month that is compared, if the period is one that is over; otherwise zero. Summary.Keep keeps its totals and
-	// what did not tie out in the database, and what was open at the end of earlier months is looked at again: what was not final then, and
+	// Month is the calendar month that is compared, if the period is one that is over; otherwise zero. Summary.Months are its totals
+	// and what did not tie out, for Books.KeepMonths, and what was open at the end of earlier months is looked at again: what was not final then, and
 	// is now, counts in this month. A second comparison of the same month has the same result.
 	Month Span
 

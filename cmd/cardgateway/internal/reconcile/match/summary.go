@@ -2,7 +2,6 @@ package match
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -23,10 +22,10 @@ type Summary struct {
 	Bridges   []Bridge     // by kind and currency
 	Unused    []KnownEntry // entries that no longer match a difference
 
-	Earlier []Earlier // what was open at the end of earlier months; not in the counts, classes and bridges
-	Kept    int       // what is open at the end of the month, and is kept
-	NotKept int       // what does not tie out and is not kept, because it is more than books.MostKept
-	keep    func(ctx context.Context) error
+	Earlier []Earlier         // what was open at the end of earlier months; not in the counts, classes and bridges
+	Kept    int               // what is open at the end of the month, and is kept
+	NotKept int               // what does not tie out and is not kept, because it is more than books.MostKept
+	Months  []books.KeptMonth // the payments and the refunds of the month, for Books.KeepMonths
 
 	Changed       []Changed      // what has changed of other months since they were compared; not in the counts, classes and bridges
 	ChangedTotals []ChangedTotal // those of the months of Changed, and of the month itself if it was compared before
