@@ -147,14 +147,14 @@ func (k *kindMatcher) ofCharges(p *pair, charges []books.Row, value decimal.Deci
 	}
 	return &Difference{
 		Class: ClassLaterCharge, Currency: p.row.Currency, Value: value, At: charges[0].At,
-		Gateway: shown, Why: "the first charge was at " + k.clock(p.paid[0].At),
+		Gateway: shown, Why: "the first charge was at " + k.Clock(p.paid[0].At),
 	}
 }
 
 func (k *kindMatcher) missingThere(p *pair) *Difference {
 	first := p.lines[0]
 	d := &Difference{Class: ClassMissingThere, Currency: p.currency, Value: p.sum, At: first.At}
-	d.Why = "not in the copy of the gateway, which is complete from " + k.clock(k.Copy.From) + " to " + k.clock(k.Copy.To)
+	d.Why = "not in the copy of the gateway, which is complete from " + k.Clock(k.Copy.From) + " to " + k.Clock(k.Copy.To)
 	if slices.ContainsFunc(p.lines, func(l books.Line) bool { return l.State == p.booked && l.Currency != p.currency }) {
 		d.Why += "; your list has it in other currencies, too, which are not in the value"
 	}
@@ -197,11 +197,7 @@ func (k *kindMatcher) state(p *pair) *Difference {
 
 // onBothSides describes the times on both sides.
 func (k *kindMatcher) onBothSides(p *pair) string {
-	text := "at the gateway " + k.clock(p.row.At)
-	if at := p.lines[0].At; !at.IsZero() {
-		text += ", in your list " + k.clock(at)
-	}
-	return text
+	return "at the gateway " + k.Clock(p.row.At) + ", in your list " + k.Clock(p.lines[0].At)
 }
 
 // atEdge reports whether a row of the gateway is so near a limit of the period and of the list that its line may be outside the

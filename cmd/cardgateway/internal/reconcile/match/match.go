@@ -102,12 +102,10 @@ func (m *matcher) skip(l *books.Line) {
 // inPeriod reports whether a row of the gateway belongs to the period. A row without a time does.
 func (m *matcher) inPeriod(t time.Time) bool { return t.IsZero() || m.Period.holds(t) }
 
-// clock formats a time in the zone of the period.
-func (m *matcher) clock(t time.Time) string {
-	return t.In(m.Period.From.Location()).Format(time.DateTime)
-}
-
 // bothClocks formats a time in the zone of the period and in UTC.
 func (m *matcher) bothClocks(t time.Time) string {
-	return m.clock(t) + " (" + t.UTC().Format(time.DateTime) + " UTC)"
+	if t.IsZero() {
+		return m.Clock(t)
+	}
+	return m.Clock(t) + " (" + t.UTC().Format(time.DateTime) + " UTC)"
 }

@@ -96,6 +96,9 @@ func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *S
 				return err
 			}
 		}
+		if strings.Contains(d.Why, "0001-") {
+			t.Errorf("%s %s has no time, and one is said: %s", d.Class, d.ID, d.Why)
+		}
 		if !d.Since.IsZero() {
 			ofEarlier++
 			return nil

@@ -281,7 +281,7 @@ func (k *kindMatcher) keepItem(p *pair, d *Difference, found finding, open []boo
 	k.items = append(k.items, item)
 }
 
-// lookBack classifies what was open at the end of earlier months, and and sets Summary.Months.
+// lookBack classifies what was open at the end of earlier months, and sets Summary.Months.
 func (m *matcher) lookBack(kinds ...*kindMatcher) error {
 	for _, k := range kinds {
 		if !k.isKept() {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // Span is a range of time, without To. The zero Span is unknown.
@@ -52,4 +53,12 @@ type Options struct {
 	// EachRow receives every payment of the gateway in the period, and every refund that was not declined, once each. It may be
 	// nil, and must not keep the row.
 	EachRow func(books.Kind, *books.Row)
+}
+
+// Clock formats a time in the zone of the period.
+func (o *Options) Clock(t time.Time) string {
+	if t.IsZero() {
+		return "without a time"
+	}
+	return terminal.Wall(t.In(o.Period.From.Location()))
 }

@@ -160,7 +160,7 @@ func (k *kindMatcher) compareRefunds(payment *books.Row, refunds []books.Row) er
 		switch {
 		case payment == nil && counts:
 			d.Class = ClassRefundWithoutOrder
-			d.Why = "the payment is not in the copy of the gateway, which begins at " + k.clock(k.Copy.From)
+			d.Why = "the payment is not in the copy of the gateway, which begins at " + k.Clock(k.Copy.From)
 		case payment == nil || r[0].State != books.StateApproved:
 			continue
 		case r[0].Currency != "" && payment.Currency != "" && r[0].Currency != payment.Currency:

@@ -32,9 +32,9 @@ func (k *kindMatcher) unreadRows() error {
 		if u.At.IsZero() && !k.Period.Overlaps(Span{u.From, u.To}) || !k.inPeriod(u.At) {
 			continue
 		}
-		d := &Difference{Class: ClassRowUnreadable, Kind: k.kind, ID: cmp.Or(u.ID, u.UniqueID, "a row from "+k.clock(u.From)), At: u.At, Why: u.Why}
+		d := &Difference{Class: ClassRowUnreadable, Kind: k.kind, ID: cmp.Or(u.ID, u.UniqueID, "a row from "+k.Clock(u.From)), At: u.At, Why: u.Why}
 		if u.At.IsZero() {
-			d.Why += "; its time is from " + k.clock(u.From) + " to " + k.clock(u.To)
+			d.Why += "; its time is from " + k.Clock(u.From) + " to " + k.Clock(u.To)
 		}
 		if u.UniqueID != "" && u.UniqueID != d.ID {
 			d.Why += "; the gateway's id is " + u.UniqueID

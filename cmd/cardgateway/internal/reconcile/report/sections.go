@@ -169,7 +169,7 @@ func (v *view) row(d *match.Difference) row {
 			}
 		}
 		if !l.At.IsZero() {
-			e.Details += ", " + v.clock(l.At)
+			e.Details += ", " + v.Clock(l.At)
 		}
 		if l.ID != "" && l.ID != d.ID {
 			e.Details += ", " + terminal.Clean(l.ID)
@@ -202,7 +202,7 @@ func (v *view) gatewayEntry(r *books.Row, kind string) entry {
 	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), terminal.Clean(r.Currency), terminal.Clean(r.State))}
 	var details []string
 	if !r.At.IsZero() {
-		details = append(details, v.clock(r.At))
+		details = append(details, v.Clock(r.At))
 	}
 	if r.UniqueID != "" {
 		details = append(details, terminal.Clean(r.UniqueID))

@@ -66,7 +66,7 @@ func (v *view) verdict() {
 	switch {
 	case s.Compared == 0 && n == 0:
 		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
-		say(true, "Neither the gateway nor your list has a payment from %s to %s.", v.clock(v.Period.From), v.clock(v.Period.To))
+		say(true, "Neither the gateway nor your list has a payment from %s to %s.", v.Clock(v.Period.From), v.Clock(v.Period.To))
 	case n == 0 && unchecked == 0 && len(leftOut) == 0:
 		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 		say(true, "No difference was found.")
@@ -112,16 +112,16 @@ func (v *view) facts() {
 	} else if offset != 0 {
 		zone = "UTC" + v.Period.From.Format("-07:00")
 	}
-	add("Period", "%s to %s (exclusive); all times are in %s", v.clock(v.Period.From), v.clock(v.Period.To), zone)
-	add("Compared at", "%s", v.clock(v.Now))
+	add("Period", "%s to %s (exclusive); all times are in %s", v.Clock(v.Period.From), v.Clock(v.Period.To), zone)
+	add("Compared at", "%s", v.Clock(v.Now))
 	if v.Info.Gateway != "" {
 		add("Gateway", "%s, app %s", v.Info.Gateway, v.Info.AppID)
 	}
 	read := ""
 	if !v.Info.LastSync.IsZero() {
-		read = ", last updated " + v.clock(v.Info.LastSync)
+		read = ", last updated " + v.Clock(v.Info.LastSync)
 	}
-	add("Copy of the gateway", "complete from %s to %s%s", v.clock(v.Info.Since), v.clock(v.Info.CompleteUpTo), read)
+	add("Copy of the gateway", "complete from %s to %s%s", v.Clock(v.Info.Since), v.Clock(v.Info.CompleteUpTo), read)
 	for _, list := range []struct {
 		term string
 		books.ListInfo
@@ -131,7 +131,7 @@ func (v *view) facts() {
 			continue
 		}
 		add(list.term, "%s, %s, %s not readable, imported %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), terminal.Thousands(list.Unreadable),
-			v.clock(list.ReadAt), list.SHA256)
+			v.Clock(list.ReadAt), list.SHA256)
 		add(list.term+", columns", "%s", ReadFrom(list.As))
 		if text := ReadAs(list.As); text != "" {
 			add(list.term+", read as", "%s", text)

@@ -121,7 +121,7 @@ func (v *view) Range() string {
 	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
 	beginsDay := func(t time.Time) bool { return t.Add(-1).Day() != t.Day() } // not midnight, which some days do not have
 	if !beginsDay(from) || !beginsDay(to) {
-		return v.clock(from) + " to " + v.clock(to)
+		return v.Clock(from) + " to " + v.Clock(to)
 	}
 	from, to = date(from), date(to)
 	switch {
@@ -133,10 +133,6 @@ func (v *view) Range() string {
 		return from.Format("2 January 2006")
 	}
 	return from.Format("2 January 2006") + " to " + to.AddDate(0, 0, -1).Format("2 January 2006")
-}
-
-func (v *view) clock(t time.Time) string {
-	return t.In(v.Period.From.Location()).Format(time.DateTime)
 }
 
 // Day formats a date, or returns "" for none.
