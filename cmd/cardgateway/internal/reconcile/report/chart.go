@@ -40,9 +40,6 @@ func (v *view) Charts() (all []charts) {
 			newChart("Acceptance rate", "rate", of(acceptance), starts, true, percentText),
 			newChart("Refunded per "+unit, "refunds", of(func(d *dayOf) float64 { return d.refunded.InexactFloat64() }), starts, false, short),
 		}
-		for i := range c.Charts {
-			c.Charts[i].Says = fmt.Sprintf("%s, %s, %s", c.Charts[i].Title, c.Currency, v.Range())
-		}
 		all = append(all, c)
 	}
 	return all
@@ -59,7 +56,6 @@ func acceptance(d *dayOf) float64 {
 // chart is a bar chart or a line chart.
 type chart struct {
 	Title  string
-	Says   string // a description for screen readers
 	Class  string // CSS class
 	Path   string
 	IsLine bool
@@ -129,7 +125,7 @@ func niceAbove(v float64) float64 {
 		return 1
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, by := range []float64{1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10} { // whose halves are round, too
+	for _, by := range []float64{1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8} { // whose halves are round, too
 		if by*unit >= v {
 			return by * unit
 		}
@@ -139,9 +135,6 @@ func niceAbove(v float64) float64 {
 
 // dayTicks returns at most five labels: the beginnings of months or, if there are fewer than three, days.
 func dayTicks(starts []time.Time, x func(int) float64) (ticks []tick) {
-	if len(starts) == 0 {
-		return nil
-	}
 	var months []int
 	for i, day := range starts {
 		if day.Day() == 1 {
@@ -157,11 +150,9 @@ func dayTicks(starts []time.Time, x func(int) float64) (ticks []tick) {
 	}
 	every := (len(at) + 4) / 5
 	for i := 0; i < len(at); i += every {
-		t := tick{x(at[i]), starts[at[i]].Format(layout)}
-		if t.At > chartWidth-60 {
-			continue // the label would be cut off
+		if t := x(at[i]); t <= chartWidth-60 { // farther right, the label would be cut off
+			ticks = append(ticks, tick{t, starts[at[i]].Format(layout)})
 		}
-		ticks = append(ticks, t)
 	}
 	return ticks
 }
@@ -170,22 +161,20 @@ func percentText(part float64) string {
 	if math.IsNaN(part) {
 		return "unknown"
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", 100*part), ".0") + "%"
+	return oneDecimal(100*part) + "%"
 }
+
+func oneDecimal(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }
 
 // short formats a number on an axis.
 func short(f float64) string {
 	for _, unit := range []struct {
-		above float64
-		name  string
-	}{{1e9, "bn"}, {1e6, "m"}, {1e4, "k"}} {
-		if f >= unit.above {
-			by := unit.above
-			if unit.name == "k" {
-				by = 1e3
-			}
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", f/by), ".0") + " " + unit.name
+		from, size float64
+		name       string
+	}{{1e9, 1e9, "bn"}, {1e6, 1e6, "m"}, {1e4, 1e3, "k"}} {
+		if f >= unit.from {
+			return oneDecimal(f/unit.size) + " " + unit.name
 		}
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0")
+	return oneDecimal(f)
 }
