@@ -15,9 +15,8 @@ import (
 // section contains the rows of one class.
 type section struct {
 	match.About
-	Anchor  string
 	IsKnown bool
-	Count   string
+	Count   int
 	Rows    []row
 	Rest    []string // the rows that the page does not show, by kind and currency
 }
@@ -27,6 +26,9 @@ type row struct {
 	Gateway, Books []entry
 	None, NoLine   string // shown if Gateway or Books is empty
 	Why            []string
+
+	Month, Now, Effect string // of a row of an earlier month: which, what has become of it, and by how much its total has changed
+	Was                []entry
 }
 
 // entry is a payment, refund or line on one side.
@@ -36,15 +38,11 @@ type entry struct{ Money, Details string }
 func (v *view) Sections() (all []section) {
 	for _, known := range []bool{false, true} {
 		for _, a := range match.Classes {
-			s := section{About: a, Anchor: string(a.Class), IsKnown: known}
-			if known {
-				s.Anchor = "known-" + s.Anchor
-			}
-			n := 0
+			s := section{About: a, IsKnown: known}
 			groups := slices.DeleteFunc(slices.Clone(v.shown.groups), func(g *group) bool { return g.class != a.Class || g.known != known })
 			slices.SortFunc(groups, func(x, y *group) int { return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.currency, y.currency)) })
 			for _, g := range groups {
-				n += g.rows
+				s.Count += g.rows
 				rows, rest := v.shown.shown(g)
 				for _, d := range rows {
 					s.Rows = append(s.Rows, v.row(d))
@@ -57,8 +55,7 @@ func (v *view) Sections() (all []section) {
 					s.Rest = append(s.Rest, text)
 				}
 			}
-			if n > 0 {
-				s.Count = terminal.Thousands(n)
+			if s.Count > 0 {
 				all = append(all, s)
 			}
 		}
@@ -66,27 +63,22 @@ func (v *view) Sections() (all []section) {
 	return all
 }
 
-// changed is what has changed of months that were compared.
-type changed struct {
-	Rows []changedRow
+// earlierRows are rows of earlier months.
+type earlierRows struct {
+	Rows []row
 	Rest string // says how many the page does not show
 }
 
-type changedRow struct {
-	row
-	Month, Effect string
-	Was           []entry
-}
-
-// Changed returns the section about what has changed.
-func (v *view) Changed() (c changed) {
+// Changed returns what has changed of months that were compared.
+func (v *view) Changed() (c earlierRows) {
 	all := v.Summary.Changed
 	if len(all) > v.shown.most {
 		c.Rest = plural(len(all)-v.shown.most, "row")
 		all = all[:v.shown.most]
 	}
 	for i := range all {
-		r := changedRow{row: v.row(all[i].Difference), Month: v.Month(all[i].Since)}
+		r := v.row(all[i].Difference)
+		r.Month = v.Month(all[i].Since)
 		r.Why = r.Why[:len(r.Why)-1] // the columns say it
 		r.Effect = terminal.Clean(all[i].Effect())
 		for j := range all[i].Was {
@@ -97,20 +89,8 @@ func (v *view) Changed() (c changed) {
 	return c
 }
 
-// earlier is what was open at the end of earlier months.
-type earlier struct {
-	Rows []earlierRow
-	Rest string // says how many the page does not show
-}
-
-type earlierRow struct {
-	row
-	Since string // the month
-	Now   string
-}
-
-// Earlier returns the section about earlier months: differences first, then what is still open, then what is settled.
-func (v *view) Earlier() (e earlier) {
+// Earlier returns what was open at the end of earlier months: differences first, then what is still open, then what is settled.
+func (v *view) Earlier() (e earlierRows) {
 	all := slices.Clone(v.Summary.Earlier)
 	weight := func(e *match.Earlier) int {
 		switch {
@@ -128,18 +108,19 @@ func (v *view) Earlier() (e earlier) {
 	}
 	for i := range all {
 		d := all[i].Difference
-		shown := earlierRow{row: v.row(d), Since: v.Month(d.Since)}
+		r := v.row(d)
+		r.Month = v.Month(d.Since)
 		switch {
 		case all[i].IsOfPeriod:
-			shown.Now = "in the differences of this period"
+			r.Now = "in the differences of this period"
 		case d.Class == "":
-			shown.Now = "settled"
+			r.Now = "settled"
 		case all[i].IsOpen():
-			shown.Now = "still open: " + d.Class.About().Title
+			r.Now = "still open: " + d.Class.About().Title
 		default:
-			shown.Now = "a difference: " + d.Class.About().Title + ". " + d.Class.About().Action
+			r.Now = "a difference: " + d.Class.About().Title + ". " + d.Class.About().Action
 		}
-		e.Rows = append(e.Rows, shown)
+		e.Rows = append(e.Rows, r)
 	}
 	return e
 }
