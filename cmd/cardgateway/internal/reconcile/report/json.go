@@ -76,10 +76,9 @@ func summaryOf(p *Page, period match.Span) summaryJSON {
 	j := summaryJSON{
 		From: period.From, To: period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
 		OtherApps: p.OtherApps, Kept: s.Kept, Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
-		Lists: []listJSON{{"payments", p.Info.PaymentList}},
+		Changed: []changedJSON{}, Lists: []listJSON{{"payments", p.Info.PaymentList}},
 	}
 	j.Earlier.Settled, j.Earlier.Open, j.Earlier.Differences = s.EarlierNow()
-	j.Changed = []changedJSON{}
 	for _, t := range s.ChangedTotals {
 		j.Changed = append(j.Changed, changedJSON{t.Month.In(period.From.Location()).Format("2006-01"), t.Kind, t.Currency, amount.InJSON(t.Was, t.Currency),
 			amount.InJSON(t.Now, t.Currency)})

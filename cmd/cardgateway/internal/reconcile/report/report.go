@@ -41,7 +41,7 @@ type Files struct {
 	html, csv, json *files.File
 	columns         []tabular.Column[match.Difference]
 	rows            tabular.Writer[match.Difference]
-	n               int
+	separator       string    // before the next difference in the JSON
 	content         hash.Hash // of what the report says, without times and ages
 	shown           *shownRows
 	days            *daily
@@ -80,10 +80,8 @@ func (f *Files) Add(d *match.Difference) error {
 	if err != nil {
 		return err
 	}
-	if f.n++; f.n > 1 {
-		_ = f.json.WriteByte(',') // the next write reports it
-	}
-	_ = f.json.WriteByte('\n')
+	_, _ = f.json.WriteString(f.separator + "\n") // the next write reports it
+	f.separator = ","
 	if _, err := f.json.Write(line[:len(line)-1]); err != nil {
 		return fmt.Errorf("the JSON cannot be written: %w", err)
 	}
@@ -118,7 +116,9 @@ func (f *Files) Finish(p *Page, mayDiffer bool) error {
 	if _, err := fmt.Fprintf(f.json, "\n],\"summary\":%s}\n", terminal.Clean(string(summary))); err != nil {
 		return err
 	}
-	v := newView(p, f, content)
+	v := &view{Page: p, Options: f.options, Content: content, shown: f.shown, days: f.days}
+	v.verdict()
+	v.facts()
 	for _, file := range []struct {
 		*files.File
 		shown *attachment

@@ -23,7 +23,7 @@ var style string
 // page shows a view.
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(style) },
-	"clean": terminal.Clean, "number": terminal.Thousands, "amount": amount.ForPeople, "signed": signed, "inRefunds": inRefunds,
+	"clean": terminal.Clean, "number": terminal.Thousands, "amount": amount.ForPeople, "signed": signed, "inRefunds": inRefunds, "periodOf": periodOf,
 }).Parse(pageText))
 
 // view is the text of the page.
@@ -43,16 +43,6 @@ type view struct {
 type attachment struct{ Name, SHA256 string }
 
 type fact struct{ Term, Text string }
-
-func newView(p *Page, f *Files, content string) *view {
-	v := &view{Page: p, Options: f.options, Content: content, shown: f.shown, days: f.days}
-	v.verdict()
-	v.facts()
-	return v
-}
-
-// Of says what the page is about, for the next report at this path.
-func (v *view) Of() string { return periodOf(v.Options) }
 
 func (v *view) verdict() {
 	s := v.Summary
@@ -152,9 +142,7 @@ func (v *view) facts() {
 		add("Known differences", "%s", text)
 	}
 	add("SHA-256 of the content", "%s: of the differences and totals of this page, at the foot of each printed page", v.Content)
-	if v.Command != "" {
-		v.Facts = append(v.Facts, fact{"To create this report again", terminal.Clean(v.Command)})
-	}
+	add("To create this report again", "%s", v.Command)
 }
 
 // Foot returns the style of the foot of each printed page: what the report is about, its SHA-256, and the number of the page.
