@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +21,7 @@ type charts struct {
 
 // Charts returns the charts of every currency.
 func (v *view) Charts() (all []charts) {
-	for _, currency := range v.days.names() {
+	for _, currency := range slices.Sorted(maps.Keys(v.days.currencies)) {
 		bars, starts, unit := v.days.series(currency)
 		of := func(f func(*dayOf) float64) (values []float64) {
 			for i := range bars {

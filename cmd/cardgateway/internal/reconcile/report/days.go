@@ -1,8 +1,6 @@
 package report
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/reconcile/books"
@@ -68,9 +66,6 @@ func dayNumber(t time.Time) int {
 
 // dayStart is the inverse of dayNumber, as a date in UTC.
 func dayStart(n int) time.Time { return time.Unix(int64(n)*24*60*60, 0).UTC() }
-
-// names returns the currencies, sorted.
-func (d *daily) names() []string { return slices.Sorted(maps.Keys(d.currencies)) }
 
 // maxDays is the maximum number of daily bars. A longer period has monthly bars.
 const maxDays = 400

@@ -3,7 +3,9 @@ package report
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +105,7 @@ func TestDays(t *testing.T) {
 	add(books.Payment, "approved", "JPY", 800, date(10, 2))
 	add(books.Payment, "approved", "", 1, date(10, 2))
 	var got []string
-	for _, currency := range days.names() {
+	for _, currency := range slices.Sorted(maps.Keys(days.currencies)) {
 		bars, starts, unit := days.series(currency)
 		for i, b := range bars {
 			got = append(got, fmt.Sprintf("%s %s %s: %d+%d, %v, back %v", currency, unit, starts[i].Format("2 Jan"), b.approved, b.declined, b.value, b.refunded))
