@@ -14,12 +14,7 @@ import (
 // Columns returns the columns of a difference. Zone is that of the gateway; now is the time of the comparison.
 func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Difference] {
 	type row = match.Difference
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.In(zone).Format(time.RFC3339)
-	}
+	at := func(t time.Time) string { return tabular.Cell(tabular.Instant(t.In(zone))) }
 	gateway := func(d *row, text func(*books.Row) string) any { return joined(d.Gateway, text) }
 	list := func(d *row, text func(*books.Line) string) any { return joined(d.Books, text) }
 	return []tabular.Column[row]{
@@ -35,12 +30,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 		}),
 		tabular.ColumnOf("currency", "", func(d *row) any { return d.Currency }),
 		tabular.ColumnOf("orders", "order", func(d *row) any { return strings.Join(d.Orders(), "; ") }),
-		tabular.ColumnOf("at", "", func(d *row) any {
-			if d.At.IsZero() {
-				return nil
-			}
-			return at(d.At)
-		}),
+		tabular.ColumnOf("at", "", func(d *row) any { return tabular.Instant(d.At.In(zone)) }),
 		tabular.ColumnOf("ageDays", "days", func(d *row) any {
 			if d.Age(now) < 0 {
 				return nil
