@@ -180,23 +180,10 @@ func (v *view) row(d *match.Difference) row {
 }
 
 func (v *view) gatewayEntry(r *books.Row, kind string) entry {
-	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), terminal.Clean(r.Currency), terminal.Clean(r.State))}
-	var details []string
-	if !r.At.IsZero() {
-		details = append(details, v.Clock(r.At))
-	}
-	if r.UniqueID != "" {
-		details = append(details, terminal.Clean(r.UniqueID))
-	}
-	if r.Payment != "" {
-		details = append(details, "of payment "+terminal.Clean(r.Payment))
-	}
-	if r.Card != "" {
-		details = append(details, "card "+terminal.Clean(r.Card))
-	}
+	money := fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), r.Currency, r.State)
+	details := named([][2]string{{"", v.Clock(r.At)}, {"", r.UniqueID}, {"of payment ", r.Payment}, {"card ", r.Card}})
 	if r.Test && !v.TestPayments {
 		details = append(details, "test payment")
 	}
-	e.Details = strings.Join(details, ", ")
-	return e
+	return entry{terminal.Clean(money), terminal.Clean(strings.Join(details, ", "))}
 }

@@ -79,12 +79,7 @@ func ReadFrom(as books.ReadAs) string {
 
 // ReadAs says how the amounts, times and states of a list were read, or returns "" if there is nothing to say.
 func ReadAs(as books.ReadAs) string {
-	var all []string
-	for _, said := range [][2]string{{"letters as ", as.Encoding}, {"amounts as ", as.Amounts}, {"times without a zone in ", as.Zone}, {"dates as ", as.Dates}} {
-		if said[1] != "" {
-			all = append(all, said[0]+said[1])
-		}
-	}
+	all := named([][2]string{{"letters as ", as.Encoding}, {"amounts as ", as.Amounts}, {"times without a zone in ", as.Zone}, {"dates as ", as.Dates}})
 	for _, w := range as.States {
 		all = append(all, fmt.Sprintf("%s = %s (%s)", cmp.Or(w.Word, "no state"), w.State, plural(w.Lines, "line")))
 	}
@@ -92,6 +87,16 @@ func ReadAs(as books.ReadAs) string {
 		all = append(all, "left out: "+plural(as.Totals, "line")+" of totals or titles, or without an id and an amount")
 	}
 	return strings.Join(all, ", ")
+}
+
+// named returns the texts that are not empty, each after its name.
+func named(texts [][2]string) (all []string) {
+	for _, text := range texts {
+		if text[1] != "" {
+			all = append(all, text[0]+text[1])
+		}
+	}
+	return all
 }
 
 func signed(d decimal.Decimal, currency string) string {
