@@ -11,7 +11,7 @@ import (
 // daily adds up payments and refunds by day and currency.
 type daily struct {
 	period     match.Span
-	currencies map[string]map[int]*dayOf
+	currencies map[string]map[time.Time]*dayOf // by date
 }
 
 // dayOf contains the totals of one day in one currency.
@@ -29,7 +29,7 @@ func (d *dayOf) add(other *dayOf) {
 
 // newDaily creates the days of a period, in the zone of its start.
 func newDaily(period match.Span) *daily {
-	return &daily{period: period, currencies: map[string]map[int]*dayOf{}}
+	return &daily{period: period, currencies: map[string]map[time.Time]*dayOf{}}
 }
 
 // add adds a payment or a refund of the period.
@@ -39,14 +39,14 @@ func (d *daily) add(kind books.Kind, r *books.Row) {
 	}
 	days := d.currencies[r.Currency]
 	if days == nil {
-		days = map[int]*dayOf{}
+		days = map[time.Time]*dayOf{}
 		d.currencies[r.Currency] = days
 	}
-	n := dayNumber(r.At.In(d.period.From.Location()))
-	day := days[n]
+	at := dateOf(r.At.In(d.period.From.Location()))
+	day := days[at]
 	if day == nil {
 		day = &dayOf{}
-		days[n] = day
+		days[at] = day
 	}
 	switch {
 	case kind == books.Refund && r.State == books.StateApproved:
@@ -59,13 +59,10 @@ func (d *daily) add(kind books.Kind, r *books.Row) {
 	}
 }
 
-// dayNumber returns the number of days from 1970-01-01 to the date of t.
-func dayNumber(t time.Time) int {
-	return int(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
+// dateOf returns the date of a time, as midnight in UTC.
+func dateOf(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
-
-// dayStart is the inverse of dayNumber, as a date in UTC.
-func dayStart(n int) time.Time { return time.Unix(int64(n)*24*60*60, 0).UTC() }
 
 // maxDays is the maximum number of daily bars. A longer period has monthly bars.
 const maxDays = 400
@@ -73,18 +70,17 @@ const maxDays = 400
 // series returns the bars of a currency, including empty ones, the first day of each, and their unit (day or month).
 func (d *daily) series(currency string) (bars []dayOf, starts []time.Time, unit string) {
 	from := d.period.From
-	first, last := dayNumber(from), dayNumber(d.period.To.In(from.Location()).Add(-1))
+	first, last := dateOf(from), dateOf(d.period.To.In(from.Location()).Add(-1))
 	unit = "day"
-	if last-first >= maxDays {
+	if last.Sub(first) >= maxDays*24*time.Hour {
 		unit = "month"
 	}
 	days := d.currencies[currency]
-	for n := first; n <= last; n++ {
-		start := dayStart(n)
-		if unit == "day" || n == first || start.Day() == 1 {
-			bars, starts = append(bars, dayOf{}), append(starts, start)
+	for at := first; !at.After(last); at = at.AddDate(0, 0, 1) {
+		if unit == "day" || at.Equal(first) || at.Day() == 1 {
+			bars, starts = append(bars, dayOf{}), append(starts, at)
 		}
-		if day := days[n]; day != nil {
+		if day := days[at]; day != nil {
 			bars[len(bars)-1].add(day)
 		}
 	}

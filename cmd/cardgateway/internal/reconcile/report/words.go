@@ -123,12 +123,11 @@ func ageText(age time.Duration) string {
 // Range formats the period, such as "October 2026".
 func (v *view) Range() string {
 	from, to := v.Period.From, v.Period.To.In(v.Period.From.Location())
-	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
 	beginsDay := func(t time.Time) bool { return t.Add(-1).Day() != t.Day() } // not midnight, which some days do not have
 	if !beginsDay(from) || !beginsDay(to) {
 		return v.Clock(from) + " to " + v.Clock(to)
 	}
-	from, to = date(from), date(to)
+	from, to = dateOf(from), dateOf(to)
 	switch {
 	case from.Day() == 1 && from.AddDate(0, 1, 0).Equal(to):
 		return from.Format("January 2006")
