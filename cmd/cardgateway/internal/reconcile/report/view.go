@@ -104,9 +104,7 @@ func (v *view) facts() {
 	}
 	add("Period", "%s to %s (exclusive); all times are in %s", v.Clock(v.Period.From), v.Clock(v.Period.To), zone)
 	add("Compared at", "%s", v.Clock(v.Now))
-	if v.Info.Gateway != "" {
-		add("Gateway", "%s, app %s", v.Info.Gateway, v.Info.AppID)
-	}
+	add("Gateway", "%s, app %s", v.Info.Gateway, v.Info.AppID)
 	read := ""
 	if !v.Info.LastSync.IsZero() {
 		read = ", last updated " + v.Clock(v.Info.LastSync)
