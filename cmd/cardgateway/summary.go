@@ -68,10 +68,10 @@ func (r *reconciliation) print(s *match.Summary) error {
 	tell(len(s.Earlier) > 0, "open from earlier months: %s", report.EarlierText(s))
 	tell(s.Kept > 0, "open at the end of this month: %s", terminal.Thousands(s.Kept))
 	if n := len(s.Unused); n > 0 {
-		r.call.tell("%s: entries that match no difference: %d, the first in line %d", r.flags.Known, n, s.Unused[0].Line)
+		r.call.tell("%s: entries that match no difference: %d, the first in line %d", r.flags.Known, n, s.Unused[0])
 	}
-	if known := r.options.Known; known.NoReason > 0 {
-		r.call.tell("%s: rows without a reason, which have no effect: %d, the first in line %d", r.flags.Known, known.NoReason, known.FirstNoReason)
+	if lines := r.options.Known.NoReason; len(lines) > 0 {
+		r.call.tell("%s: rows without a reason, which have no effect: %d, the first in line %d", r.flags.Known, len(lines), lines[0])
 	}
 	if len(s.Classes) > 0 {
 		t := tabular.PlainTable(1, 4, 7)

@@ -14,7 +14,7 @@ type Difference struct {
 	Kind     books.Kind
 	ID       string          // transaction id, refund id, order (paid_twice) or line (unreadable): unique together with Class, Kind and Since
 	Known    bool            // marked as known by the merchant
-	Reason   string          // of the KnownEntry
+	Reason   string          // that the merchant gives for it
 	Currency string          // of Value; empty if there is none
 	Value    decimal.Decimal // of changed what the total of the month changes by, otherwise without a sign
 	At       time.Time       // zero if unknown

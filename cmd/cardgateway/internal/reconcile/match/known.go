@@ -12,31 +12,27 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// KnownEntry is an entry of a file of known differences.
-type KnownEntry struct {
-	Line   int // in the file
-	Class  Class
-	Kind   books.Kind // empty means any
-	ID     string
-	Value  *decimal.Decimal // the difference is known only with this value; nil means any
-	Reason string
-
-	isUsed bool // a difference matches it
-}
-
 // Known are the differences that the merchant has marked. The zero Known has none.
 type Known struct {
-	NoReason      int // rows without a reason
-	FirstNoReason int // line of the first of them
+	NoReason []int // lines without a reason
 
-	all     []*KnownEntry // by line
-	entries map[knownKey][]*KnownEntry
+	all     []*knownEntry // by line
+	entries map[knownKey][]*knownEntry
 }
 
 type knownKey struct {
 	class Class
-	kind  books.Kind
+	kind  books.Kind // empty means any
 	id    string
+}
+
+// knownEntry is an entry of a file of known differences.
+type knownEntry struct {
+	knownKey
+	line   int              // in the file
+	value  *decimal.Decimal // the difference is known only with this value; nil means any
+	reason string
+	isUsed bool // a difference matches it
 }
 
 // maxEntries is the maximum number of entries in a file.
@@ -46,7 +42,7 @@ const maxEntries = 100_000
 // value. A value has a decimal point or a decimal comma, and no thousands separators. Other columns are ignored, and rows without a
 // reason are only counted, so that rows of a report's CSV can be marked by filling in their reason.
 func ReadKnown(from io.Reader) (Known, error) {
-	k := Known{entries: map[knownKey][]*KnownEntry{}}
+	k := Known{entries: map[knownKey][]*knownEntry{}}
 	class, kind, id, reason, value := -1, -1, -1, -1, -1
 	choose := func(titles []string) error {
 		column := func(name string) int {
@@ -65,19 +61,16 @@ func ReadKnown(from io.Reader) (Known, error) {
 			}
 			return plain(strings.TrimSpace(cells[i]))
 		}
-		e := &KnownEntry{Line: line, Class: Class(field(class)), Kind: books.Kind(field(kind)), ID: field(id), Reason: field(reason)}
+		e := &knownEntry{knownKey: knownKey{Class(field(class)), books.Kind(field(kind)), field(id)}, line: line, reason: field(reason)}
 		switch {
-		case e.Reason == "":
-			k.NoReason++
-			if k.NoReason == 1 {
-				k.FirstNoReason = line
-			}
+		case e.reason == "":
+			k.NoReason = append(k.NoReason, line)
 			return nil
-		case place(e.Class) < 0:
-			return fmt.Errorf("line %d: there is no class %q", line, e.Class)
-		case e.Kind != "" && e.Kind != books.Payment && e.Kind != books.Refund:
-			return fmt.Errorf("line %d: there is no kind %q", line, e.Kind)
-		case e.ID == "":
+		case place(e.class) < 0:
+			return fmt.Errorf("line %d: there is no class %q", line, e.class)
+		case e.kind != "" && e.kind != books.Payment && e.kind != books.Refund:
+			return fmt.Errorf("line %d: there is no kind %q", line, e.kind)
+		case e.id == "":
 			return fmt.Errorf("line %d: the id is missing", line)
 		case len(k.all) == maxEntries:
 			return fmt.Errorf("it has more than %d entries", maxEntries)
@@ -87,10 +80,9 @@ func ReadKnown(from io.Reader) (Known, error) {
 			if err != nil || !valuePattern.MatchString(text) {
 				return fmt.Errorf("line %d: the value %.40q is not an amount", line, text)
 			}
-			e.Value = &v
+			e.value = &v
 		}
-		key := knownKey{e.Class, e.Kind, e.ID}
-		k.all, k.entries[key] = append(k.all, e), append(k.entries[key], e)
+		k.all, k.entries[e.knownKey] = append(k.all, e), append(k.entries[e.knownKey], e)
 		return nil
 	})
 	return k, err
@@ -110,21 +102,21 @@ func plain(field string) string {
 func (k *Known) covers(d *Difference) (known bool, reason string) {
 	for _, kind := range []books.Kind{d.Kind, ""} {
 		for _, e := range k.entries[knownKey{d.Class, kind, d.ID}] {
-			if e.Value == nil || e.Value.Equal(d.Value) {
+			if e.value == nil || e.value.Equal(d.Value) {
 				e.isUsed = true
-				return true, e.Reason
+				return true, e.reason
 			}
 		}
 	}
 	return false, ""
 }
 
-// unused returns the entries that match no difference, by line.
-func (k *Known) unused() (unused []KnownEntry) {
+// unused returns the lines of the entries that match no difference.
+func (k *Known) unused() (lines []int) {
 	for _, e := range k.all {
 		if !e.isUsed {
-			unused = append(unused, *e)
+			lines = append(lines, e.line)
 		}
 	}
-	return unused
+	return lines
 }

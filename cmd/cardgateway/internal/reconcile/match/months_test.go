@@ -317,7 +317,7 @@ func TestKnownIsSettled(t *testing.T) {
 	d := onSQLite(t)
 	m := new(memory).pay("a", approved, "3 EUR", day0(9, 30, 12)).pay("b", approved, "3 EUR", day0(9, 30, 12))
 	marked := func(o Options, id, class string) Options {
-		o.Known = Known{entries: map[knownKey][]*KnownEntry{{class: Class(class), id: id}: {{Class: Class(class), ID: id, Reason: "x"}}}}
+		o.Known = Known{entries: map[knownKey][]*knownEntry{{class: Class(class), id: id}: {{reason: "x"}}}}
 		return o
 	}
 	if _, s := d.run(t, m, marked(monthOf(9), "b", "unchecked")); s.Kept != 1 {

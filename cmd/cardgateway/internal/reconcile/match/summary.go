@@ -11,16 +11,16 @@ import (
 
 // Summary contains the counts and totals of a comparison.
 type Summary struct {
-	Compared  int          // ids that were compared, of either side
-	TiedOut   int          // ids on which both sides agree
-	Elsewhere int          // lines of other periods
-	known     int          // ids whose difference is known
-	Newer     int          // lines that are newer than the copy of the gateway
-	InFuture  int          // lines of what was paid or refunded at a time that has not come
-	IsPart    bool         // the copy of the gateway does not have the start of the month
-	Classes   []Count      // by class, kind and currency, in the order of Classes
-	Bridges   []Bridge     // by kind and currency
-	Unused    []KnownEntry // entries that no longer match a difference
+	Compared  int      // ids that were compared, of either side
+	TiedOut   int      // ids on which both sides agree
+	Elsewhere int      // lines of other periods
+	known     int      // ids whose difference is known
+	Newer     int      // lines that are newer than the copy of the gateway
+	InFuture  int      // lines of what was paid or refunded at a time that has not come
+	IsPart    bool     // the copy of the gateway does not have the start of the month
+	Classes   []Count  // by class, kind and currency, in the order of Classes
+	Bridges   []Bridge // by kind and currency
+	Unused    []int    // lines of Options.Known that match no difference
 
 	Earlier []Earlier         // what was open at the end of earlier months; not in the counts, classes and bridges
 	Kept    int               // what is open at the end of the month, and is kept
@@ -219,7 +219,7 @@ func (s *Summary) step(kind books.Kind, found finding, inBooks, excess totals) {
 }
 
 // finish sorts the bridges and their steps.
-func (s *Summary) finish(unused []KnownEntry) {
+func (s *Summary) finish(unused []int) {
 	s.Unused = unused
 	slices.SortFunc(s.Bridges, func(a, b Bridge) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency)) })
 	for i := range s.Bridges {

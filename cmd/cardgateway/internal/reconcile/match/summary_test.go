@@ -2,7 +2,6 @@ package match
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -57,12 +56,8 @@ func TestBridge(t *testing.T) {
 	if s.Compared != 6 || s.TiedOut != 1 || s.Differences() != 4 || s.Known() != 1 {
 		t.Errorf("got %d compared, %d tied out, %d differences, %d known", s.Compared, s.TiedOut, s.Differences(), s.Known())
 	}
-	var unused []int
-	for _, e := range s.Unused {
-		unused = append(unused, e.Line)
-	}
-	if !slices.Equal(unused, []int{3, 4, 5}) {
-		t.Errorf("got unused entries in the lines %v, want 3, 4 and 5", unused)
+	if !slices.Equal(s.Unused, []int{3, 4, 5}) {
+		t.Errorf("got unused entries in the lines %v, want 3, 4 and 5", s.Unused)
 	}
 }
 
@@ -88,10 +83,10 @@ func TestReadKnown(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			k, err := ReadKnown(strings.NewReader(test.text))
 			got := ""
-			for _, m := range slices.Concat(slices.Collect(maps.Values(k.entries))...) {
-				got = fmt.Sprintln(m.Line, m.Class, m.ID, m.Reason)
-				if m.Value != nil {
-					got = fmt.Sprintln(strings.TrimSpace(got), m.Value)
+			for _, m := range k.all {
+				got = fmt.Sprintln(m.line, m.class, m.id, m.reason)
+				if m.value != nil {
+					got = fmt.Sprintln(strings.TrimSpace(got), m.value)
 				}
 			}
 			if err != nil {

@@ -135,7 +135,7 @@ func (v *view) facts() {
 	if v.Page.Known != "" {
 		text := fmt.Sprintf("%s, %s marked", v.Page.Known, plural(v.Summary.Known(), "difference"))
 		if n := len(v.Summary.Unused); n > 0 {
-			text += fmt.Sprintf("; entries that match no difference: %s, the first in line %d", terminal.Thousands(n), v.Summary.Unused[0].Line)
+			text += fmt.Sprintf("; entries that match no difference: %s, the first in line %d", terminal.Thousands(n), v.Summary.Unused[0])
 		}
 		add("Known differences", "%s", text)
 	}
