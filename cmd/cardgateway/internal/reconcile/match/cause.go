@@ -13,7 +13,7 @@ import (
 // causes counts what one cause may explain: a list was read or written in another way than it is compared.
 type causes struct {
 	timed    int                   // lines with a time of day
-	later    map[time.Duration]int // of these, by how many half hours or days they are later; those that are not within nearby of any are missing
+	later    map[time.Duration]int // of these, by how many half hours or days they are later; those that are within nearby of none, or of 0, are missing
 	factors  map[int]int           // amounts that differ by a power of ten, by its exponent
 	lines    []string              // ids that are not at the gateway
 	spelt    map[string]bool       // ids of the gateway that are not in the list, without what spelling changes
@@ -34,13 +34,13 @@ func newCauses() *causes {
 // addTimes compares the times of a payment and its only line. A list that was read in a wrong time zone ties out nearly everywhere: only its
 // lines near the limits of the period differ.
 func (c *causes) addTimes(row *books.Row, line *books.Line) {
-	isDate := line.Until.After(line.At)
-	if row.At.IsZero() || line.At.IsZero() || isDate {
+	if row.At.IsZero() || line.At.IsZero() || line.Until.After(line.At) { // the line has only a date
 		return
 	}
 	c.timed++
 	later := line.At.Sub(row.At)
-	if halfHours := later.Round(30 * time.Minute); (later-halfHours).Abs() <= nearby && (halfHours.Abs() <= 14*time.Hour || halfHours%day == 0) {
+	halfHours := later.Round(30 * time.Minute)
+	if halfHours != 0 && (later-halfHours).Abs() <= nearby && (halfHours.Abs() <= 14*time.Hour || halfHours%day == 0) {
 		c.later[halfHours]++
 	}
 }
@@ -118,16 +118,13 @@ func (c *causes) find(s *Summary) (all []string) {
 	return all
 }
 
-// apart returns by how much the lines are later than the gateway's payments, if nine of ten are by whole half hours, and not by zero: by
+// apart returns by how much the lines are later than the gateway's payments, if nine of ten are by whole half hours: by
 // the most frequent one, since summer time changes it. Otherwise it returns zero.
 func (c *causes) apart() (most time.Duration) {
 	n := 0
 	for later, lines := range c.later {
-		if later == 0 {
-			continue
-		}
 		n += lines
-		if lines > c.later[most] || most == 0 || lines == c.later[most] && later < most {
+		if lines > c.later[most] || lines == c.later[most] && later < most {
 			most = later
 		}
 	}
