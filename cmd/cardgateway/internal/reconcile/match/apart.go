@@ -47,7 +47,7 @@ func (k *kindMatcher) apart(p *pair, isOurs func(books.Line) bool) (*Difference,
 		return nil, err
 	}
 	kept, isKept := items[month.From.Unix()]
-	if !isRowOurs && kept.Rows[row.Key()] != "" { // it counts in the month in which it became final
+	if !isRowOurs && ofRow(kept.Rows, row) != "" { // it counts in the month in which it became final
 		month = k.monthOf(kept.Closed)
 		_, isKept = items[month.From.Unix()]
 	}

@@ -124,7 +124,7 @@ func (k *kindMatcher) homeOf(r *books.Row, changes *books.RowChanges) (time.Time
 		r = was
 	}
 	items, err := k.books.KeptItems(k.ctx, k.kind, r.ID)
-	if item := items[month.From.Unix()]; item.Rows[r.Key()] != "" || item.Rows[r.UnnamedKey()] != "" {
+	if item := items[month.From.Unix()]; ofRow(item.Rows, r) != "" {
 		return item.Closed, err
 	}
 	return month.From, err

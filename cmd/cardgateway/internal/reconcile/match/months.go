@@ -92,11 +92,18 @@ type openRow struct {
 
 // openOf returns what a row was at the end of an earlier month, if it was not final.
 func (k *kindMatcher) openOf(r *books.Row) openRow {
-	was, ok := k.open[r.Key()]
-	if !ok && k.hasUnnamed {
-		was = k.open[r.UnnamedKey()]
+	if k.hasUnnamed {
+		return ofRow(k.open, r)
 	}
-	return was
+	return k.open[r.Key()]
+}
+
+// ofRow returns what a map has of a row by its Key, also by the one that it had before the gateway gave it an id.
+func ofRow[T any](all map[string]T, r *books.Row) T {
+	if of, ok := all[r.Key()]; ok {
+		return of
+	}
+	return all[r.UnnamedKey()]
 }
 
 // asCompared makes a row what it is for this month: with the state that it had if a later month has closed it, and with a time.
@@ -112,10 +119,7 @@ func (k *kindMatcher) countedAt(r *books.Row) time.Time {
 	if !r.At.IsZero() || len(k.untimed) == 0 {
 		return r.At
 	}
-	if month, ok := k.untimed[r.Key()]; ok {
-		return month
-	}
-	return k.untimed[r.UnnamedKey()]
+	return ofRow(k.untimed, r)
 }
 
 func isUntimed(r books.Row) bool { return r.At.IsZero() && isApproved(r) }
