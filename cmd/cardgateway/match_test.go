@@ -67,7 +67,7 @@ func TestMatch(t *testing.T) {
 		"SELECT transaction_id, amount, currency FROM cardgateway_orders WHERE state = 'approved'").want(t, exit.OK, "273 lines read from SELECT", "273 of 273")
 	from, to := m.lastOf.AddDate(0, 0, -30).Format(time.RFC3339), m.lastOf.Format(time.RFC3339) // exactly what the list has
 	tool(t, m.env, "reconcile", "match", "--from", from, "--to", to, "--list", m.list(t, m.lines[1:]...)).want(t, exit.Negative, "272 of 273",
-		"not checked: 1 payment or refund near a limit of the period", "Your list covers ")
+		"not checked: 1 row near a limit of the period", "Your list covers ")
 
 	middle := len(m.lines) / 2
 	changed := append(append([]string{}, m.lines[:middle]...), m.lines[middle+1:]...)

@@ -82,7 +82,7 @@ func (v *view) verdict() {
 	say(v.TestPayments, "This is a test system: no payment is real, and test payments are compared as real ones are.")
 	say(later > 0, "%s charged again like a subscription, and not in your list: each is one, or was charged twice.", plural(later, "transaction id"))
 	say(s.Kept > 0, "Open at the end of this month: %s, kept and looked at again with the next month.", plural(s.Kept, "row"))
-	say(len(s.Changed) > 0, "Changed since it was compared: %s of earlier months.", plural(len(s.Changed), "payment or refund"))
+	say(len(s.Changed) > 0, "Changed since it was compared: %s of earlier months.", plural(len(s.Changed), "row"))
 	say(len(s.Earlier) > 0, "Open from earlier months: %s.", EarlierText(s))
 	say(known > 0, "%s, counted separately.", plural(known, "known difference"))
 }

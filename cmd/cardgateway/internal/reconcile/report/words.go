@@ -30,12 +30,8 @@ func wereNotChecked(n int) string {
 
 // NotChecked says what n rows of class match.Unchecked mean, and what to do.
 func NotChecked(n int, grace time.Duration) string {
-	text := "1 payment or refund near a limit of the period, your list or the copy has no counterpart; "
-	if n != 1 {
-		text = terminal.Thousands(n) + " payments or refunds near a limit of the period, your list or the copy have no counterpart; "
-	}
-	return text + "export a list that begins more than " + terminal.Duration(grace) +
-		" before the period and ends more than " + terminal.Duration(grace) + " after it, update the copy, and compare again"
+	return plural(n, "row") + " near a limit of the period, your list or the copy, without a counterpart; export a list that begins more than " +
+		terminal.Duration(grace) + " before the period and ends more than " + terminal.Duration(grace) + " after it, update the copy, and compare again"
 }
 
 // EarlierText says what has become of what was open at the end of earlier months.
