@@ -71,7 +71,7 @@ func TestRunKeepsConflict(t *testing.T) {
 			Logger:  slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 		run := func() {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 59*time.Second) // between two lists
 			defer cancel()
 			lists, conflicts = 0, 0
 			_ = j.Run(ctx, 0, func(_ context.Context, e journal.Entry) error {
